@@ -1,0 +1,39 @@
+# The four commands a newcomer needs are run, test, demo and bench; each installs what it needs inside this folder.
+WITH_NODE := bin/with-node
+INSTALLED := node_modules/.package-lock.json
+TESTS := $(shell find test -name '*.test.ts' | sort)
+
+.PHONY: help install run test check format demo bench clean
+
+help: ## what each target does
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(INSTALLED) ## bring Node.js when the machine's is too old, and the pinned packages
+
+$(INSTALLED): package.json package-lock.json .npmrc
+	@echo "installing the pinned packages into node_modules"
+	@$(WITH_NODE) npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+run: $(INSTALLED) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C drains and stops it
+	@exec bin/marketplace serve
+
+test: $(INSTALLED) ## every test
+	@$(WITH_NODE) node --test --test-concurrency=2 $(TESTS)
+
+check: $(INSTALLED) ## format, lint, types, architecture
+	@$(WITH_NODE) npx biome check --error-on-warnings
+	@$(WITH_NODE) npx tsc
+	@$(WITH_NODE) node --test test/architecture/*.test.ts
+
+format: $(INSTALLED) ## rewrite the files the way `check` wants them
+	@$(WITH_NODE) npx biome check --write
+
+demo: $(INSTALLED) ## walk a few dozen borrowers through a running server
+	@$(WITH_NODE) node bench/demo/main.ts
+
+bench: $(INSTALLED) ## the figures of bench/README.md, measured on this machine
+	@$(WITH_NODE) node bench/main.ts
+
+clean: ## forget what was installed (never the data folder)
+	rm -rf node_modules .node test-artefacts
