@@ -1,0 +1,125 @@
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Refusal } from '../domain/outcome.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import { bearerKey, hashApiKey } from './api-key.ts';
+import type { Caller } from './caller.ts';
+import { DayCount, type DaySlot } from './day-count.ts';
+import type { ApiKey, KeyDirectory } from './key-directory.ts';
+import { effectiveLimits, type KeyLimits } from './key-limits.ts';
+import { KeyUse, type Operation } from './key-use.ts';
+import type { LimitStatus } from './limit-status.ts';
+
+export interface Admission {
+  readonly ok: true;
+  readonly caller: Caller;
+  /** For `limitHeaders`, whatever the operation comes to. */
+  readonly limits: LimitStatus;
+  /** For `create_session`: to be given back unless a session was created. Null for every other operation. */
+  readonly daySlot: DaySlot | null;
+}
+
+export interface Rejection {
+  readonly ok: false;
+  /** UNAUTHORIZED, VERTICAL_MISMATCH or RATE_LIMIT_EXCEEDED, the last with `retryAfterSeconds`. */
+  readonly refusal: Refusal;
+  /** For `limitHeaders`; null when the key is not known. */
+  readonly limits: LimitStatus | null;
+}
+
+export interface GatekeeperOptions {
+  readonly directory: KeyDirectory;
+  readonly clock: Clock;
+  /** For keys that carry no limits of their own. */
+  readonly defaultLimits: KeyLimits;
+}
+
+const unauthorized: Rejection = { ok: false, refusal: { code: 'UNAUTHORIZED' }, limits: null };
+const verticalMismatch: Refusal = { code: 'VERTICAL_MISMATCH' };
+
+/**
+ * Judges a request before anything else looks at it (D1): key, vertical, limits, in this order. All of it is synchronous,
+ * so that no two requests can both take the last place of a limit.
+ *
+ * State is kept for keys in use only, so it is bounded by the number of keys. What idle keys leave behind is freed a few
+ * keys at a time as requests come in; without requests nothing grows.
+ */
+export class Gatekeeper {
+  readonly #directory: KeyDirectory;
+  readonly #clock: Clock;
+  readonly #defaultLimits: KeyLimits;
+  readonly #uses = new Map<number, KeyUse>();
+  readonly #restored = new Map<number, DayCount>();
+  #tidying = this.#uses.entries();
+  #nextTidyMs: number;
+
+  constructor(options: GatekeeperOptions) {
+    this.#directory = options.directory;
+    this.#clock = options.clock;
+    this.#defaultLimits = options.defaultLimits;
+    this.#nextTidyMs = options.clock.monotonicMs() + bounds.minuteWindowMs;
+  }
+
+  /** Keys whose use is being remembered. */
+  get keysInUse(): number {
+    return this.#uses.size;
+  }
+
+  /** @param authorization the `Authorization` header as sent, empty when absent */
+  admit(authorization: string, vertical: Vertical, operation: Operation): Admission | Rejection {
+    const text = bearerKey(authorization);
+    if (text === null) return unauthorized;
+    const key = this.#directory.find(hashApiKey(text));
+    const wallMs = this.#clock.wallMs();
+    if (key === undefined || wallMs >= key.expiresAtMs) return unauthorized;
+
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs >= this.#nextTidyMs) this.#tidy(nowMs, wallMs);
+    const use = this.#uses.get(key.number) ?? this.#startUse(key);
+
+    if (key.vertical !== vertical.segment) {
+      return { ok: false, refusal: verticalMismatch, limits: use.standing(operation, nowMs, wallMs) };
+    }
+    if (!use.fits(operation, nowMs, wallMs)) {
+      const limits = use.exhausted(operation, nowMs, wallMs);
+      const retryAfterSeconds = Math.max(1, limits.resetSeconds);
+      return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limits };
+    }
+    const daySlot = use.charge(operation, nowMs, wallMs);
+    return {
+      ok: true,
+      caller: { account: key.account, vertical, mode: key.mode, keyNumber: key.number },
+      limits: use.standing(operation, nowMs, wallMs),
+      daySlot,
+    };
+  }
+
+  /** Sets how many sessions a key has created on a day, as the ledger tells it (D13). Only before the key's first request. */
+  restoreSessions(keyNumber: number, day: number, count: number): void {
+    if (this.#uses.has(keyNumber)) throw new Error('the sessions of a key in use cannot be restored');
+    const sessions = this.#restored.get(keyNumber) ?? new DayCount();
+    sessions.restore(day, count);
+    this.#restored.set(keyNumber, sessions);
+  }
+
+  #startUse(key: ApiKey): KeyUse {
+    const sessions = this.#restored.get(key.number) ?? new DayCount();
+    this.#restored.delete(key.number);
+    const use = new KeyUse(effectiveLimits(key.limits, this.#defaultLimits), sessions);
+    this.#uses.set(key.number, use);
+    return use;
+  }
+
+  #tidy(nowMs: number, wallMs: number): void {
+    for (let looked = 0; looked < bounds.keysTidiedAtOnce; looked++) {
+      const next = this.#tidying.next();
+      if (next.done === true) {
+        this.#tidying = this.#uses.entries();
+        this.#nextTidyMs = nowMs + bounds.minuteWindowMs;
+        return;
+      }
+      const [keyNumber, use] = next.value;
+      if (use.release(nowMs, wallMs)) this.#uses.delete(keyNumber);
+    }
+  }
+}

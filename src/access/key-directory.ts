@@ -1,0 +1,27 @@
+import type { Mode } from '../domain/mode.ts';
+import type { OwnLimits } from './key-limits.ts';
+
+/** A key that was issued and not revoked. It never changes, but for the moment it expires. */
+export interface ApiKey {
+  /** Names the key in the ledger; never reused. */
+  readonly number: number;
+  /** Account number, unsigned 32 bits; never reused. */
+  readonly account: number;
+  /** Path segment of the one vertical it is good for. */
+  readonly vertical: string;
+  readonly mode: Mode;
+  /** Wall time from which it is refused; Infinity when it does not expire. */
+  readonly expiresAtMs: number;
+  readonly limits: OwnLimits;
+}
+
+/**
+ * The port behind which keys are looked up. A request is judged before its first await, so the answer comes from memory;
+ * keeping that memory fresh is the adapter's business.
+ */
+export interface KeyDirectory {
+  /** The key with this hash (`hashApiKey`), or undefined when there is none or it was revoked. Expiry is left to the caller. */
+  find(hash: string): ApiKey | undefined;
+  /** Idempotent. */
+  close(): void;
+}

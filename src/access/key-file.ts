@@ -1,0 +1,87 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+
+/**
+ * The key file (D4): a small SQLite database that the command line writes and a running server follows. Numbers are handed
+ * out by AUTOINCREMENT, so that a number which stands in a ledger never comes to mean another account or key.
+ */
+const schemaVersion = 1;
+
+const schema = `
+  CREATE TABLE accounts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 1 AND 4294967295),
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  -- Times are milliseconds since the Unix epoch. Limits are NULL where the service's default applies.
+  CREATE TABLE keys (
+    number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 1 AND 4294967295),
+    id TEXT NOT NULL UNIQUE,
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    vertical TEXT NOT NULL,
+    mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+    hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+    created INTEGER NOT NULL,
+    expires INTEGER,
+    revoked INTEGER,
+    requests_per_minute INTEGER CHECK (requests_per_minute > 0),
+    analytics_per_minute INTEGER CHECK (analytics_per_minute > 0),
+    sessions_per_day INTEGER CHECK (sessions_per_day > 0)
+  ) STRICT;
+`;
+
+/** The key file cannot be opened, or was written by a newer version of this program. The message is one line for people. */
+export class KeyFileError extends Error {
+  override readonly name = 'KeyFileError';
+}
+
+export function keyFilePath(dataDir: string): string {
+  return join(dataDir, 'keys.sqlite');
+}
+
+/**
+ * Opens the key file, and creates it with its folder unless it must exist. Safe while other processes do the same. Throws
+ * `KeyFileError`.
+ *
+ * @param waitMs how long one statement may wait for another process's lock, blocking this thread
+ */
+export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
+  if (mustExist && !existsSync(path)) throw new KeyFileError(`there is no key file ${path}; create a key first`);
+  let database: Database.Database | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // Created here, not by SQLite, so that it and the files SQLite puts beside it are nobody else's to read.
+    closeSync(openSync(path, 'a', 0o600));
+    database = new Database(path, { timeout: waitMs });
+    migrate(database, path);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof KeyFileError) throw error;
+    throw new KeyFileError(
+      `cannot open the key file ${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function migrate(database: Database.Database, path: string): void {
+  if (versionOf(database) === schemaVersion) return;
+  database.pragma('journal_mode = WAL');
+  database
+    .transaction(() => {
+      // Another process may have been here between the look above and the lock of this transaction.
+      const version = versionOf(database);
+      if (version > schemaVersion) {
+        throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
+      }
+      if (version === schemaVersion) return;
+      database.exec(schema);
+      database.pragma(`user_version = ${schemaVersion}`);
+    })
+    .immediate();
+}
+
+function versionOf(database: Database.Database): number {
+  return database.pragma('user_version', { simple: true }) as number;
+}

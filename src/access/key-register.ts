@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
+import type { Mode } from '../domain/mode.ts';
+import { hashApiKey, newApiKey } from './api-key.ts';
+import { openKeyFile } from './key-file.ts';
+import type { OwnLimits } from './key-limits.ts';
+
+export interface NewKey {
+  /** Created when there is none of this name; see `isAccountName`. */
+  readonly accountName: string;
+  readonly vertical: { readonly segment: string; readonly keyPrefix: string };
+  readonly mode: Mode;
+  /** Wall time from which the key is refused, or null for never. */
+  readonly expiresAtMs: number | null;
+  readonly limits: OwnLimits;
+}
+
+/** Everything about an issued key but the key itself, which nobody can show again. */
+export interface IssuedKey {
+  /** What people call it by: `key_` and 12 hexadecimal digits. */
+  readonly id: string;
+  readonly number: number;
+  readonly account: number;
+  readonly accountName: string;
+  /** Path segment. */
+  readonly vertical: string;
+  readonly mode: Mode;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  readonly limits: OwnLimits;
+}
+
+export type Revocation = 'revoked' | 'already_revoked' | 'unknown';
+
+/** Whether an account may be called this: 1 to 64 printable characters without spaces at either end. */
+export function isAccountName(text: string): boolean {
+  return (
+    text.length <= bounds.accountNameCharactersMax && text.trim() === text && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
+  );
+}
+
+/** Issues, lists and revokes keys (D4): the writing side of the key file, for the command line and a first start. */
+export class KeyRegister {
+  readonly #database: Database.Database;
+
+  private constructor(database: Database.Database) {
+    this.#database = database;
+    // A key is shown once, so it must not be lost to a power cut after it was shown.
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+  }
+
+  /** Creates the file when there is none. Throws `KeyFileError`. */
+  static open(path: string): KeyRegister {
+    return new KeyRegister(openKeyFile(path, bounds.keyWriteWaitMs));
+  }
+
+  /** Throws `KeyFileError`, also when there is no file. */
+  static openExisting(path: string): KeyRegister {
+    return new KeyRegister(openKeyFile(path, bounds.keyWriteWaitMs, true));
+  }
+
+  /** Issues a key. The text of the key is returned here and never again. */
+  create(wanted: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
+    if (!isAccountName(wanted.accountName)) throw new RangeError('not an account name');
+    const key = newApiKey(wanted.vertical.keyPrefix, wanted.mode);
+    const id = `key_${randomBytes(6).toString('hex')}`;
+    this.#database
+      .transaction(() => {
+        this.#database
+          .prepare(
+            `INSERT INTO keys (id, account, vertical, mode, hash, created, expires,
+               requests_per_minute, analytics_per_minute, sessions_per_day)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          )
+          .run(
+            id,
+            this.#accountNumber(wanted.accountName),
+            wanted.vertical.segment,
+            wanted.mode,
+            Buffer.from(hashApiKey(key), 'latin1'),
+            nowMs,
+            wanted.expiresAtMs,
+            wanted.limits.requestsPerMinute,
+            wanted.limits.analyticsPerMinute,
+            wanted.limits.sessionsPerDay,
+          );
+      })
+      .immediate();
+    const issued = this.find(id);
+    if (issued === undefined) throw new Error('a key just written cannot be read');
+    return { key, issued };
+  }
+
+  /** All keys ever issued, oldest first, with the expired and the revoked. */
+  list(): IssuedKey[] {
+    return this.#database.prepare<[], KeyRow>(`${selectKeys} ORDER BY keys.number`).all().map(issuedKey);
+  }
+
+  /** The key of this id, also when expired or revoked. */
+  find(id: string): IssuedKey | undefined {
+    const row = this.#database.prepare<[string], KeyRow>(`${selectKeys} WHERE id = ?`).get(id);
+    return row && issuedKey(row);
+  }
+
+  /** Ends a key for good. The first revocation's time stands. */
+  revoke(id: string, nowMs: number): Revocation {
+    const revoke = this.#database.prepare<[number, string]>(
+      'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
+    );
+    if (revoke.run(nowMs, id).changes === 1) return 'revoked';
+    return this.find(id) === undefined ? 'unknown' : 'already_revoked';
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#database.close();
+  }
+
+  #accountNumber(name: string): number {
+    const find = this.#database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck();
+    return (
+      find.get(name) ??
+      Number(this.#database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
+    );
+  }
+}
+
+const selectKeys = `
+  SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created, expires, revoked,
+    requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
+    sessions_per_day AS sessionsPerDay
+  FROM keys JOIN accounts ON accounts.number = keys.account`;
+
+function issuedKey({
+  created,
+  expires,
+  revoked,
+  requestsPerMinute,
+  analyticsPerMinute,
+  sessionsPerDay,
+  ...same
+}: KeyRow) {
+  const limits = { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
+  return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked, limits };
+}
+
+interface KeyRow {
+  readonly number: number;
+  readonly id: string;
+  readonly account: number;
+  readonly accountName: string;
+  readonly vertical: string;
+  readonly mode: Mode;
+  readonly created: number;
+  readonly expires: number | null;
+  readonly revoked: number | null;
+  readonly requestsPerMinute: number | null;
+  readonly analyticsPerMinute: number | null;
+  readonly sessionsPerDay: number | null;
+}

@@ -1,0 +1,178 @@
+/**
+ * Every bound of the service: its value, its unit (in the name) and where it comes from. What a caller can make us hold,
+ * wait for or repeat is bounded by a line of this file; the relations between lines are asserted below, at import.
+ */
+import assert from 'node:assert/strict';
+
+export const bounds = {
+  // HTTP (D2, design "What uWebSockets.js does to you")
+  /** Request line and headers together: 500 real ids in a query must fit. The engine answers 431 beyond it. */
+  headBytesMax: 40 * 1024,
+  bodyBytesMax: 64 * 1024,
+  /** From the request's head to its answer; then 503. */
+  requestDeadlineMs: 2_000,
+  /** How late the deadline may be noticed. */
+  deadlineCheckMs: 100,
+  /** How long a connection may take for a head or a body, or stay idle; the native engine's own figure, which cannot be set. */
+  connectionIdleMs: 10_000,
+  /** How late the node listener may notice that. */
+  connectionCheckMs: 1_000,
+  /** Requests of one connection that may wait for answers (node listener; the native engine takes one). */
+  pipelinedRequestsMax: 16,
+  /** What a drain waits for requests in flight before it closes their sockets. */
+  drainGraceMs: 5_000,
+  /** Retry-After of a 503. */
+  retryAfterSeconds: 1,
+
+  // Sessions (contract 2.1 and 8, D5)
+  sessionTtlMs: 4 * 60 * 60 * 1000,
+  userAgentCharactersMax: 1024,
+  /** Distinct user agents whose device class is remembered: about 8 MB at their longest. */
+  userAgentsRememberedMax: 4_096,
+  metadataKeysMax: 10,
+  metadataCharactersMax: 256,
+  /** The store is many small LRUs: one large map stalls for hundreds of milliseconds when it grows. */
+  sessionStoreParts: 256,
+  /** All parts are swept once in this time; expiry never waits for it. */
+  sessionSweepMs: 60_000,
+  /** Sessions a full store looks at for expired ones, part by part, before it refuses a new one: a pause of a few milliseconds. */
+  sessionsSweptAtOnce: 10_000,
+  /** How often a full store does so. */
+  sessionRoomSoughtMs: 100,
+  /** What one live session is reckoned to need of the heap when SVC_MAX_SESSIONS is left to the machine. */
+  sessionHeapBytes: 2_048,
+
+  // Pocket fields (D7)
+  fieldNamesMax: 64,
+  fieldNameCharactersMax: 64,
+
+  // Offers (contract 4.3)
+  offersDefault: 5,
+  offersMax: 20,
+  /** Offer indices travel as 16-bit numbers. */
+  catalogOffersMax: 20_000,
+  catalogFileBytesMax: 64 * 1024 * 1024,
+  /** Faults of one catalog file that are named; the rest are only counted. */
+  catalogFaultsMax: 1_000,
+  /** Largest loan or limit an offer may name, in whole USD. */
+  catalogAmountUsdMax: 100_000_000,
+  /** Different terms that may occur in one catalog: a set of them is kept as the bits of one number. */
+  catalogTermsMax: 24,
+  /** Highest annual percentage rate an offer is ever shown with (D8). */
+  aprPercentMax: 36,
+  /** Compiled catalogs one matching worker keeps; others are loaded again when asked for. */
+  matcherCatalogsMax: 16,
+  /** How often the catalog file is looked at for a change. */
+  catalogWatchMs: 1_000,
+  /** Requests that may wait for the matchers; beyond it, 503. */
+  matchQueueMax: 4_096,
+  matchBatchMax: 64,
+  /** Replaced catalogs stay this long, so that a click finds what was shown (D10). */
+  catalogKeptMs: 28 * 60 * 60 * 1000,
+  /** Replaced catalogs held at one time; a further change is refused until the oldest is out of date. */
+  catalogsKeptMax: 256,
+
+  // Clicks (D10)
+  clickAttributedMs: 24 * 60 * 60 * 1000,
+  /** A click redirects anyway when the log takes longer. */
+  clickLogWaitMs: 500,
+  /** Clicks of one session that are recorded; more still redirect. Above max_offers times any honest repetition. */
+  clicksRecordedPerSessionMax: 200,
+  /** Sessions whose recorded clicks are being counted at one time. */
+  clickCountersMax: 100_000,
+
+  // Limits (contract 8, D13)
+  requestsPerMinute: 500,
+  analyticsPerMinute: 50,
+  sessionsPerDay: 10_000,
+  minuteWindowMs: 60_000,
+  /** The largest limit a key may carry: the exact window keeps one number for each admitted request. */
+  limitPerMinuteMax: 1_000_000,
+  limitPerDayMax: 1_000_000_000,
+
+  // Keys (D4)
+  apiKeyCharactersMax: 128,
+  /** A change made by the command line is honoured within two seconds. */
+  keyPollMs: 1_000,
+  /** An unknown key looks for a change at once, but not more often than this. */
+  keyMissPollMs: 100,
+  /** How long the server's own thread may wait for a lock on the key file; then it keeps the keys it has. */
+  keyReadWaitMs: 20,
+  /** How long a command waits for another process that is writing the key file. */
+  keyWriteWaitMs: 5_000,
+  accountNameCharactersMax: 64,
+  /** Keys looked at in one admission for state that can be freed: a pause of microseconds, whatever the number of keys. */
+  keysTidiedAtOnce: 64,
+
+  // Analytics (contract 8, D12)
+  subIdListMax: 500,
+  analyticsDefaultDays: 30,
+  maturedDays: 45,
+  confidenceSessionsMin: 30,
+  topLendersMax: 20,
+  /** Questions that may wait for the aggregator; beyond it, 503. */
+  analyticsQueueMax: 1_024,
+  /** A question nobody could answer in this time is refused: its asker's own deadline has passed. */
+  analyticsAnswerMs: 2_000,
+
+  // Configuration
+  portMax: 65_535,
+  matcherThreadsMax: 256,
+  sessionsHeldMax: 1_000_000_000,
+  corsOriginsMax: 64,
+  /** How much of a refused setting an error line repeats. */
+  settingCharactersShown: 80,
+
+  // Event log
+  segmentBytesMax: 64 * 1024 * 1024,
+  /** One record's payload: a session with the largest metadata stays far below. */
+  recordBytesMax: 64 * 1024,
+  /** Elements of one record, and of one array within it: what a view shows, with room for members to come. */
+  recordItemsMax: 64,
+  /** How much of a log file is read at a time. */
+  logChunkBytes: 1024 * 1024,
+  /** Zeros written ahead of a log's data, so that most syncs find the file's size unchanged. */
+  logReserveBytes: 256 * 1024,
+  /** What a group of records begins with; it grows as needed. */
+  logGroupBytes: 64 * 1024,
+  /** How often a log that cannot be written tries again. */
+  logHealMs: 1_000,
+  /** Records appended and not yet durable; beyond it, 503. */
+  logPendingBytesMax: 16 * 1024 * 1024,
+  /** Records the aggregator folds in one transaction. */
+  foldRecordsMax: 8_192,
+  /** What the aggregator waits for more records to share a transaction, unless a question is waiting or a batch is full. */
+  foldLingerMs: 20,
+  /** Names (tags, offers, lenders) and sessions whose numbers the aggregator remembers, each; the rest it looks up. */
+  foldNamesCached: 20_000,
+  foldSessionsCached: 20_000,
+  /** A tag, an offer's id, a lender's name, a catalog version in the ledger. */
+  ledgerNameCharactersMax: 256,
+  /** Preliminary revenue of one click: 64-bit sums of it cannot overflow. */
+  clickValueMicrosMax: 1_000_000_000_000,
+  /** The aggregator's heap: a batch and its caches need a small part of it. */
+  aggregatorHeapMegabytes: 256,
+  /** Pause before a dead aggregator is started again: doubled each time, up to the maximum, until it has caught up. */
+  aggregatorRestartMinMs: 100,
+  aggregatorRestartMaxMs: 5_000,
+  /** What closing waits for the aggregator's batch in hand. */
+  aggregatorCloseMs: 5_000,
+} as const;
+
+// The longest metadata in its worst encoding (4 bytes a code point, escaped) fits a record with room for the rest.
+assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.recordBytesMax);
+// A sub_id in a query is 68 characters and a separator of three: `%2C`; the rest of the head needs a few hundred bytes.
+assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.headBytesMax);
+assert(bounds.offersDefault <= bounds.offersMax);
+assert(bounds.catalogOffersMax < 2 ** 16);
+// An amount and two rates in hundredths of a percent share one sort key, which must stay an exact integer.
+assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.catalogAmountUsdMax * 2 ** 24 < 2 ** 53);
+assert(bounds.catalogTermsMax < 31);
+assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);
+assert(bounds.clickAttributedMs + bounds.sessionTtlMs <= bounds.catalogKeptMs);
+// Frame lengths stay below 2^24, which is what makes marked frames quick to find.
+assert(bounds.recordBytesMax * 2 <= bounds.logChunkBytes && bounds.recordBytesMax < 2 ** 24);
+assert(bounds.offersMax <= bounds.recordItemsMax);
+assert(bounds.recordBytesMax < bounds.segmentBytesMax && bounds.logPendingBytesMax < bounds.segmentBytesMax);
+// What one batch adds to a counter is an exact number.
+assert(bounds.foldRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);

@@ -1,0 +1,27 @@
+import type { IssuedKey } from '../access/key-register.ts';
+
+/** A key as `--json` shows it: times as ISO 8601, limits null where the service's default applies. */
+export function issuedKeyJson(issued: IssuedKey, nowMs: number) {
+  return {
+    id: issued.id,
+    account: issued.accountName,
+    vertical: issued.vertical,
+    mode: issued.mode,
+    state: keyState(issued, nowMs),
+    created_at: isoOrNull(issued.createdAtMs),
+    expires_at: isoOrNull(issued.expiresAtMs),
+    revoked_at: isoOrNull(issued.revokedAtMs),
+    requests_per_minute: issued.limits.requestsPerMinute,
+    analytics_per_minute: issued.limits.analyticsPerMinute,
+    sessions_per_day: issued.limits.sessionsPerDay,
+  };
+}
+
+export function keyState(issued: IssuedKey, nowMs: number): 'active' | 'expired' | 'revoked' {
+  if (issued.revokedAtMs !== null) return 'revoked';
+  return issued.expiresAtMs !== null && nowMs >= issued.expiresAtMs ? 'expired' : 'active';
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

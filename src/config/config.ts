@@ -1,0 +1,171 @@
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { getHeapStatistics } from 'node:v8';
+import type { KeyLimits } from '../access/key-limits.ts';
+import { bounds } from '../bounds.ts';
+import { ConfigError } from './config-error.ts';
+import type { Env } from './env.ts';
+import { baseUrlSetting, choiceSetting, hostSetting, originsSetting, wholeNumberSetting } from './parse-setting.ts';
+
+/** The whole configuration, as plain values: nothing behind it knows where they came from. */
+export interface Config {
+  /** The public listener: API, clicks, widgets, logos. */
+  readonly listen: Endpoint;
+  /** The operations listener: health and metrics. */
+  readonly operations: Endpoint;
+  /** Which HTTP engine carries both; `auto` is uws, or node with a warning where uws cannot load. */
+  readonly listener: ListenerChoice;
+  /** What answers name as our addresses; null where it follows from the listener (see `resolveUrls`). */
+  readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
+  /** Absolute path of the folder that holds ledger, journal, analytics and keys. */
+  readonly dataDir: string;
+  /** Absolute path of the signing and sealing secrets (D3). */
+  readonly secretFile: string;
+  readonly catalog: CatalogChoice;
+  readonly matcher: MatcherChoice;
+  readonly durability: Durability;
+  readonly sessions: {
+    /** Live sessions held at most; beyond it, 503. */
+    readonly max: number;
+    readonly ttlMs: number;
+  };
+  /** For keys that carry no limits of their own (D13). */
+  readonly limits: KeyLimits;
+  readonly cors: CorsChoice;
+  readonly logLevel: LogLevel;
+}
+
+export interface Endpoint {
+  /** An IP address or a host name. */
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+}
+
+/** Base addresses without a trailing slash, to which paths of ours (`/v1/...`, `/c`, `/w/...`, `/cdn/...`) are appended. */
+export interface PublicUrls {
+  readonly public: string;
+  readonly click: string;
+  readonly widget: string;
+  readonly cdn: string;
+}
+
+const listenerChoices = ['auto', 'uws', 'node'] as const;
+export type ListenerChoice = (typeof listenerChoices)[number];
+
+/** `fsync` survives a power cut, `write` the death of the process only. */
+const durabilities = ['fsync', 'write'] as const;
+export type Durability = (typeof durabilities)[number];
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'file'; readonly path: string };
+export type MatcherChoice = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
+export type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
+
+/** What defaults are derived from. */
+export interface Machine {
+  readonly cores: number;
+  /** Bytes the JavaScript heap may grow to. */
+  readonly heapBytes: number;
+  /** Relative paths start here. */
+  readonly folder: string;
+}
+
+export function thisMachine(): Machine {
+  return {
+    cores: availableParallelism(),
+    heapBytes: getHeapStatistics().heap_size_limit,
+    folder: process.cwd(),
+  };
+}
+
+/**
+ * Applies defaults to what the environment holds and checks it, each value by itself and against the others. Throws
+ * `ConfigError` at the first that is wrong. `warnings` are whole sentences about what is allowed and probably not meant.
+ */
+export function loadConfig(
+  env: Env,
+  machine: Machine = thisMachine(),
+): { config: Config; warnings: readonly string[] } {
+  const dataDir = dataDirOf(env, machine);
+  const { SVC_SECRET_FILE: secretFile, SVC_CATALOG: catalog } = env.values;
+  const threads =
+    wholeNumberSetting(env, 'SVC_MATCHER_THREADS', 0, bounds.matcherThreadsMax) ??
+    Math.min(bounds.matcherThreadsMax, Math.max(1, machine.cores - 1));
+  const origins = originsSetting(env, 'SVC_CORS_ORIGINS', bounds.corsOriginsMax);
+  const sessionsFitting = Math.max(1, Math.floor(machine.heapBytes / bounds.sessionHeapBytes));
+  const perMinute = (name: 'SVC_LIMIT_REQUESTS_PER_MINUTE' | 'SVC_LIMIT_ANALYTICS_PER_MINUTE') =>
+    wholeNumberSetting(env, name, 1, bounds.limitPerMinuteMax);
+
+  const config: Config = {
+    listen: {
+      host: hostSetting(env, 'SVC_HOST') ?? '127.0.0.1',
+      port: wholeNumberSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080,
+    },
+    operations: {
+      host: hostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',
+      port: wholeNumberSetting(env, 'SVC_OPS_PORT', 0, bounds.portMax) ?? 9090,
+    },
+    listener: choiceSetting(env, 'SVC_LISTENER', listenerChoices) ?? 'auto',
+    urls: {
+      public: baseUrlSetting(env, 'SVC_PUBLIC_URL'),
+      click: baseUrlSetting(env, 'SVC_CLICK_URL'),
+      widget: baseUrlSetting(env, 'SVC_WIDGET_URL'),
+      cdn: baseUrlSetting(env, 'SVC_CDN_URL'),
+    },
+    dataDir,
+    secretFile: secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(machine.folder, secretFile),
+    catalog: catalog === undefined ? { kind: 'example' } : { kind: 'file', path: resolve(machine.folder, catalog) },
+    matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
+    durability: choiceSetting(env, 'SVC_DURABILITY', durabilities) ?? 'fsync',
+    sessions: {
+      max: wholeNumberSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionsHeldMax) ?? sessionsFitting,
+      ttlMs: (wholeNumberSetting(env, 'SVC_SESSION_TTL_SECONDS', 1, ttlSecondsMax) ?? ttlSecondsMax) * 1000,
+    },
+    limits: {
+      requestsPerMinute: perMinute('SVC_LIMIT_REQUESTS_PER_MINUTE') ?? bounds.requestsPerMinute,
+      analyticsPerMinute: perMinute('SVC_LIMIT_ANALYTICS_PER_MINUTE') ?? bounds.analyticsPerMinute,
+      sessionsPerDay:
+        wholeNumberSetting(env, 'SVC_LIMIT_SESSIONS_PER_DAY', 1, bounds.limitPerDayMax) ?? bounds.sessionsPerDay,
+    },
+    cors: origins === null ? { kind: 'off' } : { kind: 'origins', origins },
+    logLevel: choiceSetting(env, 'SVC_LOG_LEVEL', logLevels) ?? 'info',
+  };
+  if (collide(config.listen, config.operations)) {
+    const setting = env.values.SVC_OPS_PORT === undefined ? 'SVC_PORT' : 'SVC_OPS_PORT';
+    throw new ConfigError(
+      setting,
+      String(config.listen.port),
+      'any port that the other listener does not have on this host',
+    );
+  }
+
+  const warnings = env.unknown.map((name) => `${name} is set, but no setting has this name.`);
+  if (config.sessions.max > sessionsFitting) {
+    warnings.push(
+      `SVC_MAX_SESSIONS asks for more sessions than the JavaScript heap is reckoned to hold (${sessionsFitting}).`,
+    );
+  }
+  return { config, warnings };
+}
+
+/** The data folder alone, for commands that need nothing else and should not stumble over anything else. */
+export function dataDirOf(env: Env, machine: Pick<Machine, 'folder'> = { folder: process.cwd() }): string {
+  return resolve(machine.folder, env.values.SVC_DATA_DIR ?? 'data');
+}
+
+/** The contract's lifetime is also the longest: what outlives a session (D10) is reckoned from it. */
+const ttlSecondsMax = bounds.sessionTtlMs / 1000;
+
+function collide(one: Endpoint, other: Endpoint): boolean {
+  if (one.port !== other.port || one.port === 0) return false;
+  return one.host === other.host || isWildcard(one.host) || isWildcard(other.host);
+}
+
+/** Whether listening there means listening on every address of the machine. */
+export function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || /^[0:]+$/.test(host);
+}

@@ -1,0 +1,29 @@
+import { isIPv6 } from 'node:net';
+import { type Config, isWildcard, type PublicUrls } from './config.ts';
+
+/**
+ * Our addresses as answers name them, once the port is known. What is not set follows from the public URL, and that from
+ * the listener: everything is served by the same one. `warning` is a whole sentence, or null.
+ */
+export function resolveUrls(
+  config: Pick<Config, 'listen' | 'urls'>,
+  boundPort: number,
+): { urls: PublicUrls; warning: string | null } {
+  const { host } = config.listen;
+  const reachable = isWildcard(host) ? '127.0.0.1' : host;
+  const own = `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${boundPort}`;
+  const base = config.urls.public ?? own;
+  const urls = {
+    public: base,
+    click: config.urls.click ?? base,
+    widget: config.urls.widget ?? base,
+    cdn: config.urls.cdn ?? base,
+  };
+  const guessed = isWildcard(host) && Object.values(urls).includes(own);
+  return {
+    urls,
+    warning: guessed
+      ? `The service listens on every address, so its answers name ${own}, which only this machine can reach: set SVC_PUBLIC_URL.`
+      : null,
+  };
+}

@@ -1,0 +1,34 @@
+/** UTC calendar arithmetic on day numbers: whole days since 1970-01-01, so that a day is an integer key everywhere. */
+export const dayMs = 86_400_000;
+
+export function dayOf(wallMs: number): number {
+  return Math.floor(wallMs / dayMs);
+}
+
+export function dayStartMs(day: number): number {
+  return day * dayMs;
+}
+
+export function isoDate(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10);
+}
+
+/** The day number of a real calendar date written `YYYY-MM-DD`, or null: 2023-02-29, 2023-2-1 and the year 0000 are not. */
+export function parseIsoDate(text: string): number | null {
+  if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return null;
+  const ms = Date.parse(`${text}T00:00:00.000Z`);
+  if (Number.isNaN(ms)) return null;
+  const day = ms / dayMs;
+  return isoDate(day) === text ? day : null;
+}
+
+/** A calendar date as one integer, 19871231 for 1987-12-31: compact, ordered, and free of time zones. */
+export function compactDate(day: number): number {
+  const date = new Date(day * dayMs);
+  return date.getUTCFullYear() * 10_000 + (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
+}
+
+/** Completed years between two compact dates. Someone born on 29 February turns a year older on 1 March of other years. */
+export function completedYears(born: number, today: number): number {
+  return Math.floor((today - born) / 10_000);
+}

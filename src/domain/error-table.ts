@@ -1,0 +1,75 @@
+/**
+ * Every error this service answers, in one table: code, status, message (contract section 7 and D2).
+ *
+ * A message says what to do and never repeats what was sent. Adding a row is additive; changing a status or a meaning is a
+ * new version of the API.
+ */
+export const errorTable = {
+  INVALID_REFERRER_TAG: {
+    status: 400,
+    message:
+      'referrer_tag must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens. Correct it and send the request again.',
+  },
+  INVALID_FIELD_VALUE: {
+    status: 400,
+    message:
+      'One or more pocket fields hold a value that is not allowed; nothing was merged. fields_invalid names each and what it may hold.',
+  },
+  SUB_ID_EXPIRED: {
+    status: 400,
+    message: 'This session is over. Create a new one; the same referrer_tag goes on counting for the same experiment.',
+  },
+  INSUFFICIENT_INPUTS: {
+    status: 400,
+    message:
+      'Required pocket fields are still missing. Submit them to the inputs operation, which names them in missing_required.',
+  },
+  INVALID_REQUEST: {
+    status: 400,
+    message:
+      'The request is not well formed. param names the member, parameter or header at fault; see the API reference for what it may hold.',
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    message:
+      'Send a valid API key in the header Authorization: Bearer <API_KEY>. This one is missing, malformed, expired or not known.',
+  },
+  VERTICAL_MISMATCH: {
+    status: 403,
+    message: 'This API key belongs to another vertical. Use its own base path, or a key issued for this one.',
+  },
+  SUB_ID_NOT_FOUND: {
+    status: 404,
+    message:
+      'No session of yours has this sub_id. Use one that the session operation returned to a key of this account, vertical and mode.',
+  },
+  NOT_FOUND: { status: 404, message: 'There is nothing at this address. Check the path against the API reference.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    message: 'This path does not answer this method. The Allow header lists those it answers.',
+  },
+  PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB. Send a smaller one.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: 'Send the body as JSON with the header Content-Type: application/json.',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    status: 422,
+    message: 'This Idempotency-Key was used before with another payload. Use a new key for a new request.',
+  },
+  RATE_LIMIT_EXCEEDED: {
+    status: 429,
+    message:
+      'A rate limit of this API key is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    message: 'The service failed on this request. Try again later; if it goes on, report the request_id.',
+  },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    message: 'The service cannot take this request right now. Retry after the seconds given in Retry-After.',
+  },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof errorTable;

@@ -1,0 +1,25 @@
+/**
+ * Money is kept in integer micro-dollars and answered in dollars (D12). Numbers hold micro-dollars exactly up to nine
+ * billion dollars, far beyond what one counter of one experiment can reach.
+ */
+export const microsPerUsd = 1_000_000;
+const microsPerCent = microsPerUsd / 100;
+
+export function usdToMicros(usd: number): number {
+  return Math.round(usd * microsPerUsd);
+}
+
+/** Integer micro-dollars as the dollars of an answer, to the cent, half up: exact, since only the last division is not whole. */
+export function microsToUsd(micros: number): number {
+  return Math.floor((micros + microsPerCent / 2) / microsPerCent) / 100;
+}
+
+/**
+ * Rounds half up, as a person with a pencil does: 1.005 becomes 1.01 though the nearest double lies below it. The nudge
+ * is a few units in the last place, far below any figure that matters.
+ */
+export function roundHalfUp(value: number, decimals: number): number {
+  const scale = 10 ** decimals;
+  const scaled = value * scale;
+  return Math.floor(scaled + 0.5 + Math.abs(scaled) * 4 * Number.EPSILON) / scale;
+}

@@ -1,0 +1,46 @@
+import type { ErrorCode } from './error-table.ts';
+
+/** One element of `fields_invalid` (D7). */
+export interface InvalidField {
+  readonly field: string;
+  readonly code: 'type' | 'enum' | 'range' | 'format' | 'min_age';
+  readonly message: string;
+  readonly min?: number;
+  readonly max?: number;
+  readonly allowed?: readonly (string | number | boolean)[];
+}
+
+/** Why an operation did not do what was asked: an expected outcome, not an exception. `code` finds status and message. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  /** The member, parameter or header at fault (INVALID_REQUEST). Always a name of ours, never one of the caller's. */
+  readonly param?: string;
+  readonly fieldsInvalid?: readonly InvalidField[];
+  /** Whole seconds, at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
+  readonly retryAfterSeconds?: number;
+}
+
+/** What an operation comes to: its value, or the reason why not. Exceptions are left for bugs and broken machines. */
+export type Outcome<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export function done<Value>(value: Value): Outcome<Value> {
+  return { ok: true, value };
+}
+
+export function refused(refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {
+  return { ok: false, refusal };
+}
+
+export function refusedFor(code: ErrorCode): { readonly ok: false; readonly refusal: Refusal } {
+  return refused({ code });
+}
+
+export function invalidRequest(param: string): { readonly ok: false; readonly refusal: Refusal } {
+  return refused({ code: 'INVALID_REQUEST', param });
+}
+
+export function unavailable(retryAfterSeconds: number): { readonly ok: false; readonly refusal: Refusal } {
+  return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
+}

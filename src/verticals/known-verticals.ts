@@ -1,0 +1,24 @@
+import { personalLoans } from './personal-loans.ts';
+
+/** What is needed to issue a key for a vertical, served or not (D14). */
+export interface KnownVertical {
+  /** As in `Vertical`: never reused or renumbered. */
+  readonly number: number;
+  readonly segment: string;
+  readonly keyPrefix: string;
+  readonly status: 'stable' | 'beta' | 'planned';
+}
+
+/** The verticals of contract section 9. Those not served yet answer 404; their keys can exist, and get 403 elsewhere. */
+export const knownVerticals: readonly KnownVertical[] = [
+  {
+    number: personalLoans.number,
+    segment: personalLoans.segment,
+    keyPrefix: personalLoans.keyPrefix,
+    status: personalLoans.status,
+  },
+  { number: 2, segment: 'credit-cards', keyPrefix: 'svc_cc_', status: 'beta' },
+  { number: 3, segment: 'mortgage', keyPrefix: 'svc_mo_', status: 'beta' },
+  { number: 4, segment: 'banking', keyPrefix: 'svc_bk_', status: 'beta' },
+  { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
+];

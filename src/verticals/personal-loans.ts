@@ -1,0 +1,65 @@
+import type { Vertical } from './vertical.ts';
+
+/** USPS codes of the states, the District of Columbia and the territories (D7). */
+export const uspsCodes = [
+  'AL', 'AK', 'AZ', 'AR', 'CA', 'CO', 'CT', 'DE', 'DC', 'FL', 'GA', 'HI', 'ID', 'IL', 'IN', 'IA', 'KS', 'KY', 'LA', 'ME',
+  'MD', 'MA', 'MI', 'MN', 'MS', 'MO', 'MT', 'NE', 'NV', 'NH', 'NJ', 'NM', 'NY', 'NC', 'ND', 'OH', 'OK', 'OR', 'PA', 'RI',
+  'SC', 'SD', 'TN', 'TX', 'UT', 'VT', 'VA', 'WA', 'WV', 'WI', 'WY', 'PR', 'GU', 'VI', 'AS', 'MP',
+] as const; // biome-ignore format: a table of codes reads better in rows
+
+/** Personal loans: contract sections 2.2 and 9, classes and bounds by D6 and D7. */
+export const personalLoans: Vertical = {
+  number: 1,
+  segment: 'personal-loans',
+  keyPrefix: 'svc_pl_',
+  revenueModel: 'cost_per_lead',
+  status: 'stable',
+  fields: [
+    { name: 'loan_amount', kind: 'integer', min: 1_000, max: 100_000 },
+    {
+      name: 'loan_purpose',
+      kind: 'choice',
+      values: [
+        'debt_consolidation',
+        'home_improvement',
+        'major_purchase',
+        'medical_expenses',
+        'moving',
+        'vacation',
+        'wedding',
+        'business',
+        'other',
+      ],
+    },
+    {
+      name: 'credit_score_range',
+      kind: 'choice',
+      values: ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'],
+    },
+    { name: 'annual_income', kind: 'integer', min: 0, max: 10_000_000 },
+    { name: 'employment_status', kind: 'choice', values: ['employed', 'self_employed', 'retired', 'other'] },
+    { name: 'state', kind: 'choice', values: uspsCodes },
+    { name: 'birthdate', kind: 'birthdate', minAgeYears: 18, maxAgeYears: 120 },
+    { name: 'housing_status', kind: 'choice', values: ['own', 'rent', 'other'] },
+    { name: 'monthly_debt_payments', kind: 'integer', min: 0, max: 1_000_000 },
+    { name: 'loan_term_months', kind: 'integer_choice', values: [12, 24, 36, 48, 60, 84] },
+    { name: 'co_borrower', kind: 'boolean' },
+    { name: 'citizenship_status', kind: 'choice', values: ['citizen', 'perm_resident', 'visa'] },
+    { name: 'education_level', kind: 'choice', values: ['high_school', 'bachelors', 'graduate', 'other'] },
+    { name: 'address_zip', kind: 'digits', length: 5 },
+  ],
+  required: ['loan_amount', 'loan_purpose', 'credit_score_range', 'annual_income', 'employment_status', 'state'],
+  conditional: [
+    { field: 'monthly_debt_payments', when: { field: 'loan_purpose', is: 'debt_consolidation' } },
+    { field: 'housing_status', when: { field: 'loan_purpose', is: 'home_improvement' } },
+  ],
+  roles: {
+    amount: 'loan_amount',
+    creditBand: 'credit_score_range',
+    annualIncome: 'annual_income',
+    state: 'state',
+    term: 'loan_term_months',
+    monthlyDebt: 'monthly_debt_payments',
+  },
+  neverMatched: ['education_level', 'address_zip'],
+};

@@ -1,0 +1,116 @@
+import { compactDate, completedYears, parseIsoDate } from '../domain/calendar.ts';
+import type { InvalidField } from '../domain/outcome.ts';
+import { absent, fieldIndex } from './pocket-vector.ts';
+import type { PocketField, Vertical } from './vertical.ts';
+
+/** What one submission of pocket fields comes to (contract 4.2, D7). Names keep the order of submission. */
+export interface FieldSubmission {
+  readonly accepted: readonly string[];
+  readonly unknown: readonly string[];
+  /** Not empty: the whole submission is refused and nothing merges. */
+  readonly invalid: readonly InvalidField[];
+  /** Positions and values to write into the session's vector, pairwise: position, value, position, value. */
+  readonly changes: readonly number[];
+}
+
+/** Judges submitted values against the vertical's fields. No coercion; `null` clears a field. */
+export function validateFields(vertical: Vertical, submitted: object, today: number): FieldSubmission {
+  const accepted: string[] = [];
+  const unknown: string[] = [];
+  const invalid: InvalidField[] = [];
+  const changes: number[] = [];
+  const values = submitted as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(submitted)) {
+    const position = fieldIndex(vertical, name);
+    if (position < 0) {
+      unknown.push(name);
+      continue;
+    }
+    const value = values[name];
+    const encoded = value === null ? absent : encodeValue(vertical.fields[position]!, value, today);
+    if (typeof encoded !== 'number') {
+      invalid.push(encoded);
+      continue;
+    }
+    accepted.push(name);
+    changes.push(position, encoded);
+  }
+  return { accepted, unknown, invalid, changes };
+}
+
+/** The value as its number in the vector, or what is wrong with it. */
+function encodeValue(field: PocketField, value: unknown, today: number): number | InvalidField {
+  switch (field.kind) {
+    case 'integer':
+      return encodeInteger(field, value);
+    case 'choice':
+      return encodeChoice(field, value);
+    case 'integer_choice':
+      return encodeIntegerChoice(field, value);
+    case 'boolean':
+      if (typeof value === 'boolean') return value ? 1 : 0;
+      return { field: field.name, code: 'type', message: 'must be true or false' };
+    case 'birthdate':
+      return encodeBirthdate(field, value, today);
+    case 'digits':
+      return encodeDigits(field, value);
+  }
+}
+
+type Kind<Name extends PocketField['kind']> = Extract<PocketField, { kind: Name }>;
+
+function encodeInteger({ name, min, max }: Kind<'integer'>, value: unknown): number | InvalidField {
+  if (!Number.isInteger(value)) return { field: name, code: 'type', message: 'must be a whole number', min, max };
+  const integer = value as number;
+  if (integer < min || integer > max) {
+    return { field: name, code: 'range', message: `must be between ${min} and ${max}`, min, max };
+  }
+  return integer + 0; // -0 is a whole number too, but not one to keep
+}
+
+function encodeChoice({ name, values }: Kind<'choice'>, value: unknown): number | InvalidField {
+  if (typeof value !== 'string') {
+    return { field: name, code: 'type', message: 'must be a string, one of the allowed values', allowed: values };
+  }
+  const index = values.indexOf(value);
+  return index >= 0
+    ? index
+    : { field: name, code: 'enum', message: 'must be one of the allowed values', allowed: values };
+}
+
+function encodeIntegerChoice({ name, values }: Kind<'integer_choice'>, value: unknown): number | InvalidField {
+  if (!Number.isInteger(value)) {
+    return { field: name, code: 'type', message: 'must be a whole number, one of the allowed values', allowed: values };
+  }
+  if (values.includes(value as number)) return value as number;
+  return { field: name, code: 'enum', message: 'must be one of the allowed values', allowed: values };
+}
+
+function encodeBirthdate(field: Kind<'birthdate'>, value: unknown, today: number): number | InvalidField {
+  const { name, minAgeYears, maxAgeYears } = field;
+  if (typeof value !== 'string')
+    return { field: name, code: 'type', message: 'must be a string, a date as YYYY-MM-DD' };
+  const day = parseIsoDate(value);
+  if (day === null) return { field: name, code: 'format', message: 'must be a calendar date as YYYY-MM-DD' };
+  const born = compactDate(day);
+  if (born > today) return { field: name, code: 'range', message: 'must not lie in the future' };
+  const age = completedYears(born, today);
+  if (age > maxAgeYears) return { field: name, code: 'range', message: `must be at most ${maxAgeYears} years ago` };
+  if (age < minAgeYears) {
+    return {
+      field: name,
+      code: 'min_age',
+      message: `the borrower must be at least ${minAgeYears} years old`,
+      min: minAgeYears,
+    };
+  }
+  return born;
+}
+
+function encodeDigits({ name, length }: Kind<'digits'>, value: unknown): number | InvalidField {
+  if (typeof value !== 'string') return { field: name, code: 'type', message: `must be a string of ${length} digits` };
+  if (value.length !== length || !/^[0-9]+$/.test(value)) {
+    return { field: name, code: 'format', message: `must be exactly ${length} digits` };
+  }
+  return Number(value);
+}

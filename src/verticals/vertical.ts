@@ -1,0 +1,59 @@
+/**
+ * A vertical is data (D14): where it is served, whose keys it takes, how it earns, which pocket fields it understands, and
+ * which of them play a part in pricing. No operation knows a vertical by name.
+ */
+export interface Vertical {
+  /** Travels inside every sub_id, so it is never reused or renumbered: 1 to 127. */
+  readonly number: number;
+  /** The path segment after `/v1/`. */
+  readonly segment: string;
+  /** What its API keys start with, e.g. `svc_pl_`. */
+  readonly keyPrefix: string;
+  readonly revenueModel: 'cost_per_lead' | 'cost_per_click';
+  readonly status: 'stable' | 'beta';
+  /** In a fixed order: a session keeps its values in a vector of the same order, so new fields go at the end. */
+  readonly fields: readonly PocketField[];
+  /** Names of the fields offers cannot be matched without, in the order `missing_required` lists them. */
+  readonly required: readonly string[];
+  readonly conditional: readonly ConditionalField[];
+  readonly roles: PricingRoles;
+  /** Fields that enter neither matching, price nor rank (D8): a catalog whose criteria name one is refused. */
+  readonly neverMatched?: readonly string[];
+}
+
+/** A field that raises readiness to `high` only where another field holds a value (D6). */
+export interface ConditionalField {
+  readonly field: string;
+  readonly when: { readonly field: string; readonly is: string };
+}
+
+/** Which pocket field plays which part in eligibility and price. Optional parts may be missing in a vertical. */
+export interface PricingRoles {
+  /** Integer USD: the amount asked for. */
+  readonly amount: string;
+  /** Choice, worst to best: the band prices are quoted for. */
+  readonly creditBand: string;
+  /** Integer USD a year, gross. */
+  readonly annualIncome: string;
+  /** Choice of USPS codes: where the state rules of the catalog apply. */
+  readonly state: string;
+  /** Integer choice of months: the term asked for. */
+  readonly term?: string;
+  /** Integer USD a month: debt payments already running. */
+  readonly monthlyDebt?: string;
+}
+
+/** What one pocket field may hold (contract 2.2, D7), and so how its value is kept as one number. */
+export type PocketField =
+  /** A whole number; kept as itself. */
+  | { readonly name: string; readonly kind: 'integer'; readonly min: number; readonly max: number }
+  /** One of some words; kept as the index of the word. */
+  | { readonly name: string; readonly kind: 'choice'; readonly values: readonly string[] }
+  /** One of some whole numbers; kept as itself. */
+  | { readonly name: string; readonly kind: 'integer_choice'; readonly values: readonly number[] }
+  /** Kept as 0 or 1. */
+  | { readonly name: string; readonly kind: 'boolean' }
+  /** A calendar date `YYYY-MM-DD`; kept as the integer YYYYMMDD. Ages are completed years on the current UTC day. */
+  | { readonly name: string; readonly kind: 'birthdate'; readonly minAgeYears: number; readonly maxAgeYears: number }
+  /** Exactly `length` decimal digits; kept as the number they spell. */
+  | { readonly name: string; readonly kind: 'digits'; readonly length: number };

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { KeyFileError, keyFilePath, openKeyFile } from '../../src/access/key-file.ts';
+import { noOwnLimits } from '../../src/access/key-limits.ts';
+import { isAccountName, KeyRegister } from '../../src/access/key-register.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
+
+test('an issued key is listed with all about it but the key', (t) => {
+  const folder = temporaryFolder(t);
+  const { key, issued } = issueKey(folder, {
+    account: 'acme',
+    mode: 'test',
+    expiresAtMs: noonMs + 1,
+    limits: { sessionsPerDay: 7 },
+  });
+  const register = KeyRegister.openExisting(keyFilePath(folder));
+  t.after(() => register.close());
+  assert.deepEqual(register.list(), [issued]);
+  assert.deepEqual(
+    { ...issued, id: 'any' },
+    {
+      id: 'any',
+      number: 1,
+      account: 1,
+      accountName: 'acme',
+      vertical: 'personal-loans',
+      mode: 'test',
+      createdAtMs: noonMs,
+      expiresAtMs: noonMs + 1,
+      revokedAtMs: null,
+      limits: { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: 7 },
+    },
+  );
+  assert(!JSON.stringify(register.list()).includes(key.slice(-48)));
+});
+
+test('neither the key nor its digits are in any file of the folder', (t) => {
+  const folder = temporaryFolder(t);
+  const open = KeyRegister.open(keyFilePath(folder));
+  t.after(() => open.close());
+  const { key } = issueKey(folder);
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  assert(files.length > 1, 'the write-ahead log should be among them');
+  assert(files.every((content) => !content.includes(key) && !content.includes(Buffer.from(key.slice(-48), 'hex'))));
+});
+
+test('keys of one account name share its account number, another name has another', (t) => {
+  const folder = temporaryFolder(t);
+  const accounts = ['acme', 'other', 'acme'].map((account) => issueKey(folder, { account }).issued.account);
+  assert.deepEqual(accounts, [1, 2, 1]);
+});
+
+test('key numbers are not handed out twice, even when the last key was deleted by hand', (t) => {
+  const folder = temporaryFolder(t);
+  issueKey(folder);
+  const database = new Database(keyFilePath(folder));
+  database.exec('DELETE FROM keys');
+  database.close();
+  assert.equal(issueKey(folder).issued.number, 2);
+});
+
+test('a revocation is told from a repeated one and from an unknown id, and keeps its time', (t) => {
+  const folder = temporaryFolder(t);
+  const { issued } = issueKey(folder);
+  assert.equal(revokeKey(folder, issued.id, noonMs + 1), 'revoked');
+  assert.equal(revokeKey(folder, issued.id, noonMs + 2), 'already_revoked');
+  assert.equal(revokeKey(folder, 'key_ffffffffffff'), 'unknown');
+  const register = KeyRegister.openExisting(keyFilePath(folder));
+  t.after(() => register.close());
+  assert.equal(register.find(issued.id)?.revokedAtMs, noonMs + 1);
+});
+
+test('a key file that must exist is not created', (t) => {
+  const folder = temporaryFolder(t);
+  assert.throws(() => KeyRegister.openExisting(keyFilePath(folder)), KeyFileError);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('the key file and its folder are readable by their owner alone', (t) => {
+  const folder = join(temporaryFolder(t), 'data');
+  const register = KeyRegister.open(keyFilePath(folder));
+  t.after(() => register.close());
+  assert.equal(statSync(folder).mode & 0o077, 0);
+  for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
+});
+
+test('a file that is no database is refused in one line that names it', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  writeFileSync(path, 'not a database, and long enough to be looked at as if it were one'.repeat(20));
+  assert.throws(
+    () => openKeyFile(path, 100),
+    (error: unknown) => error instanceof KeyFileError && error.message.includes(path) && !error.message.includes('\n'),
+  );
+});
+
+test('a key file of a newer version is refused and left alone', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  const newer = new Database(path);
+  newer.pragma('user_version = 99');
+  newer.close();
+  assert.throws(() => openKeyFile(path, 100), /newer version/);
+});
+
+test('an account name is printable, not empty and not too long', () => {
+  for (const name of ['a', 'Acme Loans, Inc.', 'Çelik & Söhne', 'x'.repeat(64)]) assert(isAccountName(name), name);
+  for (const name of ['', ' ', ' a', 'a ', 'a\nb', 'a\u0000', 'a\u202eb', 'x'.repeat(65)]) {
+    assert(!isAccountName(name), JSON.stringify(name));
+  }
+});
+
+test('a key is not issued to an account that cannot be named', (t) => {
+  const register = KeyRegister.open(keyFilePath(temporaryFolder(t)));
+  t.after(() => register.close());
+  const wanted = {
+    accountName: 'a\nb',
+    vertical: personalLoans,
+    mode: 'live',
+    expiresAtMs: null,
+    limits: noOwnLimits,
+  } as const;
+  assert.throws(() => register.create(wanted, noonMs), RangeError);
+});

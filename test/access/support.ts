@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Gatekeeper } from '../../src/access/gatekeeper.ts';
+import { keyFilePath } from '../../src/access/key-file.ts';
+import { type KeyLimits, noOwnLimits, type OwnLimits } from '../../src/access/key-limits.ts';
+import { KeyRegister } from '../../src/access/key-register.ts';
+import { SqliteKeyDirectory } from '../../src/access/sqlite-key-directory.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import type { Mode } from '../../src/domain/mode.ts';
+import type { KnownVertical } from '../../src/verticals/known-verticals.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+
+/** 2031-05-06T12:00:00Z: some noon, far from any midnight. */
+export const noonMs = Date.UTC(2031, 4, 6, 12);
+
+/** Both clocks of a service, moved by hand. */
+export class ManualClock implements Clock {
+  wall: number;
+  monotonic = 5_000_000.25;
+
+  constructor(wallMs = noonMs) {
+    this.wall = wallMs;
+  }
+
+  wallMs(): number {
+    return this.wall;
+  }
+
+  monotonicMs(): number {
+    return this.monotonic;
+  }
+
+  /** Time passes, on both clocks. */
+  pass(ms: number): void {
+    this.wall += ms;
+    this.monotonic += ms;
+  }
+}
+
+/** A data folder that goes with the test. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-access-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface KeyWanted {
+  readonly account?: string;
+  readonly vertical?: Pick<KnownVertical, 'segment' | 'keyPrefix'>;
+  readonly mode?: Mode;
+  readonly expiresAtMs?: number | null;
+  readonly limits?: Partial<OwnLimits>;
+}
+
+/** Issues a key as another process would: through its own connection to the file. */
+export function issueKey(folder: string, wanted: KeyWanted = {}, nowMs = noonMs) {
+  const register = KeyRegister.open(keyFilePath(folder));
+  try {
+    return register.create(
+      {
+        accountName: wanted.account ?? 'acme',
+        vertical: wanted.vertical ?? personalLoans,
+        mode: wanted.mode ?? 'live',
+        expiresAtMs: wanted.expiresAtMs ?? null,
+        limits: { ...noOwnLimits, ...wanted.limits },
+      },
+      nowMs,
+    );
+  } finally {
+    register.close();
+  }
+}
+
+export function revokeKey(folder: string, id: string, nowMs = noonMs) {
+  const register = KeyRegister.open(keyFilePath(folder));
+  try {
+    return register.revoke(id, nowMs);
+  } finally {
+    register.close();
+  }
+}
+
+/** A directory on the folder's key file, closed with the test; a fault fails the test unless it is expected. */
+export function openDirectory(
+  t: TestContext,
+  folder: string,
+  clock: Clock,
+  onFault: (fault: unknown) => void = (fault) => {
+    throw fault;
+  },
+): SqliteKeyDirectory {
+  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onFault });
+  t.after(() => directory.close());
+  return directory;
+}
+
+export const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 };
+
+/** A gatekeeper on a fresh folder, with everything real but the clock. */
+export function openGate(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
+  const folder = temporaryFolder(t);
+  const directory = openDirectory(t, folder, clock);
+  return { folder, clock, directory, gatekeeper: new Gatekeeper({ directory, clock, defaultLimits }) };
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settingNames } from '../../src/config/env.ts';
+import { runMarketplace } from './run-marketplace.ts';
+
+test('every setting is shown with its value and where that is from', async () => {
+  const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
+  assert.deepEqual([code, stderr], [0, '']);
+  const rows = stdout.trimEnd().split('\n').slice(1);
+  assert.deepEqual(
+    rows.map((row) => row.split(' ')[0]),
+    [...settingNames],
+  );
+  assert(rows.some((row) => /^SVC_PORT +8181 +environment$/.test(row)));
+  assert(rows.some((row) => /^SVC_CLICK_URL +http:\/\/127\.0\.0\.1:8181 +default$/.test(row)));
+});
+
+test('the configuration can be had as JSON', async () => {
+  const { stdout } = await runMarketplace(['check-config', '--json'], { SVC_MATCHER_THREADS: '0' });
+  assert.deepEqual(JSON.parse(stdout).matcher, { kind: 'in_thread' });
+});
+
+for (const command of ['check-config', 'serve']) {
+  test(`${command} stops at a wrong setting with one line on standard error`, async () => {
+    const { code, stdout, stderr } = await runMarketplace([command], { SVC_PORT: '99999' });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(stderr, 'marketplace: SVC_PORT holds "99999"; it may hold a whole number from 0 to 65535\n');
+  });
+}
+
+test('what is probably not meant is warned of on standard error', async () => {
+  const { code, stderr } = await runMarketplace(['check-config'], { SVC_PROT: '1', SVC_HOST: '0.0.0.0' });
+  assert.equal(code, 0);
+  assert.match(stderr, /^marketplace: warning: SVC_PROT .*\nmarketplace: warning: .*SVC_PUBLIC_URL\.\n$/);
+});
+
+test('commands on keys do not stumble over settings they do not need', async () => {
+  const { code } = await runMarketplace(['keys', 'list'], { SVC_PORT: '99999', SVC_DATA_DIR: '/nonexistent/folder' });
+  assert.equal(code, 0);
+});

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const command = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `bin/marketplace` to its end as a real process, with no settings but the ones given. */
+export function runMarketplace(args: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+  const env = { ...Object.fromEntries(inherited), ...settings };
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      if (error === null) resolve({ code: 0, stdout, stderr });
+      else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
+      else reject(error);
+    });
+  });
+}

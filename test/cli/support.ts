@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Ran, runMarketplace } from './run-marketplace.ts';
+
+/** The command line on a data folder that goes with the test. */
+export function marketplaceOnFreshFolder(t: TestContext) {
+  const root = mkdtempSync(join(tmpdir(), 'marketplace-cli-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const folder = join(root, 'data');
+  const run = (...args: string[]): Promise<Ran> => runMarketplace(args, { SVC_DATA_DIR: folder });
+  return { folder, run };
+}

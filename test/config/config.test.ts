@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { loadConfig, type Machine } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
+
+const machine: Machine = { cores: 4, heapBytes: 1_000 * bounds.sessionHeapBytes, folder: '/srv/app' };
+
+function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machine> = {}) {
+  return loadConfig(readEnv(settings), { ...machine, ...on });
+}
+
+test('an empty environment gives the defaults', () => {
+  assert.deepEqual(load(), {
+    config: {
+      listen: { host: '127.0.0.1', port: 8080 },
+      operations: { host: '127.0.0.1', port: 9090 },
+      listener: 'auto',
+      urls: { public: null, click: null, widget: null, cdn: null },
+      dataDir: '/srv/app/data',
+      secretFile: '/srv/app/data/secrets.json',
+      catalog: { kind: 'example' },
+      matcher: { kind: 'workers', threads: 3 },
+      durability: 'fsync',
+      sessions: { max: 1_000, ttlMs: 14_400_000 },
+      limits: { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 },
+      cors: { kind: 'off' },
+      logLevel: 'info',
+    },
+    warnings: [],
+  });
+});
+
+test('every variable reaches the configuration', () => {
+  const { config, warnings } = load({
+    SVC_HOST: '::1',
+    SVC_PORT: '0',
+    SVC_OPS_HOST: 'ops.internal',
+    SVC_OPS_PORT: '65535',
+    SVC_PUBLIC_URL: 'https://api.example.com/offers/',
+    SVC_CLICK_URL: 'https://go.example.com',
+    SVC_WIDGET_URL: 'http://widget.example.com:8443/',
+    SVC_CDN_URL: 'https://cdn.example.com/a/b',
+    SVC_DATA_DIR: '/var/lib/marketplace',
+    SVC_SECRET_FILE: 'secrets/one.json',
+    SVC_CATALOG: 'catalog.json',
+    SVC_LISTENER: 'node',
+    SVC_MATCHER_THREADS: '0',
+    SVC_DURABILITY: 'write',
+    SVC_MAX_SESSIONS: '500',
+    SVC_SESSION_TTL_SECONDS: '2',
+    SVC_LIMIT_REQUESTS_PER_MINUTE: '1',
+    SVC_LIMIT_ANALYTICS_PER_MINUTE: '2',
+    SVC_LIMIT_SESSIONS_PER_DAY: '3',
+    SVC_CORS_ORIGINS: 'https://www.example.com, http://localhost:3000',
+    SVC_LOG_LEVEL: 'silent',
+  });
+  assert.deepEqual(config, {
+    listen: { host: '::1', port: 0 },
+    operations: { host: 'ops.internal', port: 65_535 },
+    listener: 'node',
+    urls: {
+      public: 'https://api.example.com/offers',
+      click: 'https://go.example.com',
+      widget: 'http://widget.example.com:8443',
+      cdn: 'https://cdn.example.com/a/b',
+    },
+    dataDir: '/var/lib/marketplace',
+    secretFile: '/srv/app/secrets/one.json',
+    catalog: { kind: 'file', path: '/srv/app/catalog.json' },
+    matcher: { kind: 'in_thread' },
+    durability: 'write',
+    sessions: { max: 500, ttlMs: 2_000 },
+    limits: { requestsPerMinute: 1, analyticsPerMinute: 2, sessionsPerDay: 3 },
+    cors: { kind: 'origins', origins: ['https://www.example.com', 'http://localhost:3000'] },
+    logLevel: 'silent',
+  });
+  assert.deepEqual(warnings, []);
+});
+
+test('an empty variable is as good as none', () => {
+  const emptied = Object.fromEntries(settingNames.map((name) => [name, '']));
+  assert.deepEqual(load(emptied), load());
+});
+
+test('a machine of one core still gets a matcher thread', () => {
+  assert.deepEqual(load({}, { cores: 1 }).config.matcher, { kind: 'workers', threads: 1 });
+});
+
+const wrong: readonly (readonly [SettingName, string])[] = [
+  ['SVC_HOST', 'http://127.0.0.1'],
+  ['SVC_HOST', '127.0.0.1:8080'],
+  ['SVC_HOST', '999.1.1.1'],
+  ['SVC_PORT', '65536'],
+  ['SVC_PORT', '-1'],
+  ['SVC_PORT', '80.5'],
+  ['SVC_PORT', '0x50'],
+  ['SVC_PORT', ' 80'],
+  ['SVC_PORT', 'tcp://10.0.0.1:80'],
+  ['SVC_OPS_HOST', 'a b'],
+  ['SVC_OPS_PORT', 'http'],
+  ['SVC_PUBLIC_URL', 'api.example.com'],
+  ['SVC_PUBLIC_URL', 'ftp://api.example.com'],
+  ['SVC_PUBLIC_URL', 'https://user:secret@api.example.com'],
+  ['SVC_CLICK_URL', 'https://go.example.com?x=1'],
+  ['SVC_CLICK_URL', 'https://go.example.com?'],
+  ['SVC_WIDGET_URL', 'https://w.example.com#top'],
+  ['SVC_CDN_URL', '//cdn.example.com'],
+  ['SVC_LISTENER', 'UWS'],
+  ['SVC_MATCHER_THREADS', '257'],
+  ['SVC_DURABILITY', 'none'],
+  ['SVC_MAX_SESSIONS', '0'],
+  ['SVC_MAX_SESSIONS', '1e6'],
+  ['SVC_SESSION_TTL_SECONDS', '14401'],
+  ['SVC_SESSION_TTL_SECONDS', '0'],
+  ['SVC_LIMIT_REQUESTS_PER_MINUTE', '0'],
+  ['SVC_LIMIT_ANALYTICS_PER_MINUTE', '1000001'],
+  ['SVC_LIMIT_SESSIONS_PER_DAY', 'unlimited'],
+  ['SVC_CORS_ORIGINS', '*'],
+  ['SVC_CORS_ORIGINS', 'https://www.example.com/'],
+  ['SVC_CORS_ORIGINS', 'https://www.example.com,'],
+  ['SVC_CORS_ORIGINS', Array.from({ length: 65 }, (_, n) => `https://${n}.example.com`).join(',')],
+  ['SVC_LOG_LEVEL', 'verbose'],
+];
+for (const [name, value] of wrong) {
+  test(`${name} may not hold ${JSON.stringify(value.slice(0, 40))}`, () => {
+    assert.throws(
+      () => load({ [name]: value }),
+      (error: unknown) =>
+        error instanceof ConfigError && error.setting === name && error.message.startsWith(`${name} holds "`),
+    );
+  });
+}
+
+test('an error is one line with the variable, what it holds and what it may hold', () => {
+  assert.throws(() => load({ SVC_PORT: '99999' }), {
+    name: 'ConfigError',
+    message: 'SVC_PORT holds "99999"; it may hold a whole number from 0 to 65535',
+  });
+});
+
+test('no value makes an error longer or other than one line', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...settingNames), fc.string({ unit: 'binary', maxLength: 2_000 }), (name, value) => {
+      try {
+        load({ [name]: value });
+      } catch (error) {
+        assert(error instanceof ConfigError);
+        assert.match(error.message, /^[^\n\r\u2028\u2029]{1,1000}$/);
+      }
+    }),
+  );
+});
+
+for (const [what, hosts] of [
+  ['one host', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '10.0.0.1' }],
+  ['every address and one of them', { SVC_HOST: '0.0.0.0', SVC_OPS_HOST: '10.0.0.1' }],
+  ['one address and every one', { SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '::' }],
+] as const) {
+  test(`the two listeners cannot have one port on ${what}`, () => {
+    assert.throws(() => load({ ...hosts, SVC_PORT: '7000', SVC_OPS_PORT: '7000' }), {
+      name: 'ConfigError',
+      setting: 'SVC_OPS_PORT',
+    });
+  });
+}
+
+test('a collision with a default port names the variable that was set', () => {
+  assert.throws(() => load({ SVC_PORT: '9090' }), { setting: 'SVC_PORT' });
+  assert.throws(() => load({ SVC_OPS_PORT: '8080' }), { setting: 'SVC_OPS_PORT' });
+});
+
+test('the two listeners may have one port on two addresses, or ask for any free ones', () => {
+  load({ SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '127.0.0.1', SVC_PORT: '7000', SVC_OPS_PORT: '7000' });
+  load({ SVC_PORT: '0', SVC_OPS_PORT: '0' });
+});
+
+test('a variable that looks like a setting and is none is warned of', () => {
+  const { warnings } = load({ SVC_PROT: '8081', OTHER: 'x' });
+  assert.deepEqual(warnings, ['SVC_PROT is set, but no setting has this name.']);
+});
+
+test('more sessions than the heap holds are warned of', () => {
+  assert.equal(load({ SVC_MAX_SESSIONS: '1000' }).warnings.length, 0);
+  assert.match(load({ SVC_MAX_SESSIONS: '1001' }).warnings.join(), /SVC_MAX_SESSIONS.*1000/);
+});

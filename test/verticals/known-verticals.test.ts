@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { knownVerticals } from '../../src/verticals/known-verticals.ts';
+
+test('no two verticals share a number, a path segment or a key prefix', () => {
+  for (const member of ['number', 'segment', 'keyPrefix'] as const) {
+    assert.equal(new Set(knownVerticals.map((vertical) => vertical[member])).size, knownVerticals.length, member);
+  }
+});
+
+test('the five verticals of the contract are known', () => {
+  const shown = knownVerticals.map(({ segment, keyPrefix, status }) => `${segment} ${keyPrefix} ${status}`);
+  assert.deepEqual(shown, [
+    'personal-loans svc_pl_ stable',
+    'credit-cards svc_cc_ beta',
+    'mortgage svc_mo_ beta',
+    'banking svc_bk_ beta',
+    'find-advisor svc_fa_ planned',
+  ]);
+});
