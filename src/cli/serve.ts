@@ -11,6 +11,7 @@ import type { Mode } from '../domain/mode.ts';
 import { type Service, startService } from '../service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
 import { printResult } from './output.ts';
+import { startFailure } from './start-failure.ts';
 
 /**
  * Runs the service until a signal says stop. Results for people go to standard output, the log as JSON lines to standard
@@ -36,6 +37,8 @@ export async function serve(config: Config): Promise<void> {
     },
     clock: systemClock,
     logger,
+  }).catch((fault: unknown) => {
+    throw startFailure(fault);
   });
   const reload = (): void => void reloadCatalogs(service, logger);
   process.on('SIGHUP', reload);

@@ -43,7 +43,10 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** Base addresses without a trailing slash, to which paths of ours (`/v1/...`, `/c`, `/w/...`, `/cdn/...`) are appended. */
+/**
+ * Base addresses without a trailing slash: `/v1/...` is appended to the public one, `/c` to the click host, and names of
+ * widgets and logos to the widget and image hosts, whose defaults are the paths `/w` and `/cdn` of the public one.
+ */
 export interface PublicUrls {
   readonly public: string;
   readonly click: string;

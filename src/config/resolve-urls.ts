@@ -16,10 +16,10 @@ export function resolveUrls(
   const urls = {
     public: base,
     click: config.urls.click ?? base,
-    widget: config.urls.widget ?? base,
-    cdn: config.urls.cdn ?? base,
+    widget: config.urls.widget ?? `${base}/w`,
+    cdn: config.urls.cdn ?? `${base}/cdn`,
   };
-  const guessed = isWildcard(host) && Object.values(urls).includes(own);
+  const guessed = isWildcard(host) && Object.values(urls).some((url) => url.startsWith(own));
   return {
     urls,
     warning: guessed

@@ -9,7 +9,7 @@ function resolved(settings: Readonly<Record<string, string>>, port: number) {
 }
 
 function allAt(url: string) {
-  return { public: url, click: url, widget: url, cdn: url };
+  return { public: url, click: url, widget: `${url}/w`, cdn: `${url}/cdn` };
 }
 
 test('all addresses follow from the host and the port that was bound', () => {

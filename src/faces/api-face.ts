@@ -1,0 +1,178 @@
+import { wwwAuthenticate } from '../access/api-key.ts';
+import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
+import type { Operation } from '../access/key-use.ts';
+import { limitHeaders } from '../access/limit-headers.ts';
+import type { Outcome, Refusal } from '../domain/outcome.ts';
+import type { Exchange, Handler } from '../http/listener.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import type { ApiOperations } from './api-operations.ts';
+import type { Cors } from './cors.ts';
+import { errorReply } from './error-reply.ts';
+import { readQueryParameters } from './query-parameters.ts';
+
+export interface ApiFacePorts {
+  readonly verticals: readonly Vertical[];
+  readonly gatekeeper: Gatekeeper;
+  readonly operations: ApiOperations;
+  readonly cors: Cors;
+}
+
+interface Route {
+  readonly vertical: Vertical;
+  readonly operation: Operation;
+  /** Value of the Allow header. */
+  readonly allow: 'POST, OPTIONS' | 'GET, HEAD, OPTIONS';
+}
+
+const operationPaths: readonly (readonly [segment: string, operation: Operation, allow: Route['allow']])[] = [
+  ['session', 'create_session', 'POST, OPTIONS'],
+  ['inputs', 'submit_inputs', 'POST, OPTIONS'],
+  ['marketplace', 'get_marketplace', 'GET, HEAD, OPTIONS'],
+  ['analytics', 'query_analytics', 'GET, HEAD, OPTIONS'],
+];
+
+const marketplaceParameters = new Set(['sub_id', 'format', 'max_offers', 'sort'] as const);
+const analyticsParameters = new Set(['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity'] as const);
+
+/**
+ * The door of the API: `/v1/<vertical>/<operation>`. Every request passes the same checks in the order of D1, and a
+ * refusal at one of them costs nothing of what comes after:
+ *
+ *     route -> key -> vertical -> limits -> body size, content type, JSON -> the operation
+ */
+export class ApiFace {
+  readonly #ports: ApiFacePorts;
+  readonly #routes = new Map<string, Route>();
+
+  constructor(ports: ApiFacePorts) {
+    this.#ports = ports;
+    for (const vertical of ports.verticals) {
+      for (const [segment, operation, allow] of operationPaths) {
+        this.#routes.set(`/v1/${vertical.segment}/${segment}`, { vertical, operation, allow });
+      }
+    }
+  }
+
+  readonly handle: Handler = (exchange) => {
+    const route = this.#routes.get(exchange.path);
+    if (route === undefined)
+      return this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
+    const { method } = exchange;
+    if (method === 'OPTIONS') return this.#describe(exchange, route);
+    const cors = this.#ports.cors.headersFor(exchange);
+    if (!route.allow.startsWith(method) && !(method === 'HEAD' && route.allow.startsWith('GET'))) {
+      return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, [...cors, 'Allow', route.allow]);
+    }
+
+    const admission = this.#ports.gatekeeper.admit(exchange.header('authorization'), route.vertical, route.operation);
+    if (!admission.ok) {
+      const { refusal, limits } = admission;
+      const headers = limits === null ? cors : [...cors, ...limitHeaders(limits)];
+      return this.#refuse(
+        exchange,
+        refusal,
+        refusal.code === 'UNAUTHORIZED' ? [...headers, 'WWW-Authenticate', wwwAuthenticate] : headers,
+      );
+    }
+    const headers = limitHeaders(admission.limits);
+    if (cors.length > 0) headers.push(...cors);
+
+    switch (route.operation) {
+      case 'create_session':
+        return this.#createSession(exchange, admission, headers);
+      case 'submit_inputs':
+        return this.#submitInputs(exchange, admission, headers);
+      case 'get_marketplace':
+        return this.#getMarketplace(exchange, admission, headers);
+      case 'query_analytics':
+        return this.#queryAnalytics(exchange, admission, headers);
+    }
+  };
+
+  #createSession(exchange: Exchange, admission: Admission, headers: string[]): void {
+    const { operations } = this.#ports;
+    // Announced by the contract, not served yet: to ignore it would count a retried session twice without a word.
+    const unserved = exchange.header('idempotency-key') !== '';
+    this.#withJsonBody(exchange, headers, admission, async (body) => {
+      const outcome = unserved
+        ? operations.giveUp(admission, { code: 'INVALID_REQUEST', param: 'Idempotency-Key' })
+        : await operations.createSession(admission, body);
+      this.#answer(exchange, headers, outcome);
+    });
+  }
+
+  #submitInputs(exchange: Exchange, admission: Admission, headers: string[]): void {
+    this.#withJsonBody(exchange, headers, admission, (body) => {
+      this.#answer(exchange, headers, this.#ports.operations.submitInputs(admission, body));
+    });
+  }
+
+  async #getMarketplace(exchange: Exchange, admission: Admission, headers: string[]): Promise<void> {
+    const query = readQueryParameters(exchange.query, marketplaceParameters);
+    if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
+    const counts = exchange.method !== 'HEAD';
+    const outcome = await this.#ports.operations.getMarketplace(admission, query.values, counts);
+    if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
+    this.#sendJson(exchange, headers, outcome.value);
+  }
+
+  async #queryAnalytics(exchange: Exchange, admission: Admission, headers: string[]): Promise<void> {
+    const query = readQueryParameters(exchange.query, analyticsParameters);
+    if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
+    this.#answer(exchange, headers, await this.#ports.operations.queryAnalytics(admission, query.values));
+  }
+
+  /** Size is the listener's check, then content type, then JSON (D1). A body that never arrives gives the day's slot back too. */
+  #withJsonBody(
+    exchange: Exchange,
+    headers: string[],
+    admission: Admission,
+    operate: (body: unknown) => void | Promise<void>,
+  ): void {
+    const isJson = isJsonMediaType(exchange.header('content-type'));
+    exchange.readBody((bytes) => {
+      if (!isJson) {
+        this.#answer(exchange, headers, this.#ports.operations.giveUp(admission, { code: 'UNSUPPORTED_MEDIA_TYPE' }));
+        return;
+      }
+      let body: unknown;
+      try {
+        body = JSON.parse(bytes.toString());
+      } catch {
+        this.#answer(
+          exchange,
+          headers,
+          this.#ports.operations.giveUp(admission, { code: 'INVALID_REQUEST', param: 'body' }),
+        );
+        return;
+      }
+      return operate(body);
+    });
+  }
+
+  #answer(exchange: Exchange, headers: string[], outcome: Outcome<object>): void {
+    if (outcome.ok) this.#sendJson(exchange, headers, JSON.stringify(outcome.value));
+    else this.#refuse(exchange, outcome.refusal, headers);
+  }
+
+  #sendJson(exchange: Exchange, headers: string[], body: string): void {
+    headers.push('Content-Type', 'application/json', 'Cache-Control', 'no-store');
+    exchange.reply({ status: 200, headers, body });
+  }
+
+  #refuse(exchange: Exchange, refusal: Refusal, headers: readonly string[]): void {
+    exchange.reply(errorReply(refusal, exchange.requestId, headers));
+  }
+
+  #describe(exchange: Exchange, route: Route): void {
+    const headers = ['Allow', route.allow, ...this.#ports.cors.preflightHeaders(exchange, route.allow)];
+    exchange.reply({ status: 204, headers, body: '' });
+  }
+}
+
+/** `application/json`, with or without parameters. */
+function isJsonMediaType(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  const semicolon = contentType.indexOf(';');
+  return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase() === 'application/json';
+}

@@ -1,0 +1,57 @@
+import type { Admission } from '../access/gatekeeper.ts';
+import type { Outcome, Refusal } from '../domain/outcome.ts';
+import { refused } from '../domain/outcome.ts';
+import { type CreateSessionPorts, createSession, type SessionView } from '../operations/create-session.ts';
+import { type GetMarketplacePorts, getMarketplace, type MarketplaceRequest } from '../operations/get-marketplace.ts';
+import {
+  type AnalyticsRequest,
+  type QueryAnalyticsPorts,
+  queryAnalytics,
+  type SummaryView,
+} from '../operations/query-analytics.ts';
+import { type InputsView, submitInputs } from '../operations/submit-inputs.ts';
+import type { FindSessionPorts } from '../sessions/find-session.ts';
+
+export type ApiOperationsPorts = CreateSessionPorts & FindSessionPorts & GetMarketplacePorts & QueryAnalyticsPorts;
+
+/**
+ * The four operations of the contract for a caller the gatekeeper has admitted, whichever face it came through. What it
+ * adds is the day's slot (D13): reserved at the gate, kept by a session created, given back by everything else.
+ */
+export class ApiOperations {
+  readonly #ports: ApiOperationsPorts;
+
+  constructor(ports: ApiOperationsPorts) {
+    this.#ports = ports;
+  }
+
+  async createSession(admission: Admission, body: unknown): Promise<Outcome<SessionView>> {
+    let created = false;
+    try {
+      const outcome = await createSession(this.#ports, admission.caller, admission.caller.keyNumber, body);
+      created = outcome.ok;
+      return outcome;
+    } finally {
+      if (!created) admission.daySlot?.giveBack();
+    }
+  }
+
+  submitInputs(admission: Admission, body: unknown): Outcome<InputsView> {
+    return submitInputs(this.#ports, admission.caller, body);
+  }
+
+  /** The value is the JSON text of the envelope; `counts` says whether it is a view. */
+  getMarketplace(admission: Admission, request: MarketplaceRequest, counts: boolean): Promise<Outcome<string>> {
+    return getMarketplace(this.#ports, admission.caller, request, counts);
+  }
+
+  queryAnalytics(admission: Admission, request: AnalyticsRequest): Promise<Outcome<SummaryView>> {
+    return queryAnalytics(this.#ports, admission.caller, request);
+  }
+
+  /** The request was admitted, but there is nothing to operate on. */
+  giveUp(admission: Admission, refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {
+    admission.daySlot?.giveBack();
+    return refused(refusal);
+  }
+}

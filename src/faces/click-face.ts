@@ -1,0 +1,81 @@
+import { bounds } from '../bounds.ts';
+import type { Exchange, Handler } from '../http/listener.ts';
+import { type ClickRequest, type FollowClickPorts, followClick } from '../operations/follow-click.ts';
+import { errorReply } from './error-reply.ts';
+import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
+import { readQueryParameters } from './query-parameters.ts';
+
+const clickParameters = new Set(['sub', 'offer', 'v'] as const);
+const allow = 'GET, HEAD, OPTIONS';
+export const clickPath = '/c';
+export const sandboxLandingPath = '/c/sandbox';
+
+const noStore = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'];
+const pageHeaders = [
+  'Content-Type',
+  'text/html; charset=utf-8',
+  ...noStore,
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'X-Content-Type-Options',
+  'nosniff',
+  'X-Robots-Tag',
+  'noindex',
+];
+
+/** The door of the redirect host (D10): `/c` takes a click to its lender, `/c/sandbox` is where sandbox clicks land. */
+export class ClickFace {
+  readonly #ports: FollowClickPorts;
+
+  constructor(ports: FollowClickPorts) {
+    this.#ports = ports;
+  }
+
+  readonly handle: Handler = (exchange) => {
+    const { method } = exchange;
+    if (method === 'OPTIONS') return exchange.reply({ status: 204, headers: ['Allow', allow], body: '' });
+    if (method !== 'GET' && method !== 'HEAD') {
+      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, ['Allow', allow]));
+    }
+    if (exchange.path === sandboxLandingPath) {
+      return exchange.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
+    }
+    if (isPrefetch(exchange)) {
+      // Refused rather than redirected, so that the browser asks again when the person really clicks.
+      const headers = ['Cache-Control', 'no-store', 'Retry-After', String(bounds.retryAfterSeconds)];
+      return exchange.reply({ status: 503, headers, body: '' });
+    }
+    return this.#follow(exchange);
+  };
+
+  async #follow(exchange: Exchange): Promise<void> {
+    const looksOnly = exchange.method === 'HEAD';
+    const outcome = await followClick(this.#ports, readClick(exchange.query, exchange.header('user-agent'), looksOnly));
+    if (outcome.kind === 'unknown') return notFound(exchange);
+    exchange.reply({ status: 302, headers: ['Location', outcome.location, ...noStore], body: '' });
+  }
+}
+
+/** A `click_url` in the hands of a program that answers clicks itself. */
+export function readClickUrl(url: string | URL, userAgent: string): ClickRequest {
+  const text = String(url);
+  const question = text.indexOf('?');
+  return readClick(question < 0 ? '' : text.slice(question + 1), userAgent, false);
+}
+
+/** A repeated or badly encoded parameter is no link of ours, so it reads as an unknown session. */
+function readClick(query: string, userAgent: string, looksOnly: boolean): ClickRequest {
+  const read = readQueryParameters(query, clickParameters);
+  const { sub = '', offer = '', v = '' } = read.ok ? read.values : {};
+  return { sub, offer, v, userAgent: userAgent.slice(0, bounds.userAgentCharactersMax), looksOnly };
+}
+
+function notFound(exchange: Exchange): void {
+  exchange.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
+}
+
+/** Browsers say so when they fetch ahead of a click, each in its own header. */
+function isPrefetch(exchange: Exchange): boolean {
+  const purpose = exchange.header('sec-purpose') || exchange.header('purpose') || exchange.header('x-moz');
+  return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
+}

@@ -1,0 +1,35 @@
+import { type ErrorCode, errorTable } from '../domain/error-table.ts';
+import type { Refusal } from '../domain/outcome.ts';
+import type { Reply } from '../http/listener.ts';
+
+const jsonHeaders = ['Content-Type', 'application/json', 'Cache-Control', 'no-store'] as const;
+
+/** Bodies without extra members, written once: a refusal should cost next to nothing. */
+const plainBodies = new Map<ErrorCode, string>(
+  (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(errorBody({ code }))]),
+);
+
+/** The JSON body of an error (contract section 7, D2): `error`, `message`, and one extra member where D2 names it. */
+export function errorBody(refusal: Refusal, requestId?: string): Record<string, unknown> {
+  const { code, param, fieldsInvalid } = refusal;
+  return {
+    error: code,
+    message: errorTable[code].message,
+    ...(param !== undefined && { param }),
+    ...(fieldsInvalid !== undefined && { fields_invalid: fieldsInvalid }),
+    ...(code === 'INTERNAL_ERROR' && requestId !== undefined && { request_id: requestId }),
+  };
+}
+
+/** A refusal as an HTTP answer. `extraHeaders` is flat: name, value, name, value. */
+export function errorReply(refusal: Refusal, requestId: string, extraHeaders: readonly string[] = []): Reply {
+  const { code, param, fieldsInvalid, retryAfterSeconds } = refusal;
+  const plain = param === undefined && fieldsInvalid === undefined && code !== 'INTERNAL_ERROR';
+  const headers = [...jsonHeaders, ...extraHeaders];
+  if (retryAfterSeconds !== undefined) headers.push('Retry-After', String(retryAfterSeconds));
+  return {
+    status: errorTable[code].status,
+    headers,
+    body: plain ? plainBodies.get(code)! : JSON.stringify(errorBody(refusal, requestId)),
+  };
+}

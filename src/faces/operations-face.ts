@@ -1,0 +1,48 @@
+import type { Exchange, Handler } from '../http/listener.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { errorReply } from './error-reply.ts';
+
+export interface OperationsFacePorts {
+  /** What keeps the service from taking requests, in words; empty when it is ready. */
+  readonly notReady: () => readonly string[];
+  readonly metrics: Metrics;
+}
+
+const allow = 'GET, HEAD, OPTIONS';
+
+/**
+ * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the
+ * reasons when not) and `/metrics` (Prometheus text).
+ */
+export function operationsFace({ notReady, metrics }: OperationsFacePorts): Handler {
+  const pages: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
+    '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
+    '/readyz': (exchange) => {
+      const reasons = notReady();
+      if (reasons.length === 0) sendJson(exchange, 200, { status: 'ready' });
+      else sendJson(exchange, 503, { status: 'not ready', reasons });
+    },
+    '/metrics': async (exchange) => {
+      const body = await metrics.render();
+      exchange.reply({
+        status: 200,
+        headers: ['Content-Type', metrics.contentType, 'Cache-Control', 'no-store'],
+        body,
+      });
+    },
+  };
+  return (exchange) => {
+    const page = Object.hasOwn(pages, exchange.path) ? pages[exchange.path] : undefined;
+    if (page === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
+    if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: ['Allow', allow], body: '' });
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, ['Allow', allow]));
+    }
+    return page(exchange);
+  };
+}
+
+function sendJson(exchange: Exchange, status: number, body: object): void {
+  const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store'];
+  exchange.reply({ status, headers, body: `${JSON.stringify(body)}\n` });
+}

@@ -1,0 +1,34 @@
+/** The two small pages people may see on the redirect host. They hold nothing of the request. */
+
+const page = (title: string, text: string) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+main { max-width: 34rem; margin: 15vh auto 0; padding: 0 1.5rem }
+h1 { font-size: 1.4rem }
+</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+<p>${text}</p>
+</main>
+</body>
+</html>
+`;
+
+/** An unknown offer, a bad `sub` or a bad `v` (D10). */
+export const clickNotFoundPage = page(
+  'This offer link does not work',
+  'The link is incomplete, or the offer behind it is no longer there. Go back to the page you came from and choose an offer again.',
+);
+
+/** Where clicks of sandbox sessions land (D10). */
+export const sandboxLandingPage = page(
+  'Sandbox landing page',
+  'This click came from a session made with a test key. It was counted, at zero revenue, and no lender was involved. With a live key it would have led to the lender.',
+);

@@ -1,0 +1,184 @@
+import { join, resolve } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
+import { type Logger, pino } from 'pino';
+import { type KeyLimits, noOwnLimits } from './access/key-limits.ts';
+import type { IssuedKey, Revocation } from './access/key-register.ts';
+import { bounds } from './bounds.ts';
+import { personalLoanCatalogs } from './catalogs/example-catalogs.ts';
+import type { Durability, ListenerChoice, PublicUrls } from './config/config.ts';
+import { resolveUrls } from './config/resolve-urls.ts';
+import { type Clock, systemClock } from './domain/clock.ts';
+import type { Mode } from './domain/mode.ts';
+import { readClickUrl } from './faces/click-face.ts';
+import { Partner } from './faces/embedded-face.ts';
+import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
+import type { ClickOutcome } from './operations/follow-click.ts';
+import { startService } from './service.ts';
+
+export type {
+  AnalyticsQuery,
+  ApiError,
+  MarketplaceQuery,
+  MarketplaceView,
+  OfferView,
+  Partner,
+  Result,
+} from './faces/embedded-face.ts';
+export type { SessionView } from './operations/create-session.ts';
+export type { SummaryView } from './operations/query-analytics.ts';
+export type { InputsView } from './operations/submit-inputs.ts';
+export { personalLoans } from './verticals/personal-loans.ts';
+export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
+export type { CatalogChange, CatalogSource, ClickOutcome, Clock, IssuedKey, KeyLimits, Mode, PublicUrls, Revocation };
+
+export interface MarketplaceOptions {
+  /** Folder of ledger, analytics, keys and secret; created when missing. One running marketplace at a time may have it. */
+  readonly dataDir: string;
+  /** Where the signing and sealing secrets are; default: in the data folder. */
+  readonly secretFile?: string;
+  /** Serve HTTP too; default `false`. Ports of 0, the default here, pick free ones. */
+  readonly listen?:
+    | false
+    | {
+        readonly host?: string;
+        readonly port?: number;
+        readonly operationsHost?: string;
+        readonly operationsPort?: number;
+        readonly engine?: ListenerChoice;
+      };
+  /**
+   * What answers name as our addresses. Default: from the listener. Without a listener, set at least `click` to where your
+   * program hands click URLs to `followClick`.
+   */
+  readonly urls?: Partial<PublicUrls>;
+  /** One live and one test catalog for each vertical served; default: personal loans with the example's fictional lenders. */
+  readonly catalogs?: readonly CatalogSource[];
+  /** Matching threads; default 0: offers are matched in the calling thread. */
+  readonly matcherThreads?: number;
+  /** `fsync` (default) survives a power cut, `write` the end of the process only. */
+  readonly durability?: Durability;
+  /** Live sessions held; default: what the heap is reckoned to hold. */
+  readonly maxSessions?: number;
+  /** Default, and at most, four hours. */
+  readonly sessionTtlMs?: number;
+  /** For keys that carry no limits of their own. */
+  readonly limits?: Partial<KeyLimits>;
+  /** Origins that may call the API from a browser; default none. */
+  readonly corsOrigins?: readonly string[];
+  /** Default: silent. */
+  readonly logger?: Logger;
+  /** For tests that move time. */
+  readonly clock?: Clock;
+}
+
+export interface NewPartnerKey {
+  /** Created when there is none of this name. */
+  readonly account: string;
+  /** Path segment of a vertical served, e.g. `personal-loans`. */
+  readonly vertical: string;
+  readonly mode: Mode;
+  readonly expiresAt?: Date;
+  readonly limits?: Partial<KeyLimits>;
+}
+
+/** A marketplace running inside this process. Close it, or declare it with `await using`. */
+export interface Marketplace extends AsyncDisposable {
+  /** The operations of the API for one key, which must be of the vertical named; default: the first one served. */
+  partner(apiKey: string, vertical?: string): Partner;
+  readonly keys: {
+    /** Issues a key. Its text is returned here and never again. */
+    create(wanted: NewPartnerKey): { readonly key: string; readonly id: string };
+    list(): readonly IssuedKey[];
+    revoke(id: string): Revocation;
+  };
+  /** Follows a `click_url` for a program that answers clicks itself; redirect the person to `location` with status 302. */
+  followClick(url: string | URL, visit?: { readonly userAgent?: string }): Promise<ClickOutcome>;
+  /** Reads the catalogs that came from files again; a faulty one keeps what is in use and says why. */
+  reloadCatalogs(): Promise<readonly CatalogChange[]>;
+  /** What keeps it from taking requests, in words; empty when it is ready. */
+  notReady(): readonly string[];
+  readonly urls: PublicUrls;
+  /** The ports bound; null without listeners. */
+  readonly ports: { readonly public: number; readonly operations: number } | null;
+  /** Answers what is in flight, makes the log durable, and leaves no handle behind. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects when the
+ * folder is in use, a port is taken, or a catalog is faulty, and leaves nothing running then.
+ */
+export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
+  const dataDir = resolve(options.dataDir);
+  const clock = options.clock ?? systemClock;
+  const catalogs = options.catalogs ?? personalLoanCatalogs();
+  const listen = options.listen ? options.listen : null;
+  const threads = options.matcherThreads ?? 0;
+  const host = listen?.host ?? '127.0.0.1';
+
+  const service = await startService({
+    dataDir,
+    secretFile: options.secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(options.secretFile),
+    catalogs,
+    durability: options.durability ?? 'fsync',
+    matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
+    sessions: {
+      max: options.maxSessions ?? Math.floor(getHeapStatistics().heap_size_limit / bounds.sessionHeapBytes),
+      ttlMs: Math.min(options.sessionTtlMs ?? bounds.sessionTtlMs, bounds.sessionTtlMs),
+    },
+    limits: {
+      requestsPerMinute: options.limits?.requestsPerMinute ?? bounds.requestsPerMinute,
+      analyticsPerMinute: options.limits?.analyticsPerMinute ?? bounds.analyticsPerMinute,
+      sessionsPerDay: options.limits?.sessionsPerDay ?? bounds.sessionsPerDay,
+    },
+    corsOrigins: options.corsOrigins ?? [],
+    listen: listen && {
+      public: { host, port: listen.port ?? 0 },
+      operations: { host: listen.operationsHost ?? '127.0.0.1', port: listen.operationsPort ?? 0 },
+      engine: listen.engine ?? 'auto',
+    },
+    urlsFor: (boundPort) => {
+      const { public: base = null, click = null, widget = null, cdn = null } = options.urls ?? {};
+      return resolveUrls({ listen: { host, port: boundPort }, urls: { public: base, click, widget, cdn } }, boundPort)
+        .urls;
+    },
+    clock,
+    logger: options.logger ?? pino({ level: 'silent' }),
+  });
+
+  const verticals = new Map(catalogs.map(({ vertical }) => [vertical.segment, vertical]));
+  const verticalNamed = (segment: string) => {
+    const vertical = verticals.get(segment);
+    if (vertical === undefined) throw new RangeError(`this marketplace serves ${[...verticals.keys()].join(', ')}`);
+    return vertical;
+  };
+
+  return {
+    partner: (apiKey, vertical) =>
+      new Partner(service, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
+    keys: {
+      create: (wanted) => {
+        const { key, issued } = service.keys.create(
+          {
+            accountName: wanted.account,
+            vertical: verticalNamed(wanted.vertical),
+            mode: wanted.mode,
+            expiresAtMs: wanted.expiresAt?.getTime() ?? null,
+            limits: { ...noOwnLimits, ...wanted.limits },
+          },
+          clock.wallMs(),
+        );
+        return { key, id: issued.id };
+      },
+      list: () => service.keys.list(),
+      revoke: (id) => service.keys.revoke(id, clock.wallMs()),
+    },
+    followClick: (url, visit = {}) => service.followClick(readClickUrl(url, visit.userAgent ?? '')),
+    reloadCatalogs: () => service.reloadCatalogs(),
+    notReady: () => service.notReady(),
+    urls: service.urls,
+    ports: service.ports,
+    close: () => service.close(),
+    [Symbol.asyncDispose]: () => service.close(),
+  };
+}

@@ -1,0 +1,101 @@
+import { bounds } from '../bounds.ts';
+import type { ClickBudget } from '../clicks/click-budget.ts';
+import type { ClickIds } from '../clicks/click-id.ts';
+import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
+import type { Patience } from '../clicks/patience.ts';
+import type { Clock } from '../domain/clock.ts';
+import { type EventLog, LogUnavailable } from '../events/event-log.ts';
+import { type OfferClicked, recordKind } from '../events/ledger-record.ts';
+import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
+import type { DeviceClassifier } from '../user-agents/device-class.ts';
+
+export interface FollowClickPorts {
+  readonly clock: Clock;
+  readonly subIds: SubIds;
+  readonly seal: OfferValueSeal;
+  readonly clickIds: ClickIds;
+  readonly catalogs: CatalogLibrary;
+  readonly ledger: EventLog;
+  readonly devices: DeviceClassifier;
+  readonly budget: ClickBudget;
+  readonly patience: Patience;
+  /** Where sandbox sessions land, without a query. */
+  readonly sandboxLandingUrl: string;
+  /** A click was redirected before its record was durable, or without one (D10): an alert. */
+  readonly onUnrecorded: () => void;
+}
+
+export interface ClickRequest {
+  /** Query parameters of the click URL, empty when absent. */
+  readonly sub: string;
+  readonly offer: string;
+  readonly v: string;
+  readonly userAgent: string;
+  /** HEAD, or another request that no person's click makes: it redirects and is not recorded. */
+  readonly looksOnly: boolean;
+}
+
+/** The way of one click through the redirect host (D10). */
+export type ClickOutcome =
+  | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
+  /** Not an address we made, or one whose catalog is long gone. */
+  | { readonly kind: 'unknown' };
+
+/**
+ * GET /c (D10): where the click goes, after its record is durable. The address comes from the catalog version the offer was
+ * shown from, never from the query. The borrower is never held up by us: when the log cannot take the record, or not in
+ * time, the click redirects all the same, and its click_id can restore it.
+ */
+export async function followClick(ports: FollowClickPorts, request: ClickRequest): Promise<ClickOutcome> {
+  const subBytes = ports.subIds.verify(request.sub);
+  if (subBytes === null) return { kind: 'unknown' };
+  const basis = ports.seal.open(subBytes, request.v);
+  if (basis === null) return { kind: 'unknown' };
+  const catalog = ports.catalogs.byVersion(basis.catalogVersion);
+  const offerIndex = catalog?.offerIndex(request.offer) ?? -1;
+  if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
+
+  const { createdMs, mode } = decodeSubId(subBytes);
+  const clickedMs = ports.clock.wallMs();
+  const valueMicros = mode === 'test' ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
+  const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros });
+  const location =
+    mode === 'test' ? `${ports.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
+
+  const countable =
+    !request.looksOnly &&
+    clickedMs < createdMs + bounds.clickAttributedMs &&
+    !ports.devices.isBot(request.userAgent) &&
+    ports.budget.spend(request.sub);
+  if (countable) {
+    const { lenderName } = catalog.offers[offerIndex]!;
+    const durable = await record(ports, [
+      recordKind.offerClicked,
+      clickedMs,
+      subBytes,
+      basis.catalogVersion,
+      request.offer,
+      lenderName,
+      valueMicros,
+    ]);
+    if (!durable) ports.onUnrecorded();
+  }
+  return { kind: 'redirect', location, clickId };
+}
+
+/** Whether the click became durable in time. If not, it stays queued as long as the log can hold it. */
+async function record(ports: FollowClickPorts, click: OfferClicked): Promise<boolean> {
+  const { ledger, patience } = ports;
+  if (!ledger.healthy) {
+    // Such a log refuses what somebody waits for, but takes what nobody does, and writes it once it works again.
+    ledger.note(click);
+    return false;
+  }
+  try {
+    return (await patience.wait(ledger.append(click))) !== 'late';
+  } catch (fault) {
+    if (fault instanceof LogUnavailable) return false;
+    throw fault;
+  }
+}

@@ -1,0 +1,143 @@
+import { bounds } from '../bounds.ts';
+import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
+import { compactDate, dayOf } from '../domain/calendar.ts';
+import { isoTimestamp } from '../domain/iso-timestamp.ts';
+import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { recordKind } from '../events/ledger-record.ts';
+import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import type { CompiledCatalog } from '../offers/compile-catalog.ts';
+import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
+import { renderOffers } from '../offers/offer-json.ts';
+import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
+import type { Ranked, Session } from '../sessions/session.ts';
+import { fieldIndex } from '../verticals/pocket-vector.ts';
+import { readinessOf } from '../verticals/readiness.ts';
+import type { Tenant } from '../verticals/tenant.ts';
+
+export interface GetMarketplacePorts extends FindSessionPorts {
+  readonly catalogs: CatalogLibrary;
+  readonly matcher: Matcher;
+  readonly seal: OfferValueSeal;
+  readonly ledger: EventLog;
+  /** Address of the redirect host, e.g. `https://go.example`. */
+  readonly clickUrl: string;
+  /** A view went out that the log could not take, so clicks on it will not count: an alert. */
+  readonly onViewLost: () => void;
+}
+
+/** Query parameters as sent, undefined when absent (contract 4.3). */
+export interface MarketplaceRequest {
+  readonly sub_id?: string | undefined;
+  readonly format?: string | undefined;
+  readonly max_offers?: string | undefined;
+  readonly sort?: string | undefined;
+}
+
+/**
+ * GET /marketplace (contract 4.3, D8). The value is the JSON text of the envelope. `counts` is false for HEAD, which shows
+ * nothing to anybody and so is no view.
+ */
+export async function getMarketplace(
+  ports: GetMarketplacePorts,
+  tenant: Tenant,
+  request: MarketplaceRequest,
+  counts: boolean,
+): Promise<Outcome<string>> {
+  const { sub_id: subId, format } = request;
+  if (subId === undefined) return invalidRequest('sub_id');
+  // iframe and js are formats of the contract, but not served yet (see the README).
+  if (format !== 'json') return invalidRequest('format');
+  const maxOffers = parseMaxOffers(request.max_offers);
+  if (maxOffers === null) return invalidRequest('max_offers');
+  const sort = (request.sort ?? 'recommended') as Sort;
+  const order = sorts.indexOf(sort);
+  if (order < 0) return invalidRequest('sort');
+
+  const found = findSession(ports, tenant, subId);
+  if (!found.ok) return found;
+  const session = found.value;
+  const readiness = readinessOf(tenant.vertical, session.fields);
+  if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
+
+  const catalog = ports.catalogs.current(tenant.vertical.number, tenant.mode);
+  const nowMs = ports.clock.wallMs();
+  const today = compactDate(dayOf(nowMs));
+  const borrower = session.fields;
+  let ranked = session.ranked;
+  if (ranked === null || ranked.ranking.catalogVersion !== catalog.version || ranked.today !== today) {
+    ranked = await rank(ports, session, subId, catalog, today);
+    if (ranked === null) return unavailable(bounds.retryAfterSeconds);
+  }
+
+  const { ranking } = ranked;
+  const ranks = Math.min(ranking.total, bounds.offersMax);
+  const from = order * ranks;
+  const shown = Math.min(ranks, maxOffers);
+  const offers = renderOffers(
+    catalog,
+    ranking.orders,
+    from,
+    shown,
+    borrower,
+    `${ports.clickUrl}/c?sub=${subId}&offer=`,
+    `&v=${ranked.sealedValue}`,
+  );
+  if (counts) noteView(ports, subId, nowMs, catalog, ranking, from, shown);
+  return done(
+    `{"sub_id":"${subId}","match_quality":"${matchQuality(readiness.matchReadiness, ranking.total)}","offers":${offers}` +
+      `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${sort}"` +
+      `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}}`,
+  );
+}
+
+/** Ranks and keeps the ranking, unless the fields changed meanwhile: then it answers this request alone. */
+async function rank(
+  ports: GetMarketplacePorts,
+  session: Session,
+  subId: string,
+  catalog: CompiledCatalog,
+  today: number,
+): Promise<Ranked | null> {
+  const borrower = session.fields;
+  const { vertical } = session.tenant;
+  const ranking = await ports.matcher.match({ catalogVersion: catalog.version, borrower, today });
+  if (ranking === null) return null;
+  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), {
+    catalogVersion: catalog.version,
+    creditBand: borrower[fieldIndex(vertical, vertical.roles.creditBand)]!,
+  });
+  const ranked = { ranking, today, sealedValue };
+  if (session.fields === borrower) session.ranked = ranked;
+  return ranked;
+}
+
+/** Records what this answer shows (D8). It rides the next group commit; the answer does not wait for it. */
+function noteView(
+  ports: GetMarketplacePorts,
+  subId: string,
+  nowMs: number,
+  catalog: CompiledCatalog,
+  ranking: Ranking,
+  from: number,
+  shown: number,
+): void {
+  const offerIds: string[] = [];
+  for (let i = from; i < from + shown; i++) offerIds.push(catalog.offers[ranking.orders[i]!]!.id);
+  const sub = ports.subIds.bytesOf(subId);
+  const noted = ports.ledger.note([recordKind.offersViewed, nowMs, sub, catalog.version, offerIds]);
+  if (!noted) ports.onViewLost();
+}
+
+function matchQuality(readiness: 'high' | 'partial', total: number): 'high' | 'partial' | 'none' {
+  if (total === 0) return 'none';
+  return readiness === 'high' && total >= 3 ? 'high' : 'partial';
+}
+
+/** 1 to 20 in plain digits; null for anything else. */
+function parseMaxOffers(text: string | undefined): number | null {
+  if (text === undefined) return bounds.offersDefault;
+  if (!/^[1-9][0-9]?$/.test(text)) return null;
+  const count = Number(text);
+  return count <= bounds.offersMax ? count : null;
+}

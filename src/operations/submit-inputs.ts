@@ -1,0 +1,66 @@
+import { bounds } from '../bounds.ts';
+import { compactDate, dayOf } from '../domain/calendar.ts';
+import { isLongerThan } from '../domain/code-points.ts';
+import { done, invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
+import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
+import { readinessOf } from '../verticals/readiness.ts';
+import type { Tenant } from '../verticals/tenant.ts';
+import { validateFields } from '../verticals/validate-fields.ts';
+
+/** The answer of contract 4.2, with `missing_conditional` added (D6). */
+export interface InputsView {
+  readonly sub_id: string;
+  readonly fields_accepted: readonly string[];
+  readonly fields_unknown: readonly string[];
+  readonly match_readiness: 'high' | 'partial' | 'insufficient';
+  readonly missing_required: readonly string[];
+  readonly missing_conditional: readonly string[];
+}
+
+/** POST /inputs (contract 4.2, D7): merges pocket fields into a live session, all of them or, with one invalid, none. */
+export function submitInputs(ports: FindSessionPorts, tenant: Tenant, body: unknown): Outcome<InputsView> {
+  if (!isObject(body)) return invalidRequest('body');
+  const { sub_id: subId, fields } = body as { sub_id?: unknown; fields?: unknown };
+  if (typeof subId !== 'string') return invalidRequest('sub_id');
+  if (!isObject(fields) || !namesWithinBounds(fields)) return invalidRequest('fields');
+
+  const found = findSession(ports, tenant, subId);
+  if (!found.ok) return found;
+  const session = found.value;
+
+  const today = compactDate(dayOf(ports.clock.wallMs()));
+  const submission = validateFields(tenant.vertical, fields, today);
+  if (submission.invalid.length > 0) {
+    return refused({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
+  }
+  if (submission.changes.length > 0) {
+    session.fields = merge(session.fields, submission.changes);
+    session.ranked = null;
+  }
+  const readiness = readinessOf(tenant.vertical, session.fields);
+  return done({
+    sub_id: subId,
+    fields_accepted: submission.accepted,
+    fields_unknown: submission.unknown,
+    match_readiness: readiness.matchReadiness,
+    missing_required: readiness.missingRequired,
+    missing_conditional: readiness.missingConditional,
+  });
+}
+
+/** A new vector with the changes (position, value, position, value) written over the old one. */
+export function merge(fields: readonly number[], changes: readonly number[]): number[] {
+  const merged = fields.slice();
+  for (let i = 0; i < changes.length; i += 2) merged[changes[i]!] = changes[i + 1]!;
+  return merged;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function namesWithinBounds(fields: object): boolean {
+  const names = Object.keys(fields);
+  if (names.length > bounds.fieldNamesMax) return false;
+  return names.every((name) => !isLongerThan(name, bounds.fieldNameCharactersMax));
+}

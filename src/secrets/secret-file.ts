@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { writeFileDurably } from '../files/write-file-durably.ts';
+import { type Secret, SecretRing } from './secret-ring.ts';
+
+const SecretFile = Compile(
+  Type.Object({
+    secrets: Type.Array(
+      Type.Object({
+        number: Type.Integer({ minimum: 1, maximum: 255 }),
+        hex: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+      }),
+      { minItems: 1, maxItems: 255 },
+    ),
+  }),
+);
+
+/** The secret file is missing where it must exist, or does not hold what it should. */
+export class SecretFileError extends Error {
+  override readonly name = 'SecretFileError';
+}
+
+/**
+ * Reads the secrets (D3). A missing file is created with one fresh secret, but only for a service that has no history:
+ * ids in an existing ledger were signed with a secret, and a new one would disown every one of them.
+ */
+export function openSecretFile(path: string, hasHistory: boolean): SecretRing {
+  if (!existsSync(path)) {
+    if (hasHistory) {
+      throw new SecretFileError(
+        `${path} is missing, but the ledger is not empty: put the secret file back (see SVC_SECRET_FILE), or start on an empty data folder`,
+      );
+    }
+    const secrets = [{ number: 1, hex: randomBytes(32).toString('hex') }];
+    writeFileDurably(path, `${JSON.stringify({ secrets }, null, 2)}\n`, 0o600);
+  }
+  return new SecretRing(parseSecretFile(path, readFileSync(path, 'utf8')));
+}
+
+function parseSecretFile(path: string, text: string): Secret[] {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw new SecretFileError(`${path} is not JSON`);
+  }
+  if (!SecretFile.Check(content)) {
+    throw new SecretFileError(
+      `${path} must hold {"secrets": [{"number": 1 to 255, "hex": 64 lower-case hex digits}, ...]}`,
+    );
+  }
+  const secrets = content.secrets.map(({ number, hex }) => ({ number, bytes: Buffer.from(hex, 'hex') }));
+  if (new Set(secrets.map((secret) => secret.number)).size !== secrets.length) {
+    throw new SecretFileError(`${path} lists a secret number twice`);
+  }
+  return secrets;
+}

@@ -1,0 +1,279 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { Gatekeeper } from './access/gatekeeper.ts';
+import type { KeyLimits } from './access/key-limits.ts';
+import { KeyRegister } from './access/key-register.ts';
+import { SqliteKeyDirectory } from './access/sqlite-key-directory.ts';
+import { startThreadAnalytics } from './analytics/thread-analytics.ts';
+import { bounds } from './bounds.ts';
+import { ClickBudget } from './clicks/click-budget.ts';
+import { ClickIds } from './clicks/click-id.ts';
+import { OfferValueSeal } from './clicks/offer-value-seal.ts';
+import { Patience } from './clicks/patience.ts';
+import { Closers } from './closers.ts';
+import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from './config/config.ts';
+import type { Clock } from './domain/clock.ts';
+import { openEventLog } from './events/file-event-log.ts';
+import { lockFolder } from './events/folder-lock.ts';
+import { ApiFace } from './faces/api-face.ts';
+import { ApiOperations } from './faces/api-operations.ts';
+import { ClickFace, sandboxLandingPath } from './faces/click-face.ts';
+import { Cors } from './faces/cors.ts';
+import { errorReply } from './faces/error-reply.ts';
+import { operationsFace } from './faces/operations-face.ts';
+import { publicFace } from './faces/public-face.ts';
+import { startListener } from './http/choose-listener.ts';
+import type { Handler, Listener } from './http/listener.ts';
+import { Metrics } from './metrics/metrics.ts';
+import { type CatalogChange, type CatalogSource, openCatalogLibrary } from './offers/catalog-library.ts';
+import { startMatcher } from './offers/start-matcher.ts';
+import { type ClickOutcome, type ClickRequest, followClick } from './operations/follow-click.ts';
+import { RandomPool } from './secrets/random-pool.ts';
+import { openSecretFile } from './secrets/secret-file.ts';
+import { MemorySessionStore } from './sessions/memory-session-store.ts';
+import { RestoreFromLedger } from './sessions/restore-from-ledger.ts';
+import { SubIds } from './sessions/sub-id.ts';
+import { DeviceClassifier } from './user-agents/device-class.ts';
+
+/** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
+export interface ServiceOptions {
+  readonly dataDir: string;
+  readonly secretFile: string;
+  /** One live and one test catalog for each vertical served. */
+  readonly catalogs: readonly CatalogSource[];
+  readonly durability: Durability;
+  readonly matcher: MatcherChoice;
+  readonly sessions: { readonly max: number; readonly ttlMs: number };
+  readonly limits: KeyLimits;
+  readonly corsOrigins: readonly string[];
+  /** Null: no listeners, and `urlsFor` is asked with port 0. */
+  readonly listen: { readonly public: Endpoint; readonly operations: Endpoint; readonly engine: ListenerChoice } | null;
+  /** Our addresses as answers name them, given the public port that was bound. */
+  readonly urlsFor: (boundPort: number) => PublicUrls;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A running service: its operations behind the gate, and the means to look after it. */
+export interface Service extends AsyncDisposable {
+  readonly gatekeeper: Gatekeeper;
+  readonly operations: ApiOperations;
+  readonly keys: KeyRegister;
+  readonly urls: PublicUrls;
+  /** Ports bound; null without listeners. */
+  readonly ports: { readonly public: number; readonly operations: number } | null;
+  followClick(request: ClickRequest): Promise<ClickOutcome>;
+  /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */
+  reloadCatalogs(): Promise<readonly CatalogChange[]>;
+  /** What keeps it from taking requests, in words; empty when it is ready. */
+  notReady(): readonly string[];
+  /** Stops taking requests, answers those in flight, makes the log durable, closes everything. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** This server owns one shard of the log; more of them come with more boxes. */
+const shard = 0;
+
+/**
+ * The one composition root: which adapter stands behind which port is decided here and nowhere else. Pieces are opened in
+ * the order in which they need each other, and closed in reverse, also when one of them fails to open.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const closers = new Closers();
+  try {
+    return await compose(options, closers);
+  } catch (fault) {
+    await closers.close().catch(() => {}); // What failed first is what the caller should hear of.
+    throw fault;
+  }
+}
+
+async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
+  const { dataDir, clock, logger } = options;
+  mkdirSync(dataDir, { recursive: true });
+  const lock = lockFolder(dataDir);
+  closers.add(() => lock.release());
+
+  const ledgerFolder = join(dataDir, 'ledger');
+  const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
+  const random = new RandomPool();
+  const subIds = new SubIds(secrets, shard, random);
+
+  const keys = KeyRegister.open(join(dataDir, 'keys.sqlite'));
+  closers.add(() => keys.close());
+  const directory = new SqliteKeyDirectory({
+    path: join(dataDir, 'keys.sqlite'),
+    clock,
+    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; keys already known go on working'),
+  });
+  closers.add(() => directory.close());
+  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: options.limits });
+
+  const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
+  const sessions = new MemorySessionStore({
+    clock,
+    sessionsMax,
+    sessionTtlMs,
+    parts: bounds.sessionStoreParts,
+    sweepMs: bounds.sessionSweepMs,
+  });
+  closers.add(() => sessions.close());
+
+  const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
+  const restore = new RestoreFromLedger({ clock, sessions, sessionTtlMs, verticals });
+  const ledger = await openEventLog({
+    folder: ledgerFolder,
+    shard,
+    durability: options.durability,
+    onRecord: (_position, record) => restore.visit(record),
+    onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
+  });
+  closers.add(() => ledger.close());
+  for (const [keyNumber, count] of restore.sessionsToday) {
+    gatekeeper.restoreSessions(keyNumber, restore.today, count);
+  }
+
+  const analytics = await startThreadAnalytics({
+    ledgerFolder,
+    storeFile: join(dataDir, 'analytics.sqlite'),
+    log: ledger,
+    onCrash: (fault) => logger.error({ err: fault }, 'the aggregator stopped and is started again'),
+    onRebuild: (reason) => logger.warn({ reason }, 'the analytics store is rebuilt from the ledger'),
+  });
+  closers.add(() => analytics.close());
+  ledger.onDurable((position) => analytics.durable(position));
+
+  let stage: 'starting' | 'serving' | 'stopping' = 'starting';
+  let publicListener: Listener | null = null;
+  const notReady = (): readonly string[] => {
+    if (stage !== 'serving') return [`the service is ${stage}`];
+    const reasons: string[] = [];
+    if (!ledger.healthy) reasons.push('the ledger cannot be written');
+    if (!analytics.healthy) reasons.push('the aggregator is not running');
+    return reasons;
+  };
+  const metrics = new Metrics({
+    liveSessions: () => sessions.size,
+    requestsInFlight: () => publicListener?.inFlight ?? 0,
+    matchesWaiting: () => matcher.waiting,
+    ledgerAppended: () => ledger.appendedPosition,
+    ledgerDurable: () => ledger.durablePosition,
+    analyticsFolded: () => analytics.foldedPosition,
+  });
+
+  // The listeners come before the faces, since answers name the port that was bound. What arrives in between is told to
+  // come back.
+  let face: Handler = (exchange) =>
+    exchange.reply(
+      errorReply({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds }, exchange.requestId),
+    );
+  let ports: Service['ports'] = null;
+  if (options.listen !== null) {
+    const { engine } = options.listen;
+    const start = async (endpoint: Endpoint, handler: Handler): Promise<Listener> => {
+      const listener = await startListener(
+        engine,
+        {
+          ...endpoint,
+          handler,
+          errorReply,
+          onFault: (fault, requestId) => {
+            metrics.fault();
+            logger.error({ err: fault, requestId }, 'a request failed');
+          },
+          onDeadline: metrics.deadline,
+          bodyBytesMax: bounds.bodyBytesMax,
+          deadlineMs: bounds.requestDeadlineMs,
+        },
+        (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),
+      );
+      closers.add(() => listener.close(bounds.drainGraceMs));
+      return listener;
+    };
+    const operationsListener = await start(options.listen.operations, operationsFace({ notReady, metrics }));
+    publicListener = await start(options.listen.public, (exchange) => face(exchange));
+    ports = { public: publicListener.port, operations: operationsListener.port };
+  }
+  const urls = options.urlsFor(ports?.public ?? 0);
+
+  const catalogs = openCatalogLibrary({
+    archiveFolder: join(dataDir, 'catalogs'),
+    clock,
+    cdnUrl: urls.cdn,
+    catalogs: options.catalogs,
+    onDamaged: (problem) =>
+      logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
+  });
+  const matcher = await startMatcher({
+    threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
+    catalogs,
+    verticals,
+    onFault: (fault) => logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew'),
+  });
+  closers.add(() => matcher.close());
+
+  const devices = new DeviceClassifier(bounds.userAgentsRememberedMax);
+  const seal = new OfferValueSeal(secrets, random);
+  const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
+  closers.add(() => patience.close());
+
+  const operations = new ApiOperations({
+    clock,
+    subIds,
+    sessions,
+    sessionTtlMs,
+    ledger,
+    devices,
+    catalogs,
+    matcher,
+    seal,
+    analytics,
+    clickUrl: urls.click,
+    onSessionMissing: metrics.sessionMissing,
+    onViewLost: metrics.viewLost,
+  });
+  const clickPorts = {
+    clock,
+    subIds,
+    seal,
+    clickIds: new ClickIds(secrets),
+    catalogs,
+    ledger,
+    devices,
+    budget: new ClickBudget(bounds.clicksRecordedPerSessionMax, bounds.clickCountersMax),
+    patience,
+    sandboxLandingUrl: urls.click + sandboxLandingPath,
+    onUnrecorded: metrics.clickUnrecorded,
+  };
+
+  face = publicFace(
+    new ApiFace({ verticals, gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
+    new ClickFace(clickPorts),
+  );
+  stage = 'serving';
+
+  // Requests in flight need everything that was opened after the listeners, so the public one is drained first of all.
+  const close = async (): Promise<void> => {
+    stage = 'stopping';
+    await publicListener?.close(bounds.drainGraceMs);
+    await closers.close();
+  };
+  return {
+    gatekeeper,
+    operations,
+    keys,
+    urls,
+    ports,
+    followClick: (request) => followClick(clickPorts, request),
+    reloadCatalogs: () =>
+      Promise.all(
+        options.catalogs
+          .filter((source) => 'file' in source)
+          .map(({ vertical, mode }) => catalogs.reload(vertical.number, mode)),
+      ),
+    notReady,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

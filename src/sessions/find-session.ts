@@ -1,0 +1,39 @@
+import type { Clock } from '../domain/clock.ts';
+import { type Outcome, refusedFor } from '../domain/outcome.ts';
+import { sameTenant, type Tenant } from '../verticals/tenant.ts';
+import type { Session } from './session.ts';
+import type { SessionStore } from './session-store.ts';
+import { decodeSubId, type SubIds } from './sub-id.ts';
+
+export interface FindSessionPorts {
+  readonly clock: Clock;
+  readonly subIds: SubIds;
+  readonly sessions: SessionStore;
+  readonly sessionTtlMs: number;
+  /** A session that should be live is in no store: an alert, since it means that something was lost (D3). */
+  readonly onSessionMissing: () => void;
+}
+
+/**
+ * The live session of a sub_id, for its owner (D3, D4). Whatever is not the caller's answers as if it had never existed.
+ *
+ * A session in the store is genuine, so the usual case costs one look-up and no MAC; the MAC decides what is said of an id
+ * that is not there.
+ */
+export function findSession(ports: FindSessionPorts, tenant: Tenant, subId: string): Outcome<Session> {
+  const nowMs = ports.clock.wallMs();
+  const session = ports.sessions.get(subId);
+  if (session !== undefined) {
+    if (!sameTenant(session.tenant, tenant)) return refusedFor('SUB_ID_NOT_FOUND');
+    if (nowMs >= session.createdMs + ports.sessionTtlMs) return refusedFor('SUB_ID_EXPIRED');
+    return { ok: true, value: session };
+  }
+  const bytes = ports.subIds.verify(subId);
+  if (bytes === null) return refusedFor('SUB_ID_NOT_FOUND');
+  const { account, vertical, mode, createdMs } = decodeSubId(bytes);
+  if (account !== tenant.account || vertical !== tenant.vertical.number || mode !== tenant.mode) {
+    return refusedFor('SUB_ID_NOT_FOUND');
+  }
+  if (nowMs < createdMs + ports.sessionTtlMs) ports.onSessionMissing();
+  return refusedFor('SUB_ID_EXPIRED');
+}

@@ -1,0 +1,150 @@
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Session } from './session.ts';
+import type { SessionStore } from './session-store.ts';
+import { subIdLength } from './sub-id.ts';
+
+export interface MemorySessionStoreOptions {
+  readonly clock: Clock;
+  readonly sessionsMax: number;
+  readonly sessionTtlMs: number;
+  /** How many small LRUs hold the sessions. */
+  readonly parts: number;
+  /** In this time every part is swept of expired sessions once. */
+  readonly sweepMs: number;
+}
+
+/** Part sizes differ by up to this share around their mean. */
+const spread = 0.3;
+/** Which part an id belongs to is decided by two of its random bytes. */
+const slots = 2 ** 16;
+/** Where the last two of the random bytes stand in the text of an id: before the 16 digits of the MAC. */
+const slotDigits = subIdLength - 16 - 4;
+
+/**
+ * Live sessions in many small expiring LRUs. One map of millions stalls for hundreds of milliseconds when it grows and
+ * ends at 16.7 million entries; small ones grow in a millisecond each, and their sizes differ on purpose, so that they do
+ * not all grow at the same moment. They are swept one at a time.
+ */
+export class MemorySessionStore implements SessionStore {
+  readonly #parts: readonly LRUCache<string, Session>[];
+  readonly #partOfSlot: Uint16Array;
+  readonly #sessionsMax: number;
+  readonly #sweeper: NodeJS.Timeout;
+  readonly #clock: Clock;
+  #soughtRoomMs = Number.NEGATIVE_INFINITY;
+  #size = 0;
+  #reserved = 0;
+  #sweepNext = 0;
+
+  constructor(options: MemorySessionStoreOptions) {
+    const { clock, sessionsMax, sessionTtlMs, parts, sweepMs } = options;
+    this.#clock = clock;
+    this.#sessionsMax = sessionsMax;
+    this.#partOfSlot = new Uint16Array(slots);
+    const perf = { now: () => clock.wallMs() };
+    this.#parts = Array.from({ length: parts }, (_, part) => {
+      const from = Math.round(shareBelow(part, parts) * slots);
+      const to = Math.round(shareBelow(part + 1, parts) * slots);
+      this.#partOfSlot.fill(part, from, to);
+      const expected = (sessionsMax * (to - from)) / slots;
+      return new LRUCache<string, Session>({
+        // Ids fall on the parts at random: seven standard deviations of room make the total the bound that is met first.
+        max: Math.ceil(expected + 7 * Math.sqrt(expected) + 8),
+        ttl: sessionTtlMs,
+        ttlResolution: 0,
+        perf,
+        dispose: () => {
+          this.#size--;
+        },
+      });
+    });
+    this.#sweeper = setInterval(() => this.sweepNextPart(), Math.max(1, Math.floor(sweepMs / parts)));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(subId: string): Session | undefined {
+    return this.#partOf(subId).get(subId);
+  }
+
+  reserve(): boolean {
+    if (this.#isFull() && !this.#sweepForRoom()) return false;
+    this.#reserved++;
+    return true;
+  }
+
+  release(): void {
+    this.#reserved--;
+  }
+
+  add(subId: string, session: Session): boolean {
+    this.#reserved--;
+    const part = this.#partOf(subId);
+    if (part.size >= part.max && !part.purgeStale()) return false;
+    // Counted from the session's creation: one restored after a restart is swept when its time is up, not four hours later.
+    part.set(subId, session, { start: session.createdMs });
+    this.#size++;
+    return true;
+  }
+
+  delete(subId: string): void {
+    this.#partOf(subId).delete(subId);
+  }
+
+  /** Drops the expired sessions of one part; parts take turns. */
+  sweepNextPart(): void {
+    this.#parts[this.#sweepNext]!.purgeStale();
+    this.#sweepNext = (this.#sweepNext + 1) % this.#parts.length;
+  }
+
+  close(): void {
+    clearInterval(this.#sweeper);
+    for (const part of this.#parts) part.clear();
+  }
+
+  #isFull(): boolean {
+    return this.#size + this.#reserved >= this.#sessionsMax;
+  }
+
+  /**
+   * Sweeps part after part until there is room, but looks at no more sessions than one pause allows, and not again at once:
+   * a refusal must stay cheap just when there are many.
+   */
+  #sweepForRoom(): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#soughtRoomMs < bounds.sessionRoomSoughtMs) return false;
+    this.#soughtRoomMs = nowMs;
+    let looked = 0;
+    for (let swept = 0; swept < this.#parts.length && looked < bounds.sessionsSweptAtOnce; swept++) {
+      looked += this.#parts[this.#sweepNext]!.size;
+      this.sweepNextPart();
+      if (!this.#isFull()) return true;
+    }
+    return false;
+  }
+
+  #partOf(subId: string): LRUCache<string, Session> {
+    const slot =
+      (hexDigit(subId, slotDigits) << 12) |
+      (hexDigit(subId, slotDigits + 1) << 8) |
+      (hexDigit(subId, slotDigits + 2) << 4) |
+      hexDigit(subId, slotDigits + 3);
+    return this.#parts[this.#partOfSlot[slot]!]!;
+  }
+}
+
+/** The share of all ids that belongs to the parts before this one: the first parts are the smallest. */
+function shareBelow(part: number, parts: number): number {
+  const x = part / parts;
+  return x * (1 - spread / 2) + (x * x * spread) / 2;
+}
+
+/** Value of one lower-case hex digit; of anything else, some number in the same range: an id need not be genuine to be asked for. */
+function hexDigit(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return (code < 58 ? code - 48 : code - 87) & 15;
+}

@@ -1,0 +1,17 @@
+import type { Session } from './session.ts';
+
+/** The port of the live sessions. It never drops a live session silently: when full, it refuses a new one. */
+export interface SessionStore {
+  /** Undefined when it is not here; whether it is expired is the caller's question. */
+  get(subId: string): Session | undefined;
+  /** Takes room for one more session before anything is promised to a caller; false when the store is full (503). */
+  reserve(): boolean;
+  /** Gives back a reservation that came to nothing. */
+  release(): void;
+  /** Puts a session in, using up a reservation. False when there is no room where its id belongs; the reservation is used up all the same. */
+  add(subId: string, session: Session): boolean;
+  delete(subId: string): void;
+  /** Sessions held, expired ones not yet swept included. */
+  readonly size: number;
+  close(): void;
+}

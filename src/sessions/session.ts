@@ -1,0 +1,29 @@
+import type { Ranking } from '../offers/matcher.ts';
+import type { PocketVector } from '../verticals/pocket-vector.ts';
+import type { Tenant } from '../verticals/tenant.ts';
+
+/**
+ * A live session (contract 2.1 and 3): what the service must remember between two calls. Account, vertical, mode and
+ * creation time are in the sub_id too, tag and metadata in the ledger; millions of sessions are held, so nothing else is kept
+ * here.
+ *
+ * live --(four hours after createdMs)--> expired. There is no other transition, and expiry is judged by the clock alone:
+ * an expired session may still lie in the store, and one absent from it is not thereby expired.
+ */
+export interface Session {
+  /** One object shared by all sessions of a key. */
+  readonly tenant: Tenant;
+  readonly createdMs: number;
+  /** Replaced as a whole by every merge, never written to: whoever started ranking keeps the borrower it started with. */
+  fields: Readonly<PocketVector>;
+  /** The ranking of the current `fields`, or null before the first one and after every merge. */
+  ranked: Ranked | null;
+}
+
+export interface Ranked {
+  readonly ranking: Ranking;
+  /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
+  readonly today: number;
+  /** What the click URLs of this ranking carry as `v` (D10). */
+  readonly sealedValue: string;
+}

@@ -1,0 +1,114 @@
+import type { Mode } from '../domain/mode.ts';
+import { Hmac } from '../secrets/hmac.ts';
+import type { RandomPool } from '../secrets/random-pool.ts';
+import type { SecretRing } from '../secrets/secret-ring.ts';
+
+/**
+ * A sub_id (D3) is `sub_` and 64 lower-case hex digits, which have exactly one spelling for their 32 bytes, big endian:
+ *
+ *     0  creation time, ms     6 bytes
+ *     6  shard                 2
+ *     8  account number        4
+ *    12  vertical << 1 | test  1
+ *    13  secret number         1
+ *    14  random                10
+ *    24  MAC                   8    HMAC-SHA-256 over bytes 0 to 23, cut to 64 bits
+ *
+ * So whoever holds the secret tells a genuine id, whose it is and when it expires, without looking anything up. The time
+ * comes first so that ids sort by age, which keeps every index over them growing at one end.
+ */
+export const subIdBytes = 32;
+export const subIdLength = 4 + 2 * subIdBytes;
+const signedBytes = 24;
+const macBytes = subIdBytes - signedBytes;
+const prefix = 'sub_';
+
+export interface SubIdParts {
+  readonly createdMs: number;
+  readonly shard: number;
+  readonly account: number;
+  readonly vertical: number;
+  readonly mode: Mode;
+  readonly secretNumber: number;
+}
+
+/** Reads the parts out of the 32 bytes. Says nothing of their being genuine: that is `SubIds.verify`. */
+export function decodeSubId(bytes: Uint8Array): SubIdParts {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return {
+    createdMs: view.readUIntBE(0, 6),
+    shard: view.readUInt16BE(6),
+    account: view.readUInt32BE(8),
+    vertical: view[12]! >> 1,
+    mode: (view[12]! & 1) === 1 ? 'test' : 'live',
+    secretNumber: view[13]!,
+  };
+}
+
+/** The text of an id, from its bytes. */
+export function subIdText(bytes: Uint8Array): string {
+  return prefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+/** Issues and verifies sub_ids. Serves one thread: its buffers are reused. */
+export class SubIds {
+  readonly #shard: number;
+  readonly #random: RandomPool;
+  readonly #signer: Hmac;
+  readonly #signerNumber: number;
+  readonly #verifiers: (Hmac | undefined)[] = [];
+  readonly #issued = Buffer.alloc(subIdBytes);
+  readonly #parsed = Buffer.alloc(subIdBytes);
+  readonly #converted = Buffer.alloc(subIdBytes);
+
+  constructor(secrets: SecretRing, shard: number, random: RandomPool) {
+    this.#shard = shard;
+    this.#random = random;
+    for (const number of secrets.numbers) {
+      this.#verifiers[number] = new Hmac(secrets.key(number, 'sub-id')!, signedBytes);
+    }
+    this.#signerNumber = secrets.newest.number;
+    this.#signer = this.#verifiers[this.#signerNumber]!;
+  }
+
+  /** A new id. `issuedBytes` holds its bytes until the next call. */
+  issue(createdMs: number, account: number, vertical: number, mode: Mode): string {
+    const bytes = this.#issued;
+    bytes.writeUIntBE(createdMs, 0, 6);
+    bytes.writeUInt16BE(this.#shard, 6);
+    bytes.writeUInt32BE(account, 8);
+    bytes[12] = (vertical << 1) | (mode === 'test' ? 1 : 0);
+    bytes[13] = this.#signerNumber;
+    this.#random.fill(bytes, 14, 10);
+    this.#signer.sign(bytes, signedBytes, bytes, signedBytes, macBytes);
+    return prefix + bytes.toString('hex');
+  }
+
+  /** Bytes of the id issued last; overwritten by the next `issue`. */
+  get issuedBytes(): Buffer {
+    return this.#issued;
+  }
+
+  /**
+   * The bytes of a genuine id, valid until the next call; null for anything this service did not issue. Hex digits in
+   * capitals are another spelling, so they are not genuine either.
+   */
+  verify(text: string): Buffer | null {
+    if (text.length !== subIdLength || !text.startsWith(prefix)) return null;
+    for (let i = prefix.length; i < subIdLength; i++) {
+      const code = text.charCodeAt(i);
+      if (code < 48 || code > 102 || (code > 57 && code < 97)) return null;
+    }
+    const bytes = this.#parsed;
+    bytes.write(text.slice(prefix.length), 0, subIdBytes, 'hex');
+    const verifier = this.#verifiers[bytes[13]!];
+    if (verifier === undefined) return null;
+    return verifier.verify(bytes, signedBytes, bytes, signedBytes, macBytes) ? bytes : null;
+  }
+
+  /** The bytes of an id already known to be genuine, valid until the next call. */
+  bytesOf(subId: string): Buffer {
+    this.#converted.write(subId.slice(prefix.length), 0, subIdBytes, 'hex');
+    return this.#converted;
+  }
+}

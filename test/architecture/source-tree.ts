@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface SourceFile {
+  /** From the project's root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** Files of this project it imports or starts as a thread, from the root. */
+  readonly ownImports: readonly string[];
+  /** Packages and `node:` modules it imports. */
+  readonly packages: readonly string[];
+}
+
+/** Every TypeScript file under these folders of the project. */
+export function sourceFiles(...folders: readonly string[]): SourceFile[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => read(join(entry.parentPath, entry.name))),
+  );
+}
+
+function read(absolute: string): SourceFile {
+  const path = relative(root, absolute);
+  const text = readFileSync(absolute, 'utf8');
+  const code = text.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const specifiers = [
+    ...code.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g),
+    ...code.matchAll(/new URL\(\s*'([^']+\.ts)'\s*,\s*import\.meta\.url\)/g),
+  ].map((match) => match[1]!);
+  return {
+    path,
+    text,
+    ownImports: specifiers.filter((name) => name.startsWith('.')).map((name) => normalize(join(dirname(path), name))),
+    packages: specifiers.filter((name) => !name.startsWith('.')),
+  };
+}

@@ -1,0 +1,73 @@
+import type { Vertical } from '../../src/verticals/vertical.ts';
+
+/**
+ * A vertical that exists only here, and only as data (D14): other names, another revenue model, another order of things.
+ * Whatever the service does for personal loans it must do for this one without a line of code that knows it.
+ */
+export const equipmentLeases: Vertical = {
+  number: 100,
+  segment: 'equipment-leases',
+  keyPrefix: 'svc_eq_',
+  revenueModel: 'cost_per_click',
+  status: 'beta',
+  fields: [
+    { name: 'site_state', kind: 'choice', values: ['CA', 'NY', 'TX', 'WA'] },
+    { name: 'machine_price', kind: 'integer', min: 500, max: 60_000 },
+    { name: 'trade_record', kind: 'choice', values: ['thin', 'fair', 'good', 'strong'] },
+    { name: 'yearly_takings', kind: 'integer', min: 0, max: 50_000_000 },
+    { name: 'machine_kind', kind: 'choice', values: ['tractor', 'lathe', 'oven', 'printer'] },
+    { name: 'lease_months', kind: 'integer_choice', values: [12, 24, 36, 48] },
+    { name: 'running_leases', kind: 'integer', min: 0, max: 200_000 },
+    { name: 'franchise', kind: 'boolean' },
+    { name: 'owner_born', kind: 'birthdate', minAgeYears: 18, maxAgeYears: 120 },
+    { name: 'site_code', kind: 'digits', length: 4 },
+  ],
+  required: ['machine_kind', 'machine_price', 'trade_record', 'yearly_takings', 'site_state'],
+  conditional: [{ field: 'running_leases', when: { field: 'machine_kind', is: 'tractor' } }],
+  roles: {
+    amount: 'machine_price',
+    creditBand: 'trade_record',
+    annualIncome: 'yearly_takings',
+    state: 'site_state',
+    term: 'lease_months',
+    monthlyDebt: 'running_leases',
+  },
+};
+
+/** The text of a catalog file of 24 offers by 8 lessors; those of the test catalog are told by their ids. */
+export function equipmentLeaseCatalog(mode: 'live' | 'test'): string {
+  const bands = equipmentLeases.fields.find(({ name }) => name === 'trade_record') as { values: readonly string[] };
+  return JSON.stringify({
+    format: 1,
+    vertical: equipmentLeases.segment,
+    disclosure: 'Lessors pay us when you click; the order you see does not depend on it.',
+    max_apr_percent: 36,
+    state_rules: { NY: { max_apr_percent: 25, min_amount: 1_000 } },
+    lenders: Array.from({ length: 8 }, (_, lender) => ({
+      name: `Lessor ${String.fromCharCode(65 + lender)}`,
+      logo: `lessor-${lender}.svg`,
+      offers: Array.from({ length: 3 }, (_, variant) => ({
+        id: `${mode}-lease-${lender}-${variant}`,
+        stars: 3 + ((lender + variant) % 5) * 0.4,
+        features: ['no_deposit'],
+        prequalification: lender % 2 === 0,
+        landing_url: `https://lessor-${lender}.example/apply?ref={click_id}`,
+        amount: { min: 500 + lender * 100, max: 20_000 + lender * 5_000 },
+        term_months: [12, 24, 36, 48].slice(0, 2 + (variant % 3)),
+        criteria: variant === 2 ? [{ field: 'yearly_takings', min: 30_000 }] : [],
+        payout_usd: 2 + lender * 0.25 + variant,
+        bands: Object.fromEntries(
+          bands.values.map((name, band) => [
+            name,
+            {
+              note_rate_percent: { min: 24 - band * 4 + variant, max: 27 - band * 4 + variant },
+              origination_fee_percent: variant,
+              approval_likelihood: 0.2 + band * 0.2,
+              max_amount: 20_000 + lender * 5_000,
+            },
+          ]),
+        ),
+      })),
+    })),
+  });
+}
