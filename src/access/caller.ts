@@ -1,12 +1,7 @@
-import type { Mode } from '../domain/mode.ts';
-import type { Vertical } from '../verticals/vertical.ts';
+import type { Tenant } from '../verticals/tenant.ts';
 
-/** Who is asking, as far as anything behind the gate needs to know: sessions, tags and figures are theirs alone (D4). */
-export interface Caller {
-  /** Account number, unsigned 32 bits. */
-  readonly account: number;
-  readonly vertical: Vertical;
-  readonly mode: Mode;
+/** Who is asking, as far as anything behind the gate needs to know: sessions, tags and figures are their tenant's alone. */
+export interface Caller extends Tenant {
   /** The key used, for the day's count in the ledger (D13). */
   readonly keyNumber: number;
 }

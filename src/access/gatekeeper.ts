@@ -85,10 +85,11 @@ export class Gatekeeper {
       const retryAfterSeconds = Math.max(1, limits.resetSeconds);
       return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limits };
     }
+    use.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
     const daySlot = use.charge(operation, nowMs, wallMs);
     return {
       ok: true,
-      caller: { account: key.account, vertical, mode: key.mode, keyNumber: key.number },
+      caller: use.caller,
       limits: use.standing(operation, nowMs, wallMs),
       daySlot,
     };

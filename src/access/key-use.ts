@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { dayMs, dayOf, dayStartMs } from '../domain/calendar.ts';
+import type { Caller } from './caller.ts';
 import type { DayCount, DaySlot } from './day-count.ts';
 import type { KeyLimits } from './key-limits.ts';
 import { type LimitPolicy, type LimitStatus, limitPolicy, limitStatus } from './limit-status.ts';
@@ -15,6 +16,8 @@ export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' |
  * Minutes go by the monotonic clock (`nowMs`), days by the wall clock (`wallMs`).
  */
 export class KeyUse {
+  /** Who the key stands for, from its first admission on: sessions keep this object, so there is one, not one for each. */
+  caller: Caller | null = null;
   readonly #requests: SlidingWindow;
   readonly #analytics: SlidingWindow;
   readonly #sessions: DayCount;
