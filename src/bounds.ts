@@ -41,6 +41,8 @@ export const bounds = {
   sessionRoomSoughtMs: 100,
   /** What one live session is reckoned to need of the heap when SVC_MAX_SESSIONS is left to the machine. */
   sessionHeapBytes: 2_048,
+  /** Live sessions an embedding program gets unless it says otherwise: it has other uses for its heap. */
+  embeddedSessionsDefault: 100_000,
 
   // Pocket fields (D7)
   fieldNamesMax: 64,

@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path';
-import { getHeapStatistics } from 'node:v8';
 import { type Logger, pino } from 'pino';
 import { type KeyLimits, noOwnLimits } from './access/key-limits.ts';
 import type { IssuedKey, Revocation } from './access/key-register.ts';
@@ -57,7 +56,7 @@ export interface MarketplaceOptions {
   readonly matcherThreads?: number;
   /** `fsync` (default) survives a power cut, `write` the end of the process only. */
   readonly durability?: Durability;
-  /** Live sessions held; default: what the heap is reckoned to hold. */
+  /** Live sessions held, default 100,000; a new one beyond it is refused with 503. */
   readonly maxSessions?: number;
   /** Default, and at most, four hours. */
   readonly sessionTtlMs?: number;
@@ -123,7 +122,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     durability: options.durability ?? 'fsync',
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
     sessions: {
-      max: options.maxSessions ?? Math.floor(getHeapStatistics().heap_size_limit / bounds.sessionHeapBytes),
+      max: options.maxSessions ?? bounds.embeddedSessionsDefault,
       ttlMs: Math.min(options.sessionTtlMs ?? bounds.sessionTtlMs, bounds.sessionTtlMs),
     },
     limits: {
