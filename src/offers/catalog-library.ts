@@ -1,0 +1,225 @@
+import { readFileSync, statSync } from 'node:fs';
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Mode } from '../domain/mode.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import { CatalogArchive } from './catalog-archive.ts';
+import type { CatalogFile } from './catalog-schema.ts';
+import { type CompiledCatalog, compileCatalog } from './compile-catalog.ts';
+import { parseCatalog } from './parse-catalog.ts';
+
+/** Where the catalog of one vertical and mode comes from. */
+export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & (
+  | { readonly text: string }
+  | { readonly file: string }
+);
+
+export interface CatalogLibraryOptions {
+  /** Folder of the versions that may still be asked for; created when missing. */
+  readonly archiveFolder: string;
+  readonly clock: Clock;
+  /** Address of the image host, without a slash at its end. */
+  readonly cdnUrl: string;
+  /** One for each vertical and mode served. */
+  readonly catalogs: readonly CatalogSource[];
+  /** An archived catalog could not be read, so clicks on its offers find nothing: for the log. */
+  readonly onDamaged?: (problem: string) => void;
+}
+
+/** What came of a change: the version in use now, or why the old one stays, a line each. */
+export type CatalogChange =
+  | { readonly ok: true; readonly version: string; readonly changed: boolean }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** Makes a version ready wherever it will be needed. The library waits for it before the version comes into use. */
+export type PrepareCatalog = (version: string) => Promise<void>;
+
+/** A catalog given at the start is missing or not valid; `faults` names everything wrong with it. */
+export class CatalogUnusable extends Error {
+  override readonly name = 'CatalogUnusable';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+interface Shelf {
+  readonly source: CatalogSource;
+  current: CompiledCatalog;
+}
+
+/**
+ * Every catalog version the service may be asked about: for each vertical and mode the one in use, and those replaced less
+ * than 28 hours ago, so that a click finds what was shown (D10). Replaced ones survive a restart in the archive folder.
+ */
+export class CatalogLibrary {
+  readonly archive: CatalogArchive;
+  readonly #options: CatalogLibraryOptions;
+  readonly #shelves: Shelf[] = [];
+  readonly #currentVersions = new Map<string, CompiledCatalog>();
+  readonly #replaced = new Map<string, { readonly compiled: CompiledCatalog; readonly replacedMs: number }>();
+  readonly #preparations: PrepareCatalog[] = [];
+  #lastChange: Promise<unknown> = Promise.resolve();
+
+  /** Use `openCatalogLibrary`. */
+  constructor(options: CatalogLibraryOptions) {
+    const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
+    this.#options = options;
+    this.archive = new CatalogArchive(options.archiveFolder, verticals);
+    this.archive.create();
+    for (const source of options.catalogs) {
+      const read = this.#read(source);
+      if (!read.ok) throw new CatalogUnusable(read.faults);
+      const current = this.#compile(read.catalog, source);
+      this.archive.store(current.version, { ...source, catalog: read.catalog });
+      this.archive.markCurrent(current.version);
+      this.#shelves.push({ source, current });
+      this.#currentVersions.set(current.version, current);
+    }
+    this.#restoreReplaced();
+  }
+
+  /** The catalog in use. Throws for a vertical and mode that were not given at the start. */
+  current(vertical: number, mode: Mode): CompiledCatalog {
+    return this.#shelf(vertical, mode).current;
+  }
+
+  /** A catalog in use, or replaced less than 28 hours ago; null for any other. */
+  byVersion(version: string): CompiledCatalog | null {
+    const current = this.#currentVersions.get(version);
+    if (current !== undefined) return current;
+    const replaced = this.#replaced.get(version);
+    return replaced !== undefined && this.#kept(replaced.replacedMs) ? replaced.compiled : null;
+  }
+
+  /** The versions in use. */
+  get currentVersions(): string[] {
+    return [...this.#currentVersions.keys()];
+  }
+
+  /** Has `prepare` called, and waited for, with each version before it comes into use. */
+  beforeUse(prepare: PrepareCatalog): void {
+    this.#preparations.push(prepare);
+  }
+
+  /** Puts another catalog in use. Whatever goes wrong, the old one stays. Changes happen one after the other. */
+  replace(vertical: number, mode: Mode, text: string): Promise<CatalogChange> {
+    return this.#inTurn(() => this.#change(this.#shelf(vertical, mode), text));
+  }
+
+  /** Reads the file of a vertical and mode again, as `replace` does with its text. */
+  reload(vertical: number, mode: Mode): Promise<CatalogChange> {
+    return this.#inTurn(async () => {
+      const shelf = this.#shelf(vertical, mode);
+      const text = textOf(shelf.source);
+      return text.ok ? await this.#change(shelf, text.text) : text;
+    });
+  }
+
+  #shelf(vertical: number, mode: Mode): Shelf {
+    for (const shelf of this.#shelves) {
+      if (shelf.source.vertical.number === vertical && shelf.source.mode === mode) return shelf;
+    }
+    throw new Error(`no ${mode} catalog for vertical ${vertical}`);
+  }
+
+  #inTurn<Value>(change: () => Promise<Value>): Promise<Value> {
+    const turn = this.#lastChange.then(change);
+    this.#lastChange = turn.catch(() => {});
+    return turn;
+  }
+
+  async #change(shelf: Shelf, text: string): Promise<CatalogChange> {
+    const { source, current: old } = shelf;
+    const parsed = parseCatalog(text, source.vertical);
+    if (!parsed.ok) return parsed;
+    const compiled = this.#compile(parsed.catalog, source);
+    const { version } = compiled;
+    if (version === old.version) return { ok: true, version, changed: false };
+
+    this.#forgetOld();
+    if (this.#replaced.size >= bounds.catalogsKeptMax) {
+      return {
+        ok: false,
+        faults: [`catalog: ${this.#replaced.size} replaced catalogs are still kept; try again later`],
+      };
+    }
+    const replacedMs = this.#options.clock.wallMs();
+    try {
+      this.archive.store(version, { ...source, catalog: parsed.catalog });
+      for (const prepare of this.#preparations) await prepare(version);
+      this.archive.markReplaced(old.version, replacedMs);
+      this.archive.markCurrent(version);
+    } catch (error) {
+      return { ok: false, faults: [`catalog: could not be put in use: ${(error as Error).message}`] };
+    }
+    shelf.current = compiled;
+    this.#currentVersions.delete(old.version);
+    this.#currentVersions.set(version, compiled);
+    this.#replaced.delete(version);
+    this.#replaced.set(old.version, { compiled: old, replacedMs });
+    return { ok: true, version, changed: true };
+  }
+
+  #read(source: CatalogSource): ReturnType<typeof parseCatalog> {
+    const text = textOf(source);
+    return text.ok ? parseCatalog(text.text, source.vertical) : text;
+  }
+
+  #compile(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: Mode }): CompiledCatalog {
+    return compileCatalog(catalog, vertical, { mode, cdnUrl: this.#options.cdnUrl });
+  }
+
+  #kept(replacedMs: number): boolean {
+    return this.#options.clock.wallMs() - replacedMs < bounds.catalogKeptMs;
+  }
+
+  #forgetOld(): void {
+    for (const [version, { replacedMs }] of this.#replaced) {
+      if (this.#kept(replacedMs)) continue;
+      this.#replaced.delete(version);
+      this.archive.remove(version);
+    }
+  }
+
+  #restoreReplaced(): void {
+    const nowMs = this.#options.clock.wallMs();
+    for (const { version, replacedMs: markedMs } of this.archive.list()) {
+      if (this.#currentVersions.has(version)) continue;
+      // Without a mark it was in use when the service last stopped: it is replaced now.
+      const replacedMs = markedMs ?? nowMs;
+      if (!this.#kept(replacedMs)) {
+        this.archive.remove(version);
+        continue;
+      }
+      if (markedMs === null) this.archive.markReplaced(version, replacedMs);
+      try {
+        const archived = this.archive.load(version);
+        this.#replaced.set(version, { compiled: this.#compile(archived.catalog, archived), replacedMs });
+      } catch (error) {
+        this.#options.onDamaged?.((error as Error).message);
+      }
+    }
+  }
+}
+
+/** Opens the library with the catalogs given. Throws `CatalogUnusable`, or the error of a folder that cannot be written. */
+export function openCatalogLibrary(options: CatalogLibraryOptions): CatalogLibrary {
+  return new CatalogLibrary(options);
+}
+
+function textOf(source: CatalogSource): { ok: true; text: string } | { ok: false; faults: readonly string[] } {
+  if ('text' in source) return { ok: true, text: source.text };
+  try {
+    // Looked at first, so that a mistaken path to something huge is not read.
+    const { size } = statSync(source.file);
+    if (size > bounds.catalogFileBytesMax) {
+      return { ok: false, faults: [`catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`] };
+    }
+    return { ok: true, text: readFileSync(source.file, 'utf8') };
+  } catch (error) {
+    return { ok: false, faults: [`catalog: cannot be read: ${(error as Error).message}`] };
+  }
+}

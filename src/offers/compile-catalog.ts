@@ -1,0 +1,90 @@
+import type { Mode } from '../domain/mode.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import type { CatalogFile } from './catalog-schema.ts';
+import { catalogVersion } from './catalog-version.ts';
+import { compileMatchTables, confirmRate, type MatchTables, numberedOffers } from './match-tables.ts';
+import { OfferFragments } from './offer-fragments.ts';
+
+export interface CompileOptions {
+  /** A test catalog books no revenue whatever its payouts say (contract section 5). */
+  readonly mode: Mode;
+  /** Address of the image host, without a slash at its end; logo file names are appended to it. */
+  readonly cdnUrl: string;
+}
+
+export interface CompiledOffer {
+  readonly id: string;
+  readonly lenderName: string;
+  readonly landingUrl: string;
+}
+
+/** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable. */
+export class CompiledCatalog {
+  readonly version: string;
+  readonly vertical: Vertical;
+  readonly mode: Mode;
+  /** The short advertiser disclosure, as the text of a JSON string. */
+  readonly disclosureJson: string;
+  /** In the order of their ids; a ranking names an offer by its place here. */
+  readonly offers: readonly CompiledOffer[];
+  readonly tables: MatchTables;
+  readonly fragments: OfferFragments;
+  readonly #indexes: ReadonlyMap<string, number>;
+  /** By row. */
+  readonly #confirmRates: Float64Array;
+
+  constructor(catalog: CatalogFile, vertical: Vertical, { mode, cdnUrl }: CompileOptions) {
+    const numbered = numberedOffers(catalog);
+    this.version = catalogVersion(catalog, mode);
+    this.vertical = vertical;
+    this.mode = mode;
+    this.disclosureJson = JSON.stringify(catalog.disclosure);
+    this.offers = numbered.map(({ lender, offer }) => ({
+      id: offer.id,
+      lenderName: lender.name,
+      landingUrl: offer.landing_url,
+    }));
+    this.tables = compileMatchTables(catalog, vertical);
+    this.fragments = new OfferFragments(catalog, this.tables, cdnUrl);
+    this.#indexes = new Map(this.offers.map(({ id }, index) => [id, index]));
+    this.#confirmRates = new Float64Array(numbered.length * this.tables.bandCount);
+    const bands = vertical.fields.find(({ name }) => name === vertical.roles.creditBand) as {
+      values: readonly string[];
+    };
+    for (const [index, { offer }] of numbered.entries()) {
+      for (const name of Object.keys(offer.bands)) {
+        this.#confirmRates[index * this.tables.bandCount + bands.values.indexOf(name)] = confirmRate(
+          offer,
+          name,
+          vertical,
+        );
+      }
+    }
+  }
+
+  /** Place of an offer in `offers`, or -1. */
+  offerIndex(id: string): number {
+    return this.#indexes.get(id) ?? -1;
+  }
+
+  /** Where a click on the offer goes, with its click id filled in. */
+  landingUrl(offerIndex: number, clickId: string): string {
+    return this.offers[offerIndex]!.landingUrl.replaceAll('{click_id}', () => encodeURIComponent(clickId));
+  }
+
+  /** Preliminary revenue of a click by a borrower of the credit band, in micro-dollars (D10); 0 in a test catalog. */
+  clickValueMicros(offerIndex: number, creditBand: number): number {
+    if (this.mode === 'test') return 0;
+    return this.tables.expectedRevenueMicros[offerIndex * this.tables.bandCount + creditBand]!;
+  }
+
+  /** P(confirmed | click) in the credit band: 1 where a click itself earns, 0 where the offer is not made to the band. */
+  confirmRate(offerIndex: number, creditBand: number): number {
+    return this.#confirmRates[offerIndex * this.tables.bandCount + creditBand]!;
+  }
+}
+
+/** Compiles a catalog that `parseCatalog` accepted for this vertical. */
+export function compileCatalog(catalog: CatalogFile, vertical: Vertical, options: CompileOptions): CompiledCatalog {
+  return new CompiledCatalog(catalog, vertical, options);
+}

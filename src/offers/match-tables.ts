@@ -1,0 +1,267 @@
+import { bounds } from '../bounds.ts';
+import { roundHalfUp, usdToMicros } from '../domain/money.ts';
+import { absent, fieldIndex } from '../verticals/pocket-vector.ts';
+import type { PocketField, Vertical } from '../verticals/vertical.ts';
+import type { CatalogCriterion, CatalogFile, CatalogOffer } from './catalog-schema.ts';
+import { aprPercent, paymentFactor } from './pricing.ts';
+
+/**
+ * A catalog as matching reads it: columns of numbers, and a bit for each offer where a field has few values.
+ *
+ * Offers are numbered in the order of their ids, so comparing numbers breaks ties the way D8 asks. A *row* is one offer in
+ * one credit band, a *slot* one row at one term.
+ */
+export interface MatchTables {
+  readonly offerCount: number;
+  readonly bandCount: number;
+  /** Every term of the catalog, in months, ascending; a set of terms is kept as the bits of a number in this order. */
+  readonly termMonths: readonly number[];
+  /** The terms in the order they are quoted when the borrower's own is not open: nearest to 36 months, the shorter first. */
+  readonly termPreference: readonly number[];
+  readonly roles: RoleIndexes;
+
+  readonly choiceFilters: readonly ChoiceFilter[];
+  readonly rangeFilters: readonly RangeFilter[];
+  readonly ageFilters: readonly AgeFilter[];
+
+  /** By state: highest APR shown there, in percent. */
+  readonly stateAprCap: Float64Array;
+  /** By state: least amount of a loan there, in USD. */
+  readonly stateAmountMin: Float64Array;
+
+  /** By offer. */
+  readonly amountMin: Float64Array;
+  /** By offer: the largest share of monthly income that debt may take with the new payment; infinite where unlimited. */
+  readonly debtToIncomeMax: Float64Array;
+  readonly stars: Float64Array;
+
+  /** By row: largest amount; 0 where the offer is not made to the band. */
+  readonly amountMax: Float64Array;
+  readonly approvalLikelihood: Float64Array;
+  /** By row: what a click is expected to earn, in micro-dollars. */
+  readonly expectedRevenueMicros: Float64Array;
+
+  /** By slot: APR range in hundredths of a percent, as answered. */
+  readonly aprMin: Uint16Array;
+  readonly aprMax: Uint16Array;
+  /** By slot: upper end of the APR range in percent, unrounded; infinite where the offer has no such term. */
+  readonly aprMaxPercent: Float64Array;
+  /** By slot: monthly payment for each dollar at the midpoint note rate. */
+  readonly paymentFactor: Float64Array;
+}
+
+/** Positions in the pocket vector; -1 where the vertical has no such field. */
+export interface RoleIndexes {
+  readonly amount: number;
+  readonly creditBand: number;
+  readonly annualIncome: number;
+  readonly state: number;
+  readonly term: number;
+  readonly monthlyDebt: number;
+}
+
+/** Which offers each value of a field leaves: `allowed[value]` has bit `offer & 31` of word `offer >> 5`. */
+export interface ChoiceFilter {
+  readonly field: number;
+  readonly allowed: ReadonlyMap<number, Int32Array>;
+}
+
+/** By offer, the least and greatest value of a whole-number field. An absent value passes only where nothing is asked. */
+export interface RangeFilter {
+  readonly field: number;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+}
+
+/** By offer, the least age in completed years; 0 where nothing is asked. */
+export interface AgeFilter {
+  readonly field: number;
+  readonly minYears: Uint8Array;
+}
+
+/** Offers of a catalog with their lenders, in the order they are numbered. */
+export function numberedOffers(
+  catalog: CatalogFile,
+): { lender: CatalogFile['lenders'][number]; offer: CatalogOffer }[] {
+  return catalog.lenders
+    .flatMap((lender) => lender.offers.map((offer) => ({ lender, offer })))
+    .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
+}
+
+/** Compiles a catalog that `parseCatalog` accepted for this vertical. */
+export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): MatchTables {
+  const offers = numberedOffers(catalog).map(({ offer }) => offer);
+  const { roles } = vertical;
+  const bands = choiceValues(vertical, roles.creditBand);
+  const states = choiceValues(vertical, roles.state);
+  const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
+  const aprOf = aprMemo();
+
+  const rows = offers.length * bands.length;
+  const slots = rows * termMonths.length;
+  const tables = {
+    offerCount: offers.length,
+    bandCount: bands.length,
+    termMonths,
+    termPreference: termMonths
+      .map((months, term) => ({ distance: Math.abs(months - 36), term }))
+      .sort((a, b) => a.distance - b.distance || a.term - b.term)
+      .map(({ term }) => term),
+    roles: {
+      amount: fieldIndex(vertical, roles.amount),
+      creditBand: fieldIndex(vertical, roles.creditBand),
+      annualIncome: fieldIndex(vertical, roles.annualIncome),
+      state: fieldIndex(vertical, roles.state),
+      term: roles.term === undefined ? -1 : fieldIndex(vertical, roles.term),
+      monthlyDebt: roles.monthlyDebt === undefined ? -1 : fieldIndex(vertical, roles.monthlyDebt),
+    },
+    ...compileFilters(offers, vertical, bands),
+    stateAprCap: new Float64Array(states.length),
+    stateAmountMin: new Float64Array(states.length),
+    amountMin: new Float64Array(offers.length),
+    debtToIncomeMax: new Float64Array(offers.length).fill(Number.POSITIVE_INFINITY),
+    stars: new Float64Array(offers.length),
+    amountMax: new Float64Array(rows),
+    approvalLikelihood: new Float64Array(rows),
+    expectedRevenueMicros: new Float64Array(rows),
+    aprMin: new Uint16Array(slots),
+    aprMax: new Uint16Array(slots),
+    aprMaxPercent: new Float64Array(slots).fill(Number.POSITIVE_INFINITY),
+    paymentFactor: new Float64Array(slots),
+  } satisfies MatchTables;
+
+  for (const [at, state] of states.entries()) {
+    const rule = catalog.state_rules[state];
+    tables.stateAprCap[at] = Math.min(catalog.max_apr_percent, rule?.max_apr_percent ?? bounds.aprPercentMax);
+    tables.stateAmountMin[at] = rule?.min_amount ?? 0;
+  }
+  for (const [at, offer] of offers.entries()) {
+    tables.amountMin[at] = offer.amount.min;
+    tables.stars[at] = offer.stars;
+    if (offer.max_debt_to_income_percent !== undefined) {
+      tables.debtToIncomeMax[at] = offer.max_debt_to_income_percent / 100;
+    }
+    for (const [name, band] of Object.entries(offer.bands)) {
+      const row = at * bands.length + bands.indexOf(name);
+      tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
+      tables.approvalLikelihood[row] = band.approval_likelihood;
+      tables.expectedRevenueMicros[row] = expectedRevenueMicros(offer, name, vertical);
+      const { min, max } = band.note_rate_percent;
+      for (const months of offer.term_months) {
+        const slot = row * termMonths.length + termMonths.indexOf(months);
+        const aprMaxPercent = aprOf(max, band.origination_fee_percent, months);
+        tables.aprMin[slot] = roundHalfUp(aprOf(min, band.origination_fee_percent, months) * 100, 0);
+        tables.aprMax[slot] = roundHalfUp(aprMaxPercent * 100, 0);
+        tables.aprMaxPercent[slot] = aprMaxPercent;
+        tables.paymentFactor[slot] = paymentFactor((min + max) / 2, months);
+      }
+    }
+  }
+  return tables;
+}
+
+/** What a click by a borrower of this band is expected to earn (D8): payout x P(confirmed | click), or the payout of a click. */
+export function expectedRevenueMicros(offer: CatalogOffer, bandName: string, vertical: Vertical): number {
+  const payoutMicros = usdToMicros(offer.payout_usd);
+  return Math.round(payoutMicros * confirmRate(offer, bandName, vertical));
+}
+
+/** P(confirmed | click) of a band; 1 where a click is what earns. */
+export function confirmRate(offer: CatalogOffer, bandName: string, vertical: Vertical): number {
+  return vertical.revenueModel === 'cost_per_click' ? 1 : offer.bands[bandName]!.confirm_rate!;
+}
+
+/** Many offers share rates, fees and terms; an APR is solved once for each combination. */
+function aprMemo(): typeof aprPercent {
+  const known = new Map<string, number>();
+  return (noteRatePercent, feePercent, months) => {
+    if (feePercent === 0) return noteRatePercent;
+    const key = `${noteRatePercent}/${feePercent}/${months}`;
+    let apr = known.get(key);
+    if (apr === undefined) {
+      apr = aprPercent(noteRatePercent, feePercent, months);
+      known.set(key, apr);
+    }
+    return apr;
+  };
+}
+
+function compileFilters(
+  offers: readonly CatalogOffer[],
+  vertical: Vertical,
+  bands: readonly string[],
+): { choiceFilters: ChoiceFilter[]; rangeFilters: RangeFilter[]; ageFilters: AgeFilter[] } {
+  const choiceFilters: ChoiceFilter[] = [];
+  const rangeFilters: RangeFilter[] = [];
+  const ageFilters: AgeFilter[] = [];
+  for (const [position, field] of vertical.fields.entries()) {
+    const criteria = offers.map((offer) => offer.criteria.filter((criterion) => criterion.field === field.name));
+    const isBand = field.name === vertical.roles.creditBand;
+    if (!isBand && criteria.every((list) => list.length === 0)) continue;
+    if (field.kind === 'integer') rangeFilters.push(rangeFilter(position, criteria));
+    else if (field.kind === 'birthdate') ageFilters.push(ageFilter(position, criteria));
+    else {
+      const servesBand = (offer: number, code: number) => !isBand || offers[offer]!.bands[bands[code]!] !== undefined;
+      choiceFilters.push(choiceFilter(position, field, criteria, servesBand));
+    }
+  }
+  return { choiceFilters, rangeFilters, ageFilters };
+}
+
+function choiceFilter(
+  field: number,
+  { kind, ...rest }: PocketField,
+  criteria: readonly (readonly CatalogCriterion[])[],
+  serves: (offer: number, code: number) => boolean,
+): ChoiceFilter {
+  const values: readonly unknown[] =
+    kind === 'boolean' ? [false, true] : (rest as { values: readonly unknown[] }).values;
+  const words = Math.ceil(criteria.length / 32);
+  const allowed = new Map<number, Int32Array>();
+  const admit = (code: number, admits: (offer: number) => boolean) => {
+    const bits = new Int32Array(words);
+    for (let offer = 0; offer < criteria.length; offer++) if (admits(offer)) bits[offer >> 5]! |= 1 << (offer & 31);
+    allowed.set(code, bits);
+  };
+  for (const [at, value] of values.entries()) {
+    // How the pocket vector keeps a value: a word or a boolean as its place, a whole number as itself.
+    const code = kind === 'integer_choice' ? (value as number) : at;
+    admit(code, (offer) => serves(offer, at) && criteria[offer]!.every((criterion) => includes(criterion, value)));
+  }
+  admit(absent, (offer) => criteria[offer]!.length === 0);
+  return { field, allowed };
+}
+
+function includes(criterion: CatalogCriterion, value: unknown): boolean {
+  return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
+}
+
+function rangeFilter(field: number, criteria: readonly (readonly CatalogCriterion[])[]): RangeFilter {
+  return {
+    field,
+    min: Float64Array.from(criteria, (list) =>
+      list.reduce((min, criterion) => Math.max(min, 0, criterion.min ?? 0), absent),
+    ),
+    max: Float64Array.from(criteria, (list) =>
+      list.reduce(
+        (max, criterion) => Math.min(max, criterion.max ?? Number.POSITIVE_INFINITY),
+        Number.POSITIVE_INFINITY,
+      ),
+    ),
+  };
+}
+
+function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[])[]): AgeFilter {
+  return {
+    field,
+    minYears: Uint8Array.from(criteria, (list) =>
+      list.reduce((min, criterion) => Math.max(min, criterion.min_age ?? 0), 0),
+    ),
+  };
+}
+
+function choiceValues(vertical: Vertical, name: string): readonly string[] {
+  const field = vertical.fields.find((candidate) => candidate.name === name);
+  if (field?.kind !== 'choice') throw new TypeError(`${vertical.segment}: ${name} must be a choice field`);
+  return field.values;
+}

@@ -1,0 +1,34 @@
+import type { PocketVector } from '../verticals/pocket-vector.ts';
+
+/**
+ * The matching port: which offers this borrower may have, in all four orders. Adapters: in the calling thread, or a pool
+ * of workers that get micro-batches. Both run the same pure rules on the same compiled catalog.
+ */
+export interface Matcher {
+  /** Null when more requests wait than the queue may hold: the caller answers 503. Rejects only on a bug. */
+  match(request: MatchRequest): Promise<Ranking | null>;
+  /** Requests waiting or under way. */
+  readonly waiting: number;
+  close(): Promise<void>;
+}
+
+export interface MatchRequest {
+  /** A version that `CatalogLibrary` of the same service holds. */
+  readonly catalogVersion: string;
+  /** Read before `match` returns, never kept. */
+  readonly borrower: Readonly<PocketVector>;
+  /** Compact date (YYYYMMDD, UTC) that ages are reckoned on. */
+  readonly today: number;
+}
+
+/** The orders an answer may be sorted in (contract 4.3), in the order a ranking holds them. */
+export const sorts = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+export type Sort = (typeof sorts)[number];
+
+export interface Ranking {
+  readonly catalogVersion: string;
+  /** How many offers matched; each order holds the best 20 of them. */
+  readonly total: number;
+  /** Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts`, `min(total, 20)` of them, end to end. */
+  readonly orders: Uint16Array;
+}

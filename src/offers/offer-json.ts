@@ -1,0 +1,68 @@
+import { bounds } from '../bounds.ts';
+import type { PocketVector } from '../verticals/pocket-vector.ts';
+import type { CompiledCatalog } from './compile-catalog.ts';
+import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
+import { paymentCents } from './quote.ts';
+
+const applicant = newApplicant();
+const price = newOfferPrice();
+
+/**
+ * The offers of an answer (contract 2.3, D8) as the text of a JSON array: what never changes comes written from the catalog,
+ * and only the borrower's numbers, the click URL and the position are filled in. The text is the one `JSON.stringify`
+ * gives for the same values.
+ *
+ * `offerIndices[from]` to `offerIndices[from + count - 1]` are the offers shown; they come from a ranking of this catalog
+ * version for this very borrower, and it is a bug, thrown, to show an offer the borrower cannot have. A click URL is
+ * `clickUrlHead`, the offer's id, `clickUrlTail`.
+ */
+export function renderOffers(
+  compiled: CompiledCatalog,
+  offerIndices: Uint16Array,
+  from: number,
+  count: number,
+  borrower: Readonly<PocketVector>,
+  clickUrlHead: string,
+  clickUrlTail: string,
+): string {
+  if (count === 0) return '[]';
+  const { tables, fragments } = compiled;
+  const head = jsonCharacters(clickUrlHead);
+  const tail = `${jsonCharacters(clickUrlTail)}","loan_amount_range":{"min":`;
+  let priced = readApplicant(tables, borrower, applicant);
+  let text = '[';
+  for (let shown = 0; shown < count; shown++) {
+    const offer = offerIndices[from + shown]!;
+    priced &&= priceOffer(tables, offer, applicant, price);
+    if (!priced) throw new Error(`offer ${fragments.ids[offer]} was not ranked for this borrower`);
+    const cents = paymentCents(tables, price, applicant.amount);
+    const dollars = Math.floor(cents / 100);
+    text +=
+      fragments.heads[offer]! +
+      fragments.aprRange(price.slot) +
+      dollars +
+      centTexts[cents - dollars * 100]! +
+      fragments.middles[offer]! +
+      head +
+      fragments.ids[offer]! +
+      tail +
+      price.amountMin +
+      ',"max":' +
+      price.amountMax +
+      fragments.termList(price.openTerms) +
+      (shown + 1 === count ? lastPositions : positions)[shown]!;
+  }
+  return text;
+}
+
+/** A string as it stands between the quotes of JSON. */
+function jsonCharacters(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** What JSON writes behind the whole dollars: nothing, `.1`, `.01` and so on. Cheaper than printing a double. */
+const centTexts = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
+
+/** From the position to the end of an offer that another follows, and of the last one. */
+const positions = Array.from({ length: bounds.offersMax }, (_, place) => `${place + 1}},`);
+const lastPositions = Array.from({ length: bounds.offersMax }, (_, place) => `${place + 1}}]`);

@@ -1,0 +1,121 @@
+import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import type { MatchTables } from './match-tables.ts';
+
+/** All that price and rank know of a borrower: what is not here, no price or rank can depend on (D8). */
+export interface Applicant {
+  /** Asked for, in USD. */
+  amount: number;
+  /** Index of the credit band. */
+  creditBand: number;
+  /** Index into the terms of the catalog; -1 when none was asked for, or none of the catalog's. */
+  term: number;
+  /** Asked for, in months; `absent` when no term was. */
+  termMonths: number;
+  /** Gross, in USD a month; negative when not known. */
+  monthlyIncome: number;
+  /** Running debt payments in USD a month; negative when not known. */
+  monthlyDebt: number;
+  aprCapPercent: number;
+  stateAmountMin: number;
+}
+
+/** What one offer comes to for one applicant. */
+export interface OfferPrice {
+  /** The terms open to the applicant for the amount asked for, as bits in the order of the catalog's terms. */
+  openTerms: number;
+  /** Index of the term quoted, and its slot in the tables. */
+  term: number;
+  slot: number;
+  /** The amounts the applicant can get, in USD, at one term or another. */
+  amountMin: number;
+  amountMax: number;
+}
+
+export function newApplicant(): Applicant {
+  return {
+    amount: 0,
+    creditBand: 0,
+    term: 0,
+    termMonths: 0,
+    monthlyIncome: 0,
+    monthlyDebt: 0,
+    aprCapPercent: 0,
+    stateAmountMin: 0,
+  };
+}
+
+export function newOfferPrice(): OfferPrice {
+  return { openTerms: 0, term: 0, slot: 0, amountMin: 0, amountMax: 0 };
+}
+
+/** Reads the borrower's part in pricing into `applicant`; false when amount, credit band or state is absent: nothing can be priced. */
+export function readApplicant(tables: MatchTables, borrower: Readonly<PocketVector>, applicant: Applicant): boolean {
+  const { roles } = tables;
+  const amount = borrower[roles.amount]!;
+  const creditBand = borrower[roles.creditBand]!;
+  const state = borrower[roles.state]!;
+  if (amount === absent || creditBand === absent || state === absent) return false;
+  const income = borrower[roles.annualIncome]!;
+  applicant.amount = amount;
+  applicant.creditBand = creditBand;
+  applicant.termMonths = roles.term < 0 ? absent : borrower[roles.term]!;
+  applicant.term = applicant.termMonths === absent ? -1 : tables.termMonths.indexOf(applicant.termMonths);
+  applicant.monthlyIncome = income === absent ? -1 : income / 12;
+  applicant.monthlyDebt = roles.monthlyDebt < 0 ? -1 : borrower[roles.monthlyDebt]!;
+  applicant.aprCapPercent = tables.stateAprCap[state]!;
+  applicant.stateAmountMin = tables.stateAmountMin[state]!;
+  return true;
+}
+
+/**
+ * Prices one offer into `price`; false when it cannot be made to this applicant.
+ *
+ * A term is open when its highest APR stays within the state's cap and, where the offer limits debt to income, the payment
+ * on the amount asked for fits beside the debts already running. An offer with such a limit is not made to an applicant
+ * whose income or debt is unknown: it is never guessed (D6).
+ */
+export function priceOffer(tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
+  const { amount } = applicant;
+  const row = offer * tables.bandCount + applicant.creditBand;
+  const amountMin = Math.max(tables.amountMin[offer]!, applicant.stateAmountMin);
+  let amountMax = tables.amountMax[row]!;
+  if (amount < amountMin || amount > amountMax) return false;
+
+  const debtToIncomeMax = tables.debtToIncomeMax[offer]!;
+  let paymentMax = Number.POSITIVE_INFINITY;
+  if (debtToIncomeMax !== Number.POSITIVE_INFINITY) {
+    if (applicant.monthlyIncome < 0 || applicant.monthlyDebt < 0) return false;
+    paymentMax = debtToIncomeMax * applicant.monthlyIncome - applicant.monthlyDebt;
+  }
+
+  const termCount = tables.termMonths.length;
+  const firstSlot = row * termCount;
+  let openTerms = 0;
+  let leastFactor = Number.POSITIVE_INFINITY;
+  for (let term = 0; term < termCount; term++) {
+    if (tables.aprMaxPercent[firstSlot + term]! > applicant.aprCapPercent) continue;
+    const factor = tables.paymentFactor[firstSlot + term]!;
+    if (amount * factor > paymentMax) continue;
+    openTerms |= 1 << term;
+    if (factor < leastFactor) leastFactor = factor;
+  }
+  if (openTerms === 0) return false;
+
+  if (paymentMax !== Number.POSITIVE_INFINITY) {
+    // The amount asked for fits, so a last bit lost in the division must not say otherwise.
+    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / leastFactor)));
+  }
+  price.openTerms = openTerms;
+  price.term = quotedTerm(tables, openTerms, applicant.term);
+  price.slot = firstSlot + price.term;
+  price.amountMin = amountMin;
+  price.amountMax = amountMax;
+  return true;
+}
+
+/** The term asked for if it is open, else the open one nearest to 36 months. */
+function quotedTerm(tables: MatchTables, openTerms: number, wanted: number): number {
+  if (wanted >= 0 && (openTerms & (1 << wanted)) !== 0) return wanted;
+  for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;
+  return wanted;
+}

@@ -1,0 +1,36 @@
+import { roundHalfUp } from '../domain/money.ts';
+import type { PocketVector } from '../verticals/pocket-vector.ts';
+import type { CompiledCatalog } from './compile-catalog.ts';
+import type { MatchTables } from './match-tables.ts';
+import { newApplicant, newOfferPrice, type OfferPrice, priceOffer, readApplicant } from './price-offer.ts';
+
+/** The borrower's own numbers for one offer, as answered (D8). */
+export interface Quote {
+  /** Percent, two decimals. */
+  readonly apr_range: { readonly min: number; readonly max: number };
+  /** USD to the cent. */
+  readonly monthly_payment_estimate: number;
+  /** Whole USD. */
+  readonly loan_amount_range: { readonly min: number; readonly max: number };
+  /** The terms open to the borrower for the amount asked for, ascending. */
+  readonly term_months: readonly number[];
+}
+
+/** Quotes an offer to a borrower, or null when it cannot be priced for this borrower. */
+export function quote(compiled: CompiledCatalog, offerIndex: number, borrower: Readonly<PocketVector>): Quote | null {
+  const { tables } = compiled;
+  const applicant = newApplicant();
+  const price = newOfferPrice();
+  if (!readApplicant(tables, borrower, applicant) || !priceOffer(tables, offerIndex, applicant, price)) return null;
+  return {
+    apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
+    monthly_payment_estimate: paymentCents(tables, price, applicant.amount) / 100,
+    loan_amount_range: { min: price.amountMin, max: price.amountMax },
+    term_months: tables.termMonths.filter((_months, term) => (price.openTerms & (1 << term)) !== 0),
+  };
+}
+
+/** The monthly payment on the amount asked for, at the midpoint note rate over the term quoted, in whole cents. */
+export function paymentCents(tables: MatchTables, price: OfferPrice, amount: number): number {
+  return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
+}

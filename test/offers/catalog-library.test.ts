@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { type CatalogSource, CatalogUnusable, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { catalogOf, plainOffer } from './one-offer-catalog.ts';
+
+let folder: string;
+let archiveFolder: string;
+let clock: ManualClock;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'catalog-library-'));
+  archiveFolder = join(folder, 'catalogs');
+  clock = new ManualClock();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const textWith = (...ids: string[]) => JSON.stringify(catalogOf(ids.map((id) => plainOffer({ id }))));
+const live = (text: string): CatalogSource => ({ vertical: personalLoans, mode: 'live', text });
+const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
+
+function open(catalogs: CatalogSource[], onDamaged?: (problem: string) => void) {
+  return openCatalogLibrary({
+    archiveFolder,
+    clock,
+    cdnUrl: 'https://cdn.example',
+    catalogs,
+    ...(onDamaged === undefined ? {} : { onDamaged }),
+  });
+}
+
+test('each vertical and mode has its own catalog in use', () => {
+  const library = open([
+    live(textWith('a')),
+    { vertical: personalLoans, mode: 'test', text: textWith('sandbox') },
+    { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
+  ]);
+  assert.deepEqual(idsOf(library.current(personalLoans.number, 'live')), ['a']);
+  assert.deepEqual(idsOf(library.current(personalLoans.number, 'test')), ['sandbox']);
+  assert.equal(library.current(equipmentLeases.number, 'live').offers.length, 24);
+  assert.throws(() => library.current(equipmentLeases.number, 'test'));
+  assert.equal(library.currentVersions.length, 3);
+});
+
+test('the same offers live and in the sandbox are two versions, only one of which earns', () => {
+  const library = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
+  const [liveVersion, testVersion] = library.currentVersions as [string, string];
+  assert.ok(library.byVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
+  assert.equal(library.byVersion(testVersion)!.clickValueMicros(0, 4), 0);
+});
+
+test('a replaced catalog is found for 28 hours and not a moment longer', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  const change = await library.replace(1, 'live', textWith('b'));
+  assert.deepEqual(change, { ok: true, version: library.current(1, 'live').version, changed: true });
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
+  clock.advance(bounds.catalogKeptMs - 1);
+  assert.deepEqual(idsOf(library.byVersion(old)!), ['a']);
+  clock.advance(1);
+  assert.equal(library.byVersion(old), null);
+});
+
+test('a version nobody ever had is not found', () => {
+  assert.equal(open([live(textWith('a'))]).byVersion('0123456789ab'), null);
+});
+
+test('replacing by the same content changes nothing', async () => {
+  const library = open([live(textWith('a'))]);
+  const { version } = library.current(1, 'live');
+  const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
+  assert.deepEqual(await library.replace(1, 'live', sameContent), { ok: true, version, changed: false });
+});
+
+test('going back to an earlier catalog brings its version back into use', async () => {
+  const library = open([live(textWith('a'))]);
+  const first = library.current(1, 'live').version;
+  await library.replace(1, 'live', textWith('b'));
+  await library.replace(1, 'live', textWith('a'));
+  assert.equal(library.current(1, 'live').version, first);
+  clock.advance(bounds.catalogKeptMs * 2);
+  assert.notEqual(library.byVersion(first), null);
+  assert.notEqual(open([live(textWith('a'))]).byVersion(first), null);
+});
+
+test('a catalog that came back into use and then went again is kept from its last replacement', async () => {
+  const library = open([live(textWith('a'))]);
+  const first = library.current(1, 'live').version;
+  await library.replace(1, 'live', textWith('b'));
+  await library.replace(1, 'live', textWith('a'));
+  clock.advance(bounds.catalogKeptMs * 2);
+  assert.notEqual(open([live(textWith('c'))]).byVersion(first), null);
+});
+
+test('a bad catalog keeps the old one and says why', async () => {
+  const library = open([live(textWith('a'))]);
+  const change = await library.replace(1, 'live', textWith('a', 'a'));
+  assert.deepEqual(change, { ok: false, faults: ['lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'] });
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('a changed file comes into use when it is read again, and a vanished one keeps the old catalog', async () => {
+  const file = join(folder, 'offers.json');
+  writeFileSync(file, textWith('a'));
+  const library = open([{ vertical: personalLoans, mode: 'live', file }]);
+  writeFileSync(file, textWith('b'));
+  assert.ok((await library.reload(1, 'live')).ok);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
+  rmSync(file);
+  const change = await library.reload(1, 'live');
+  assert.match(change.ok ? '' : change.faults[0]!, /^catalog: cannot be read: ENOENT/);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
+});
+
+test('a bad catalog at the start is refused with every fault', () => {
+  assert.throws(
+    () => open([live(textWith('a', 'a'))]),
+    (error) => error instanceof CatalogUnusable && error.faults.length === 1,
+  );
+});
+
+test('a replaced catalog survives a restart, with the time that is left to it', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await library.replace(1, 'live', textWith('b'));
+  clock.advance(bounds.catalogKeptMs - 10);
+  const reopened = open([live(textWith('b'))]);
+  assert.equal(reopened.byVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
+  clock.advance(10);
+  assert.equal(reopened.byVersion(old), null);
+});
+
+test('a catalog that was exchanged while the service was down counts as replaced at its start', () => {
+  const old = open([live(textWith('a'))]).current(1, 'live').version;
+  clock.advance(bounds.catalogKeptMs * 3);
+  const library = open([live(textWith('b'))]);
+  clock.advance(bounds.catalogKeptMs - 1);
+  assert.notEqual(open([live(textWith('b'))]).byVersion(old), null);
+  assert.notEqual(library.byVersion(old), null);
+  clock.advance(1);
+  assert.equal(open([live(textWith('b'))]).byVersion(old), null);
+});
+
+test('files of catalogs out of date are deleted', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await library.replace(1, 'live', textWith('b'));
+  assert.ok(readdirSync(archiveFolder).includes(`${old}.json`));
+  clock.advance(bounds.catalogKeptMs);
+  await library.replace(1, 'live', textWith('c'));
+  assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
+});
+
+test('a damaged archived catalog is reported and the others are still found', async () => {
+  const library = open([live(textWith('a'))]);
+  const first = library.current(1, 'live').version;
+  await library.replace(1, 'live', textWith('b'));
+  const second = library.current(1, 'live').version;
+  await library.replace(1, 'live', textWith('c'));
+  writeFileSync(join(archiveFolder, `${first}.json`), '{"half');
+  const problems: string[] = [];
+  const reopened = open([live(textWith('c'))], (problem) => problems.push(problem));
+  assert.equal(reopened.byVersion(first), null);
+  assert.notEqual(reopened.byVersion(second), null);
+  assert.equal(problems.length, 1);
+  assert.match(problems[0]!, new RegExp(`^catalog ${first} cannot be read`));
+});
+
+test('an archived catalog whose content was altered is not used', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await library.replace(1, 'live', textWith('b'));
+  const altered = { vertical: 'personal-loans', mode: 'live', catalog: JSON.parse(textWith('evil')) };
+  writeFileSync(join(archiveFolder, `${old}.json`), JSON.stringify(altered));
+  const problems: string[] = [];
+  assert.equal(open([live(textWith('b'))], (problem) => problems.push(problem)).byVersion(old), null);
+  assert.match(problems[0]!, /another content/);
+});
+
+test('a damaged file of a catalog in use is written again', () => {
+  const { version } = open([live(textWith('a'))]).current(1, 'live');
+  writeFileSync(join(archiveFolder, `${version}.json`), 'junk');
+  assert.deepEqual(idsOf({ offers: open([live(textWith('a'))]).archive.load(version).catalog.lenders[0]!.offers }), [
+    'a',
+  ]);
+});
+
+test('a version is prepared, from the archive, before it comes into use', async () => {
+  const library = open([live(textWith('a'))]);
+  const seen: string[] = [];
+  library.beforeUse(async (version) => {
+    library.archive.load(version);
+    seen.push(version, ...idsOf(library.current(1, 'live')));
+  });
+  await library.replace(1, 'live', textWith('b'));
+  assert.deepEqual(seen, [library.current(1, 'live').version, 'a']);
+});
+
+test('a version that cannot be prepared does not come into use', async () => {
+  const library = open([live(textWith('a'))]);
+  library.beforeUse(() => Promise.reject(new Error('no worker')));
+  const change = await library.replace(1, 'live', textWith('b'));
+  assert.deepEqual(change, { ok: false, faults: ['catalog: could not be put in use: no worker'] });
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('changes asked for at once happen one after the other', async () => {
+  const library = open([live(textWith('a'))]);
+  const changes = await Promise.all(['b', 'c', 'd'].map((id) => library.replace(1, 'live', textWith(id))));
+  assert.ok(changes.every((change) => change.ok && change.changed));
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['d']);
+  assert.deepEqual(
+    changes.map((change) => idsOf(library.byVersion(change.ok ? change.version : '')!)[0]),
+    ['b', 'c', 'd'],
+  );
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { compileCatalog } from '../../src/offers/compile-catalog.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+
+const band = (name: string) => ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'].indexOf(name);
+
+function compile(catalog: CatalogFile, mode: 'live' | 'test' = 'live') {
+  return compileCatalog(catalog, personalLoans, { mode, cdnUrl: 'https://cdn.example' });
+}
+
+test('offers are numbered in the order of their ids and found by them', () => {
+  const catalog = compile(catalogOf(['b', 'a-1', 'c', 'a_1'].map((id) => plainOffer({ id }))));
+  assert.deepEqual(
+    catalog.offers.map(({ id }) => id),
+    ['a-1', 'a_1', 'b', 'c'],
+  );
+  assert.equal(catalog.offerIndex('b'), 2);
+  assert.equal(catalog.offerIndex('missing'), -1);
+  assert.equal(catalog.offerIndex('constructor'), -1);
+});
+
+test('a click id goes into the landing URL, encoded, wherever the template asks for it', () => {
+  const landing_url = 'https://plain.example/{click_id}/start?c={click_id}';
+  const catalog = compile(catalogOf([plainOffer({ landing_url })]));
+  assert.equal(catalog.landingUrl(0, 'Ab_-9'), 'https://plain.example/Ab_-9/start?c=Ab_-9');
+  assert.equal(
+    catalog.landingUrl(0, '$& a/b\r\n'),
+    'https://plain.example/%24%26%20a%2Fb%0D%0A/start?c=%24%26%20a%2Fb%0D%0A',
+  );
+});
+
+test('a click is worth payout times the confirm rate of the credit band', () => {
+  const bands = { '660-699': plainBand({ confirm_rate: 0.02 }), '700-749': plainBand({ confirm_rate: 0.05 }) };
+  const catalog = compile(catalogOf([plainOffer({ payout_usd: 150, bands })]));
+  assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);
+  assert.equal(catalog.clickValueMicros(0, band('660-699')), 3_000_000);
+  assert.equal(catalog.clickValueMicros(0, band('800+')), 0);
+  assert.equal(catalog.confirmRate(0, band('660-699')), 0.02);
+});
+
+test('a click on a test catalog is worth nothing', () => {
+  assert.equal(compile(catalogOf([plainOffer()]), 'test').clickValueMicros(0, band('700-749')), 0);
+});
+
+test('where a click itself earns, it is worth the payout', () => {
+  const catalog = compileCatalog(JSON.parse(equipmentLeaseCatalog('live')), equipmentLeases, {
+    mode: 'live',
+    cdnUrl: '',
+  });
+  const offer = catalog.offerIndex('live-lease-1-0');
+  assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);
+  assert.equal(catalog.confirmRate(offer, 0), 1);
+});
+
+test('the version names the content, whatever its layout', () => {
+  const catalog = catalogOf([plainOffer()]);
+  const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as CatalogFile;
+  assert.equal(compile(catalog).version, compile(shuffled).version);
+  assert.match(compile(catalog).version, /^[0-9a-f]{12}$/);
+});
+
+test('any change of content or mode is another version', () => {
+  const versions = [
+    compile(catalogOf([plainOffer()])),
+    compile(catalogOf([plainOffer()]), 'test'),
+    compile(catalogOf([plainOffer({ payout_usd: 101 })])),
+    compile(catalogOf([plainOffer({ features: ['a'] })])),
+    compile(catalogOf([plainOffer()], { disclosure: 'Another.' })),
+  ].map(({ version }) => version);
+  assert.equal(new Set(versions).size, versions.length);
+});
+
+test('the disclosure is ready as JSON', () => {
+  const { disclosureJson } = compile(catalogOf([plainOffer()], { disclosure: 'Paid "by" lenders.' }));
+  assert.equal(JSON.parse(disclosureJson), 'Paid "by" lenders.');
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { compileCatalog } from '../../src/offers/compile-catalog.ts';
+import { rankOffers } from '../../src/offers/match.ts';
+import { parseCatalog } from '../../src/offers/parse-catalog.ts';
+import { quote } from '../../src/offers/quote.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { absent } from '../../src/verticals/pocket-vector.ts';
+import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+
+function read(name: string): CatalogFile {
+  const parsed = parseCatalog(
+    readFileSync(new URL(`../../src/catalogs/${name}.json`, import.meta.url), 'utf8'),
+    personalLoans,
+  );
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+  return parsed.catalog;
+}
+
+const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: '' });
+const offersOf = (catalog: CatalogFile) => catalog.lenders.flatMap(({ offers }) => offers);
+
+describe('the example catalog', () => {
+  const catalog = read('personal-loans');
+  const compiled = compile(catalog);
+  const totalFor = (fields: Readonly<Record<string, unknown>>) =>
+    rankOffers(compiled.tables, borrowerOf(fields), today).total;
+
+  test('has at least 44 offers from at least 27 lenders', () => {
+    assert.ok(offersOf(catalog).length >= 44);
+    assert.ok(catalog.lenders.length >= 27);
+  });
+
+  test('names no host outside the reserved domain', () => {
+    for (const { landing_url } of offersOf(catalog)) assert.match(new URL(landing_url).hostname, /\.example$/);
+  });
+
+  test('has plenty for a good borrower, some for one who told no more than is required, and next to none for a poor one', () => {
+    assert.ok(totalFor(goodBorrower) >= 15);
+    const { monthly_debt_payments: _, ...required } = goodBorrower;
+    assert.ok(totalFor(required) >= 5);
+    assert.ok(totalFor({ ...goodBorrower, credit_score_range: '300-579', annual_income: 20_000 }) <= 3);
+  });
+
+  test('takes the retired wherever it takes the employed', () => {
+    for (const offer of offersOf(catalog)) {
+      for (const criterion of offer.criteria) {
+        if (criterion.field !== 'employment_status') continue;
+        const admits = (value: string) => (criterion.in?.includes(value) ?? true) && !criterion.not_in?.includes(value);
+        assert.ok(!admits('employed') || admits('retired'), offer.id);
+      }
+    }
+  });
+
+  test('has no offer that nobody can have', () => {
+    const random = seededRandom(3);
+    const unseen = new Set(compiled.offers.keys());
+    for (let i = 0; i < 40_000 && unseen.size > 0; i++) {
+      const borrower = randomBorrower(random, personalLoans, 0);
+      for (const offer of unseen) if (quote(compiled, offer, borrower) !== null) unseen.delete(offer);
+    }
+    assert.deepEqual(
+      [...unseen].map((offer) => compiled.offers[offer]!.id),
+      [],
+    );
+  });
+});
+
+describe('the sandbox catalog', () => {
+  const catalog = read('personal-loans-sandbox');
+  const compiled = compile(catalog);
+
+  test('has at least 12 offers that are plainly not real', () => {
+    assert.ok(offersOf(catalog).length >= 12);
+    for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
+    for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  });
+
+  test('has offers enough for a full answer to any borrower who told what is required', () => {
+    const random = seededRandom(11);
+    for (let i = 0; i < 5_000; i++) {
+      const borrower = randomBorrower(random, personalLoans, i % 2);
+      assert.ok(rankOffers(compiled.tables, borrower, today).total >= 5);
+    }
+  });
+
+  test('has them for the poorest borrower asking for the most, everywhere', () => {
+    const states = personalLoans.fields.find(({ name }) => name === 'state') as { values: readonly string[] };
+    for (const state of states.values) {
+      for (const loan_amount of [1_000, 100_000]) {
+        const borrower = borrowerOf({
+          ...goodBorrower,
+          loan_amount,
+          state,
+          credit_score_range: '300-579',
+          annual_income: 0,
+        });
+        borrower[personalLoans.fields.findIndex(({ name }) => name === 'monthly_debt_payments')] = absent;
+        assert.ok(rankOffers(compiled.tables, borrower, today).total >= 5, state);
+      }
+    }
+  });
+});

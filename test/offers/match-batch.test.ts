@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encode } from '@msgpack/msgpack';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import {
+  type BatchAnswer,
+  type BatchRequest,
+  decodeAnswers,
+  decodeBatch,
+  encodeAnswers,
+  encodeBatch,
+} from '../../src/offers/match-batch.ts';
+
+const request = fc
+  .tuple(fc.string(), fc.nat(), fc.array(fc.integer({ min: -1, max: 99_999_999 }), { maxLength: bounds.fieldNamesMax }))
+  .map(([version, today, borrower]): BatchRequest => [version, today, ...borrower]);
+
+const ranking = fc.nat(bounds.catalogOffersMax).map((total): BatchAnswer => {
+  const numbers = Array.from({ length: Math.min(total, bounds.offersMax) * 4 }, (_, at) => (total * 31 + at) % 20_000);
+  return { total, orders: Uint16Array.from(numbers) };
+});
+const failure = fc.string().map((text): BatchAnswer => ({ failure: text }));
+
+test('a batch arrives as it was sent', () => {
+  fc.assert(
+    fc.property(fc.array(request, { maxLength: bounds.matchBatchMax }), (batch) => {
+      assert.deepEqual(decodeBatch(encodeBatch(batch)), batch);
+    }),
+  );
+});
+
+test('answers arrive as they were sent, rankings and failures mixed', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(ranking, failure), { maxLength: bounds.matchBatchMax }), (answers) => {
+      assert.deepEqual(decodeAnswers(encodeAnswers(answers)), answers);
+    }),
+  );
+});
+
+test('a message sent is not overwritten by the next', () => {
+  const first = encodeBatch([['one', 1, 2, 3]]);
+  encodeBatch([['two', 4, 5, 6]]);
+  assert.deepEqual(decodeBatch(first), [['one', 1, 2, 3]]);
+});
+
+test('a ranking does not hold on to the batch it came in', () => {
+  const many = Array.from({ length: 10 }, (): BatchAnswer => ({ total: 20, orders: new Uint16Array(80) }));
+  const [one] = decodeAnswers(encodeAnswers(many)) as { orders: Uint16Array }[];
+  assert.equal(one!.orders.buffer.byteLength, 160);
+});
+
+test('an overlong failure is cut rather than refused', () => {
+  const [answer] = decodeAnswers(encodeAnswers([{ failure: '\u{1F4A5}'.repeat(100_000) }])) as { failure: string }[];
+  assert.ok(answer!.failure.length <= 500 && answer!.failure.startsWith('\u{1F4A5}'));
+});
+
+for (const [what, bytes] of [
+  ['an array longer than any batch', encode(Array.from({ length: 1_000 }, () => 0))],
+  ['an array that claims four billion elements', Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff)],
+  ['a map', encode({ a: 1 })],
+  ['half a message', encodeBatch([['version', 1, 2, 3]]).subarray(0, 5)],
+] as const) {
+  test(`${what} is refused`, () => {
+    assert.throws(() => decodeBatch(bytes));
+    assert.throws(() => decodeAnswers(bytes));
+  });
+}

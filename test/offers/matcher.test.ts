@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { rankOffers } from '../../src/offers/match.ts';
+import type { Matcher } from '../../src/offers/matcher.ts';
+import type { PoolMatcher } from '../../src/offers/pool-matcher.ts';
+import { startMatcher } from '../../src/offers/start-matcher.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+
+const verticals = [personalLoans, equipmentLeases];
+const textOf = (seed: number) => JSON.stringify(generateCatalog(seed, 60));
+
+interface Bench {
+  readonly catalogs: CatalogLibrary;
+  readonly matcher: Matcher;
+  readonly faults: unknown[];
+  close(): Promise<void>;
+}
+
+async function openBench(threads: number): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), 'matcher-'));
+  const catalogs = openCatalogLibrary({
+    archiveFolder: folder,
+    clock: new ManualClock(),
+    cdnUrl: '',
+    catalogs: [
+      { vertical: personalLoans, mode: 'live', text: textOf(1) },
+      { vertical: personalLoans, mode: 'test', text: textOf(2) },
+      { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
+    ],
+  });
+  const faults: unknown[] = [];
+  const matcher = await startMatcher({ threads, catalogs, verticals, onFault: (fault) => faults.push(fault) });
+  const close = async () => {
+    await matcher.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { catalogs, matcher, faults, close };
+}
+
+/** A bench of one test alone. */
+async function benchWith(threads: number, context: TestContext): Promise<Bench> {
+  const bench = await openBench(threads);
+  context.after(() => bench.close());
+  return bench;
+}
+
+for (const { name, threads } of [
+  { name: 'the matcher in the calling thread', threads: 0 },
+  { name: 'a pool of one', threads: 1 },
+  { name: 'a pool of two', threads: 2 },
+]) {
+  describe(name, () => {
+    let bench: Bench;
+    before(async () => {
+      bench = await openBench(threads);
+    });
+    after(() => bench.close());
+
+    test('answers what the rules say, for every borrower, catalog and vertical asked about at once', async () => {
+      const random = seededRandom(threads);
+      const requests = Array.from({ length: 300 }, (_, at) => {
+        const catalog = bench.catalogs.byVersion(bench.catalogs.currentVersions[at % 3]!)!;
+        return { catalog, borrower: randomBorrower(random, catalog.vertical) };
+      });
+      const rankings = await Promise.all(
+        requests.map(({ catalog, borrower }) =>
+          bench.matcher.match({ catalogVersion: catalog.version, borrower, today }),
+        ),
+      );
+      for (const [at, { catalog, borrower }] of requests.entries()) {
+        assert.deepEqual(rankings[at], {
+          catalogVersion: catalog.version,
+          ...rankOffers(catalog.tables, borrower, today),
+        });
+      }
+      assert.ok(rankings.filter((ranking) => ranking!.total > 0).length > 50);
+    });
+
+    test('reads the borrower before it returns', async () => {
+      const catalog = bench.catalogs.current(1, 'live');
+      const borrower = borrowerOf(goodBorrower);
+      const expected = rankOffers(catalog.tables, borrower, today);
+      assert.ok(expected.total > 0);
+      const answer = bench.matcher.match({ catalogVersion: catalog.version, borrower, today });
+      borrower.fill(-1);
+      assert.deepEqual(await answer, { catalogVersion: catalog.version, ...expected });
+    });
+
+    test('a version that does not exist fails alone', async () => {
+      const borrower = borrowerOf(goodBorrower);
+      const { version } = bench.catalogs.current(1, 'live');
+      const [bad, worse, good] = await Promise.allSettled(
+        ['000000000000', '../../secret', version].map((catalogVersion) =>
+          bench.matcher.match({ catalogVersion, borrower, today }),
+        ),
+      );
+      assert.equal(bad!.status, 'rejected');
+      assert.equal(worse!.status, 'rejected');
+      assert.equal(good!.status, 'fulfilled');
+    });
+
+    test('goes on with the old catalog and the new one through a change', async () => {
+      const borrower = borrowerOf(goodBorrower);
+      const old = bench.catalogs.current(1, 'live');
+      const change = bench.catalogs.replace(1, 'live', textOf(3));
+      const during = await bench.matcher.match({ catalogVersion: old.version, borrower, today });
+      assert.deepEqual(await change, { ok: true, version: bench.catalogs.current(1, 'live').version, changed: true });
+      for (const catalog of [old, bench.catalogs.current(1, 'live')]) {
+        assert.deepEqual(await bench.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
+          catalogVersion: catalog.version,
+          ...rankOffers(catalog.tables, borrower, today),
+        });
+      }
+      assert.equal(during!.total, rankOffers(old.tables, borrower, today).total);
+    });
+
+    test('has nothing waiting once all is answered', async () => {
+      const catalogVersion = bench.catalogs.current(1, 'live').version;
+      const borrower = borrowerOf(goodBorrower);
+      await Promise.all(Array.from({ length: 100 }, () => bench.matcher.match({ catalogVersion, borrower, today })));
+      assert.equal(bench.matcher.waiting, 0);
+      assert.deepEqual(bench.faults, []);
+    });
+
+    test('once it is closed, answers null, closes again, and does not stand in the way of a catalog change', async (context) => {
+      const closed = await benchWith(threads, context);
+      await closed.matcher.close();
+      await closed.matcher.close();
+      const catalogVersion = closed.catalogs.current(1, 'live').version;
+      assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
+      assert.ok((await closed.catalogs.replace(1, 'live', textOf(4))).ok);
+    });
+  });
+}
+
+describe('the pool', () => {
+  test('answers null at once when its queue is full, and everything that was in it', async (context) => {
+    const bench = await benchWith(1, context);
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const answers = Array.from({ length: bounds.matchQueueMax + 10 }, () =>
+      bench.matcher.match({ catalogVersion, borrower, today }),
+    );
+    assert.equal(bench.matcher.waiting, bounds.matchQueueMax);
+    const rankings = await Promise.all(answers);
+    assert.equal(rankings.filter((ranking) => ranking === null).length, 10);
+    assert.equal(rankings.slice(bounds.matchQueueMax).filter((ranking) => ranking === null).length, 10);
+  });
+
+  test('answers null to what still waits when it closes, and the rest in full', async (context) => {
+    const bench = await benchWith(1, context);
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const answers = Array.from({ length: 500 }, () => bench.matcher.match({ catalogVersion, borrower, today }));
+    await answers[0];
+    await bench.matcher.close();
+    const rankings = await Promise.all(answers);
+    assert.ok(rankings[0] !== null && rankings.at(-1) === null);
+    assert.equal(bench.matcher.waiting, 0);
+  });
+
+  test('answers every request though its workers die under it', async (context) => {
+    const bench = await benchWith(2, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalog = bench.catalogs.current(1, 'live');
+    const borrower = borrowerOf(goodBorrower);
+    const expected = { catalogVersion: catalog.version, ...rankOffers(catalog.tables, borrower, today) };
+    const answers = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
+    await new Promise(setImmediate);
+    await Promise.all(pool.threads.map((thread) => thread.terminate()));
+    for (const answer of await Promise.all(answers)) assert.deepEqual(answer, expected);
+    assert.ok(bench.faults.length > 0);
+  });
+
+  test('answers null to requests whose worker died twice, and goes on', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const answers = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
+    while (pool.waiting > 0) {
+      await Promise.all(pool.threads.map((thread) => thread.terminate()));
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(await Promise.all(answers), new Array(10).fill(null));
+    assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
+  });
+
+  test('goes on after a worker died idle', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    await Promise.all(pool.threads.map((thread) => thread.terminate()));
+    assert.notEqual(await pool.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
+  });
+});

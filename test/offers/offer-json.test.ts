@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { compileCatalog } from '../../src/offers/compile-catalog.ts';
+import { rankOffers } from '../../src/offers/match.ts';
+import { renderOffers } from '../../src/offers/offer-json.ts';
+import { quote } from '../../src/offers/quote.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { catalogOf, plainOffer } from './one-offer-catalog.ts';
+
+const head = 'https://go.example/c?sub=sub_1&offer=';
+const tail = '&v=sealed';
+
+function compile(catalog: CatalogFile) {
+  return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: 'https://cdn.example/logos' });
+}
+
+/** The members of an offer as contract 2.3 and D8 name them, put together the slow way. */
+function plainObjects(
+  catalog: CatalogFile,
+  indices: readonly number[],
+  borrower: number[],
+  click: [string, string],
+): object[] {
+  const compiled = compile(catalog);
+  return indices.map((index, at) => {
+    const { id } = compiled.offers[index]!;
+    const lender = catalog.lenders.find(({ offers }) => offers.some((offer) => offer.id === id))!;
+    const offer = lender.offers.find((candidate) => candidate.id === id)!;
+    const { apr_range, monthly_payment_estimate, loan_amount_range, term_months } = quote(compiled, index, borrower)!;
+    return {
+      svc_offer_id: id,
+      lender_name: lender.name,
+      logo_url: `https://cdn.example/logos/${lender.logo}`,
+      apr_range,
+      monthly_payment_estimate,
+      svc_star_rating: offer.stars,
+      features: offer.features,
+      prequalification: offer.prequalification,
+      click_url: click[0] + id + click[1],
+      loan_amount_range,
+      term_months,
+      position: at + 1,
+    };
+  });
+}
+
+test('the text is what JSON.stringify writes for the same offers', () => {
+  let rendered = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 }), (catalogSeed, borrowerSeed, order) => {
+      const catalog = generateCatalog(catalogSeed, 60);
+      const compiled = compile(catalog);
+      const borrower = randomBorrower(seededRandom(borrowerSeed));
+      const { total, orders } = rankOffers(compiled.tables, borrower, today);
+      const kept = Math.min(total, 20);
+      const indices = [...orders.subarray(order * kept, (order + 1) * kept)];
+      rendered += kept;
+      assert.equal(
+        renderOffers(compiled, orders, order * kept, kept, borrower, head, tail),
+        JSON.stringify(plainObjects(catalog, indices, borrower, [head, tail])),
+      );
+    }),
+  );
+  assert.ok(rendered > 100, `only ${rendered} offers were rendered`);
+});
+
+test('names and addresses that need escaping are escaped', () => {
+  const catalog = catalogOf([plainOffer()]);
+  catalog.lenders[0]!.name = 'Quote " Backslash \\ Ünï </script>\u2028';
+  const borrower = borrowerOf(goodBorrower);
+  const click: [string, string] = ['https://go.example/"\\?offer=', '&v="\n'];
+  const text = renderOffers(compile(catalog), Uint16Array.of(0), 0, 1, borrower, ...click);
+  assert.deepEqual(JSON.parse(text), plainObjects(catalog, [0], borrower, click));
+});
+
+test('only the offers asked for are shown, counted from one', () => {
+  const catalog = catalogOf(['a', 'b', 'c'].map((id) => plainOffer({ id })));
+  const text = renderOffers(compile(catalog), Uint16Array.of(2, 1, 0), 1, 2, borrowerOf(goodBorrower), head, tail);
+  const offers = JSON.parse(text) as { svc_offer_id: string; position: number }[];
+  assert.deepEqual(
+    offers.map(({ svc_offer_id, position }) => [svc_offer_id, position]),
+    [
+      ['b', 1],
+      ['a', 2],
+    ],
+  );
+});
+
+test('no offers are an empty array', () => {
+  assert.equal(
+    renderOffers(compile(catalogOf([plainOffer()])), new Uint16Array(0), 0, 0, borrowerOf(goodBorrower), head, tail),
+    '[]',
+  );
+});
+
+test('showing an offer the borrower cannot have is a bug', () => {
+  const catalog = compile(catalogOf([plainOffer({ amount: { min: 1_000, max: 2_000 } })]));
+  assert.throws(
+    () => renderOffers(catalog, Uint16Array.of(0), 0, 1, borrowerOf(goodBorrower), head, tail),
+    /not ranked/,
+  );
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Settings } from 'typebox/system';
+import { bounds } from '../../src/bounds.ts';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { parseCatalog } from '../../src/offers/parse-catalog.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { generateCatalog } from '../support/random-catalog.ts';
+import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+
+function faultsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
+  const parsed = parseCatalog(typeof catalog === 'string' ? catalog : JSON.stringify(catalog), vertical);
+  return parsed.ok ? [] : parsed.faults;
+}
+
+/** A valid catalog with the value at a path replaced, or taken out when it is undefined. */
+function changed(path: readonly (string | number)[], value: unknown): unknown {
+  const catalog: unknown = structuredClone(catalogOf([plainOffer()]));
+  let part = catalog as Record<string | number, unknown>;
+  for (const step of path.slice(0, -1)) part = part[step] as Record<string | number, unknown>;
+  part[path.at(-1)!] = value;
+  return catalog;
+}
+
+const offer = ['lenders', 0, 'offers', 0] as const;
+const at = 'lenders[0].offers[0]';
+
+test('a valid catalog comes back as it was written', () => {
+  const catalog = catalogOf([plainOffer()]);
+  assert.deepEqual(parseCatalog(JSON.stringify(catalog), personalLoans), { ok: true, catalog });
+});
+
+test('generated catalogs are valid', () => {
+  for (let seed = 0; seed < 20; seed++) assert.deepEqual(faultsOf(generateCatalog(seed, 40)), []);
+});
+
+test('a vertical that earns by the click needs no confirm rate', () => {
+  assert.deepEqual(faultsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
+});
+
+describe('one fault is named by its path', () => {
+  for (const [path, value, fault] of [
+    [['format'], 2, 'format: '],
+    [['vertical'], 'mortgage', 'vertical: must be "personal-loans"'],
+    [['disclosure'], '', 'disclosure: '],
+    [['max_apr_percent'], 36.01, 'max_apr_percent: '],
+    [['state_rules'], { ZZ: {} }, 'state_rules.ZZ: is not a value of state'],
+    [['state_rules'], { CA: { max_apr: 3 } }, 'state_rules.CA.max_apr: is not a member of the format'],
+    [['lenders'], [], 'lenders: '],
+    [['lenders'], {}, 'lenders: '],
+    [['lenders', 0], null, 'lenders[0]: '],
+    [['lenders', 0, 'logo'], '../secret.svg', 'lenders[0].logo: '],
+    [['lenders', 0, 'name'], 'Bell\u0007', 'lenders[0].name: must hold no control characters'],
+    [[...offer, 'id'], 'Has Spaces', `${at}.id: `],
+    [[...offer, 'id'], 'x'.repeat(65), `${at}.id: `],
+    [[...offer, 'stars'], 5.1, `${at}.stars: `],
+    [[...offer, 'stars'], undefined, `${at}: `],
+    [[...offer, 'typo'], 1, `${at}.typo: is not a member of the format`],
+    [[...offer, 'amount'], { min: 9, max: 8 }, `${at}.amount: min must not exceed max`],
+    [[...offer, 'amount', 'max'], 1e9, `${at}.amount.max: `],
+    [[...offer, 'term_months'], [36, 36], `${at}.term_months: `],
+    [[...offer, 'bands'], {}, `${at}.bands: must hold at least one band`],
+    [[...offer, 'bands'], { '700-750': plainBand() }, `${at}.bands.700-750: is not a value of credit_score_range`],
+    [
+      [...offer, 'bands', '700-749', 'max_amount'],
+      10,
+      `${at}.bands.700-749.max_amount: is below the least amount of the offer`,
+    ],
+    [[...offer, 'bands', '700-749', 'confirm_rate'], undefined, `${at}.bands.700-749.confirm_rate: must be given`],
+    [
+      [...offer, 'bands', '700-749', 'note_rate_percent'],
+      { min: 9, max: 8 },
+      `${at}.bands.700-749.note_rate_percent: min must not exceed max`,
+    ],
+  ] as const) {
+    test(`${path.join('.')} = ${JSON.stringify(value)}`, () => {
+      const faults = faultsOf(changed(path, value));
+      assert.equal(faults.length, 1, faults.join('\n'));
+      assert.ok(faults[0]!.startsWith(fault), faults[0]);
+    });
+  }
+});
+
+describe('a criterion is refused', () => {
+  for (const [criterion, fault] of [
+    [{ field: 'shoe_size', min: 3 }, '.field: is not a pocket field'],
+    [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that may not enter matching'],
+    [{ field: 'address_zip', min: 3 }, '.field: names a field that may not enter matching'],
+    [{ field: 'state' }, ': must hold one of in, not_in'],
+    [{ field: 'state', min: 3 }, '.min: does not suit state'],
+    [{ field: 'state', in: ['CA', 'XX'] }, '.in[1]: is not a value of state'],
+    [{ field: 'loan_term_months', in: ['36'] }, '.in[0]: is not a value of loan_term_months'],
+    [{ field: 'co_borrower', in: [1] }, '.in[0]: is not a value of co_borrower'],
+    [{ field: 'annual_income', in: [50_000] }, '.in: does not suit annual_income'],
+    [{ field: 'annual_income', min: 2, max: 1 }, ': min must not exceed max'],
+    [{ field: 'birthdate', max: 19_900_101 }, '.max: does not suit birthdate'],
+    [{ field: 'birthdate', max_age: 60 }, '.max_age: is not a member of the format'],
+  ] as const) {
+    test(JSON.stringify(criterion), () => {
+      const faults = faultsOf(catalogOf([plainOffer({ criteria: [criterion as never] })]));
+      assert.equal(faults.length, 1, faults.join('\n'));
+      assert.ok(faults[0]!.startsWith(`${at}.criteria[0]${fault}`), faults[0]);
+    });
+  }
+
+  test('a field of digits even where nothing forbids it', () => {
+    const catalog = JSON.parse(equipmentLeaseCatalog('live')) as CatalogFile;
+    catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
+    assert.deepEqual(faultsOf(catalog, equipmentLeases), [
+      `${at}.criteria[0].field: names a field that cannot be a criterion`,
+    ]);
+  });
+});
+
+describe('a landing URL is refused', () => {
+  for (const url of [
+    'http://plain.example/?c={click_id}',
+    'https://plain.example/',
+    'https://{click_id}.example/',
+    'https://plain.example{click_id}/',
+    'https://user@plain.example/{click_id}',
+    'https://plain.example/{click_id}/{other}',
+    'https://plain.example/\r\nSet-Cookie: a={click_id}',
+    'https://plain.example/ü?{click_id}',
+    'javascript:alert("{click_id}")',
+    '//plain.example/{click_id}',
+  ]) {
+    test(JSON.stringify(url), () => {
+      const faults = faultsOf(catalogOf([plainOffer({ landing_url: url })]));
+      assert.equal(faults.length, 1);
+      assert.ok(faults[0]!.startsWith(`${at}.landing_url: `));
+    });
+  }
+});
+
+test('ids and lender names must be unique in the file', () => {
+  const lender = catalogOf([plainOffer()]).lenders[0]!;
+  assert.deepEqual(faultsOf(catalogOf([], { lenders: [lender, lender] })), [
+    'lenders[1].name: is the same as lenders[0].name',
+    'lenders[1].offers[0].id: is the same as lenders[0].offers[0].id',
+  ]);
+});
+
+test('faults of shape and of sense are named together', () => {
+  const catalog = catalogOf([
+    plainOffer({ id: 'BAD', stars: 9 }),
+    plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
+  ]);
+  const paths = faultsOf({ ...catalog, vertical: 'mortgage' }).map((fault) => fault.slice(0, fault.indexOf(':')));
+  assert.deepEqual(paths.sort(), [
+    'lenders[0].offers[0].id',
+    'lenders[0].offers[0].stars',
+    'lenders[0].offers[1].amount',
+    'lenders[0].offers[1].criteria[0].field',
+    'vertical',
+  ]);
+});
+
+test('very many faults are named up to the bound, and the rest counted', () => {
+  const catalog = catalogOf(
+    Array.from({ length: bounds.catalogFaultsMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
+  );
+  const faults = faultsOf(catalog);
+  assert.equal(faults.length, bounds.catalogFaultsMax + 1);
+  assert.equal(faults.at(-1), 'and 5 more');
+});
+
+test('reading a bad catalog leaves the settings of the schema library alone', () => {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: 3 });
+  try {
+    faultsOf({});
+    assert.equal(Settings.Get().maxErrors, 3);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
+});
+
+for (const text of [
+  '',
+  '{',
+  'null',
+  '[]',
+  '3',
+  '"x"',
+  '{"__proto__":{"format":1}}',
+  '{"lenders":[{"offers":[null]}]}',
+]) {
+  test(`${JSON.stringify(text)} is refused without a crash`, () => {
+    assert.notEqual(faultsOf(text).length, 0);
+  });
+}
+
+test('more offers than may be numbered are refused', () => {
+  const band = plainBand();
+  const offers = Array.from({ length: bounds.catalogOffersMax + 1 }, (_, id) =>
+    plainOffer({ id: `o${id}`, bands: { '800+': band } }),
+  );
+  assert.deepEqual(faultsOf(catalogOf(offers)), [`lenders: must hold at most ${bounds.catalogOffersMax} offers`]);
+});
+
+test('more different terms than a set can hold are refused', () => {
+  const offers = [0, 20].map((from) =>
+    plainOffer({ id: `o${from}`, term_months: Array.from({ length: 20 }, (_, i) => from + i + 1) }),
+  );
+  assert.deepEqual(faultsOf(catalogOf(offers)), [
+    `lenders: must name at most ${bounds.catalogTermsMax} different terms`,
+  ]);
+});
+
+test('a text over the size bound is refused unread', () => {
+  assert.deepEqual(faultsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
+    `catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`,
+  ]);
+});

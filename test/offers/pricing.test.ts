@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { roundHalfUp } from '../../src/domain/money.ts';
+import { aprPercent, monthlyPayment, solveAprPercent } from '../../src/offers/pricing.ts';
+
+const months = fc.integer({ min: 1, max: 480 });
+const rate = fc.double({ min: 0.01, max: 60, noNaN: true });
+
+test('the published example costs 341.48 a month and 17.59 % APR', () => {
+  assert.equal(roundHalfUp(monthlyPayment(10_000, 13.94, 36), 2), 341.48);
+  assert.equal(roundHalfUp(aprPercent(13.94, 5, 36), 2), 17.59);
+});
+
+test('the APR of payment, net and term is the rate they were made from', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 100, max: 1e6, noNaN: true }), rate, months, (net, percent, term) => {
+      const solved = solveAprPercent(net, monthlyPayment(net, percent, term), term);
+      assert.ok(Math.abs(solved - percent) < 1e-8, `${solved} is not ${percent}`);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a payment pays the loan off to the last cent', () => {
+  fc.assert(
+    fc.property(rate, fc.integer({ min: 1, max: 120 }), (percent, term) => {
+      const payment = monthlyPayment(10_000, percent, term);
+      let balance = 10_000;
+      for (let month = 0; month < term; month++) balance += (balance * percent) / 1_200 - payment;
+      assert.ok(Math.abs(balance) < 0.001, `${balance} left`);
+    }),
+  );
+});
+
+test('without interest a payment is an equal share', () => {
+  assert.equal(monthlyPayment(1_200, 0, 12), 100);
+});
+
+test('without a fee the APR is the note rate itself', () => {
+  assert.equal(aprPercent(13.94, 0, 36), 13.94);
+});
+
+test('a fee costs more APR the shorter the loan', () => {
+  fc.assert(
+    fc.property(
+      rate,
+      fc.double({ min: 0.5, max: 20, noNaN: true }),
+      fc.integer({ min: 1, max: 119 }),
+      (note, fee, term) => {
+        const shorter = aprPercent(note, fee, term);
+        assert.ok(shorter > aprPercent(note, fee, term + 1));
+        assert.ok(shorter > note);
+      },
+    ),
+  );
+});
+
+test('payments that return no more than was received have an APR of 0', () => {
+  assert.equal(solveAprPercent(1_200, 100, 12), 0);
+  assert.equal(solveAprPercent(1_200, 50, 12), 0);
+});

@@ -1,0 +1,151 @@
+import type { CatalogBand, CatalogCriterion, CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import type { Sort } from '../../src/offers/matcher.ts';
+import { aprPercent, paymentFactor } from '../../src/offers/pricing.ts';
+import type { Quote } from '../../src/offers/quote.ts';
+import { recommendedWeights } from '../../src/offers/recommended-score.ts';
+import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+
+/** One offer as the plain rules see it. */
+export interface ReferenceMatch {
+  readonly id: string;
+  readonly quote: Quote;
+  readonly revenueMicros: number;
+  readonly score: number;
+}
+
+/**
+ * The rules of matching written down as plainly as they can be, straight from the catalog file, offer by offer and without
+ * any table: what the fast matcher is compared with.
+ */
+export function referenceMatches(
+  catalog: CatalogFile,
+  vertical: Vertical,
+  borrower: Readonly<PocketVector>,
+  today: number,
+): ReferenceMatch[] {
+  const values = valuesOf(vertical, borrower);
+  return catalog.lenders
+    .flatMap((lender) => lender.offers)
+    .flatMap((offer) => referenceMatch(catalog, offer, vertical, values, today) ?? []);
+}
+
+/** The ids of all matches in one order, ties broken by id. */
+export function referenceOrder(matches: readonly ReferenceMatch[], sort: Sort): string[] {
+  const byApr = (one: ReferenceMatch, other: ReferenceMatch) =>
+    one.quote.apr_range.min - other.quote.apr_range.min || one.quote.apr_range.max - other.quote.apr_range.max;
+  const compare = {
+    recommended: (one: ReferenceMatch, other: ReferenceMatch) => other.score - one.score,
+    lowest_apr: byApr,
+    highest_amount: (one: ReferenceMatch, other: ReferenceMatch) =>
+      other.quote.loan_amount_range.max - one.quote.loan_amount_range.max || byApr(one, other),
+    svc_revenue: (one: ReferenceMatch, other: ReferenceMatch) => other.revenueMicros - one.revenueMicros,
+  }[sort];
+  return [...matches].sort((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1)).map(({ id }) => id);
+}
+
+type Values = ReadonlyMap<string, unknown>;
+
+function valuesOf(vertical: Vertical, borrower: Readonly<PocketVector>): Values {
+  const values = new Map<string, unknown>();
+  for (const [at, field] of vertical.fields.entries()) {
+    const code = borrower[at]!;
+    if (code === -1) continue;
+    if (field.kind === 'choice') values.set(field.name, field.values[code]);
+    else if (field.kind === 'boolean') values.set(field.name, code === 1);
+    else values.set(field.name, code);
+  }
+  return values;
+}
+
+function referenceMatch(
+  catalog: CatalogFile,
+  offer: CatalogOffer,
+  vertical: Vertical,
+  values: Values,
+  today: number,
+): ReferenceMatch | null {
+  const { roles } = vertical;
+  if (!offer.criteria.every((criterion) => meets(criterion, values, today))) return null;
+  const amount = values.get(roles.amount) as number | undefined;
+  const state = values.get(roles.state) as string | undefined;
+  const band = offer.bands[(values.get(roles.creditBand) as string | undefined) ?? 'none'];
+  if (amount === undefined || state === undefined || band === undefined) return null;
+
+  const rule = catalog.state_rules[state];
+  const cap = Math.min(catalog.max_apr_percent, rule?.max_apr_percent ?? 36);
+  const least = Math.max(offer.amount.min, rule?.min_amount ?? 0);
+  let most = Math.min(offer.amount.max, band.max_amount);
+  if (amount < least || amount > most) return null;
+
+  let terms = offer.term_months.filter((months) => aprsOf(band, months).max <= cap).sort((a, b) => a - b);
+  if (offer.max_debt_to_income_percent !== undefined) {
+    const income = values.get(roles.annualIncome) as number | undefined;
+    const debt = values.get(roles.monthlyDebt!) as number | undefined;
+    if (income === undefined || debt === undefined) return null;
+    const affordable = (offer.max_debt_to_income_percent / 100) * (income / 12) - debt;
+    terms = terms.filter((months) => amount * middleFactor(band, months) <= affordable);
+    const most1 = Math.max(...terms.map((months) => Math.floor(affordable / middleFactor(band, months))));
+    most = Math.min(most, Math.max(amount, most1));
+  }
+  if (terms.length === 0) return null;
+
+  const wanted = roles.term === undefined ? undefined : (values.get(roles.term) as number | undefined);
+  const nearest = [...terms].sort((a, b) => Math.abs(a - 36) - Math.abs(b - 36) || a - b)[0]!;
+  const quoted = wanted !== undefined && terms.includes(wanted) ? wanted : nearest;
+  const aprs = aprsOf(band, quoted);
+  const apr_range = { min: round(aprs.min), max: round(aprs.max) };
+  const payoutMicros = Math.round(offer.payout_usd * 1e6);
+  const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
+  const score =
+    cost * (1 - (apr_range.min + apr_range.max) / 2 / 36) +
+    approval * band.approval_likelihood +
+    amountFit * Math.min(1, (most - amount) / (0.2 * most)) +
+    termFit * (wanted === undefined ? 1 : 1 - Math.abs(wanted - quoted) / Math.max(wanted, quoted)) +
+    stars * ((offer.stars - 1) / 4);
+  return {
+    id: offer.id,
+    quote: {
+      apr_range,
+      monthly_payment_estimate: round(amount * middleFactor(band, quoted)),
+      loan_amount_range: { min: least, max: most },
+      term_months: terms,
+    },
+    revenueMicros:
+      vertical.revenueModel === 'cost_per_click' ? payoutMicros : Math.round(payoutMicros * band.confirm_rate!),
+    score: Math.round(score * 1e6),
+  };
+}
+
+function meets(criterion: CatalogCriterion, values: Values, today: number): boolean {
+  const value = values.get(criterion.field);
+  if (value === undefined) return false;
+  if (criterion.in !== undefined && !criterion.in.includes(value)) return false;
+  if (criterion.not_in?.includes(value)) return false;
+  if (criterion.min !== undefined && (value as number) < criterion.min) return false;
+  if (criterion.max !== undefined && (value as number) > criterion.max) return false;
+  return criterion.min_age === undefined || ageOn(value as number, today) >= criterion.min_age;
+}
+
+/** Years between two dates written YYYYMMDD, by looking at year, month and day. */
+function ageOn(born: number, today: number): number {
+  const [bornYear, todayYear] = [Math.floor(born / 10_000), Math.floor(today / 10_000)];
+  const hadBirthday = today % 10_000 >= born % 10_000;
+  return todayYear - bornYear - (hadBirthday ? 0 : 1);
+}
+
+function aprsOf(band: CatalogBand, months: number): { min: number; max: number } {
+  const { min, max } = band.note_rate_percent;
+  return {
+    min: aprPercent(min, band.origination_fee_percent, months),
+    max: aprPercent(max, band.origination_fee_percent, months),
+  };
+}
+
+function middleFactor(band: CatalogBand, months: number): number {
+  return paymentFactor((band.note_rate_percent.min + band.note_rate_percent.max) / 2, months);
+}
+
+function round(value: number): number {
+  return Math.floor(value * 100 + 0.5 + 1e-9) / 100;
+}

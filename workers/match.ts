@@ -1,0 +1,42 @@
+import { workerData } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../src/bounds.ts';
+import { CatalogArchive } from '../src/offers/catalog-archive.ts';
+import { rankOffers } from '../src/offers/match.ts';
+import { type BatchAnswer, type BatchRequest, decodeBatch, encodeAnswers } from '../src/offers/match-batch.ts';
+import { compileMatchTables, type MatchTables } from '../src/offers/match-tables.ts';
+import type { MatchWorkerData } from '../src/offers/pool-matcher.ts';
+
+/** The entry of a matching worker: Piscina calls the functions exported here. */
+
+const { archiveFolder, verticals } = workerData as MatchWorkerData;
+const archive = new CatalogArchive(archiveFolder, verticals);
+const tablesOfVersions = new LRUCache<string, MatchTables>({ max: bounds.matcherCatalogsMax });
+
+/** Answers a batch. A request that cannot be answered fails alone. */
+export default function match(batch: Uint8Array): Uint8Array {
+  return encodeAnswers(decodeBatch(batch).map(answer));
+}
+
+/** Loads and compiles a catalog version, so that the first request for it does not wait. */
+export function prepare(catalogVersion: string): void {
+  tablesOf(catalogVersion);
+}
+
+function answer([catalogVersion, today, ...borrower]: BatchRequest): BatchAnswer {
+  try {
+    return rankOffers(tablesOf(catalogVersion), borrower, today);
+  } catch (fault) {
+    return { failure: String(fault) };
+  }
+}
+
+function tablesOf(catalogVersion: string): MatchTables {
+  let tables = tablesOfVersions.get(catalogVersion);
+  if (tables === undefined) {
+    const { catalog, vertical } = archive.load(catalogVersion);
+    tables = compileMatchTables(catalog, vertical);
+    tablesOfVersions.set(catalogVersion, tables);
+  }
+  return tables;
+}
