@@ -1,0 +1,31 @@
+import type { LedgerRecord } from './ledger-record.ts';
+
+/**
+ * The log port: what happened, in order, durable before it is answered. One writer, one order: a record's position is its
+ * sequence number, 1 for the first ever, and no record is durable before all those ahead of it.
+ */
+export interface EventLog {
+  /**
+   * Appends a record; the promise settles when the group it travels in is durable. Everything the record refers to is
+   * copied before the call returns. Rejects with `LogUnavailable` when the log is full, closed or cannot be written; the
+   * record may or may not survive then, so the caller must answer that the outcome is unknown (503).
+   */
+  append(record: LedgerRecord): Promise<void>;
+  /** Appends a record nobody waits for (a view): it rides the next group. False when the log cannot take it. */
+  note(record: LedgerRecord): boolean;
+  /** Position of the last record appended, durable or not; 0 when there is none. */
+  readonly appendedPosition: number;
+  /** Position up to which everything is durable. */
+  readonly durablePosition: number;
+  /** False from a failed write or sync until the log works again: readiness goes red. */
+  readonly healthy: boolean;
+  /** Calls back, never re-entrantly, after each group that became durable. One listener. */
+  onDurable(listener: (position: number) => void): void;
+  /** Makes everything appended durable, then closes the files. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** The log refused or lost a record: it is full, closed, or its file cannot be written. */
+export class LogUnavailable extends Error {
+  override readonly name = 'LogUnavailable';
+}

@@ -1,0 +1,47 @@
+/**
+ * What the ledger keeps (design: no pocket field, no user agent). Each record travels as a msgpack array whose first
+ * element is its kind, then the wall time, then the 32 bytes of the sub_id, which name account, vertical and mode; new
+ * members are only ever added at the end.
+ */
+export type LedgerRecord = SessionCreated | OffersViewed | OfferClicked;
+
+export const recordKind = { sessionCreated: 1, offersViewed: 2, offerClicked: 3 } as const;
+
+/** `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]` */
+export type SessionCreated = readonly [
+  kind: 1,
+  /** Creation time, as in the sub_id. */
+  wallMs: number,
+  sub: Uint8Array,
+  referrerTag: string,
+  /** The key that created it, for the day's count (D13). */
+  keyNumber: number,
+  device: DeviceClass,
+  /** JSON text of the caller's metadata, or null. */
+  metadata: string | null,
+];
+
+/** `[2, wallMs, sub, catalogVersion, offerIds]`: one successful answer with offers, or one widget render (D8). */
+export type OffersViewed = readonly [
+  kind: 2,
+  wallMs: number,
+  sub: Uint8Array,
+  catalogVersion: string,
+  offerIds: readonly string[],
+];
+
+/** `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: one click that may count (D10). */
+export type OfferClicked = readonly [
+  kind: 3,
+  wallMs: number,
+  sub: Uint8Array,
+  catalogVersion: string,
+  offerId: string,
+  lenderName: string,
+  /** Preliminary revenue it books if it turns out to be the first of its session and offer, in micro-dollars. */
+  valueMicros: number,
+];
+
+/** Device classes of analytics (D12), as numbers in the ledger: never renumber. */
+export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
+export type DeviceClass = 0 | 1 | 2 | 3 | 4;

@@ -1,0 +1,107 @@
+import { crc32 } from 'node:zlib';
+
+/**
+ * How a log lies on disk. All numbers are big-endian.
+ *
+ * A log is a folder of segments, each named after the sequence number of its first record, zero-padded so that names sort
+ * like numbers. A segment is a header and then frames, end to end:
+ *
+ *     header  magic 8 | format version u32 | shard u32 | first sequence u64 | previous CRC u32 | CRC-32 of these 28 u32
+ *     frame   length u32 | CRC u32 | payload
+ *     frame   length u32 with the mark bit | CRC u32 | sequence u64 | previous CRC u32 | payload
+ *
+ * `length` counts the payload alone. The CRC-32 of a frame runs over sequence, previous CRC and payload, whether or not the
+ * first two are written down: every frame vouches for its place in the chain, so one that was lost, repeated, swapped or
+ * left over from an earlier life of the file does not verify. A segment's header carries the CRC of the last record before
+ * it, which ties segments to each other. The chain begins at sequence 1 after CRC 0.
+ *
+ * The mark bit says that everything ahead of this frame had been synced when it was written. Such a frame verifies without
+ * knowing what precedes it, so recovery can tell two things apart that look alike where they begin: a tail torn by a crash
+ * (no marked frame follows; nothing there was ever acknowledged) and damage to records that were safe (one does).
+ *
+ * Which copy wins. After a failed write or sync a segment is never written again. The frames in doubt are repeated in a new
+ * segment whose first sequence is the first of them. A reader therefore leaves a segment as soon as it reaches the first
+ * sequence of the next one, and whatever lies behind that point in the older file is void. A segment that holds nothing
+ * before that point has the same name as its successor, which replaces it by the rename.
+ */
+export const headerBytes = 32;
+export const frameHeadBytes = 8;
+export const markBytes = 12;
+export const markBit = 0x8000_0000;
+
+const magic = Buffer.from('svc-log\n', 'latin1');
+const formatVersion = 1;
+const headerCrcAt = 28;
+
+export interface SegmentHeader {
+  readonly shard: number;
+  readonly firstSequence: number;
+  readonly previousCrc: number;
+}
+
+export function encodeHeader(header: SegmentHeader): Buffer {
+  const bytes = Buffer.alloc(headerBytes);
+  magic.copy(bytes);
+  bytes.writeUInt32BE(formatVersion, 8);
+  bytes.writeUInt32BE(header.shard, 12);
+  bytes.writeBigUInt64BE(BigInt(header.firstSequence), 16);
+  bytes.writeUInt32BE(header.previousCrc, 24);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, headerCrcAt)), headerCrcAt);
+  return bytes;
+}
+
+/** The header, or what is wrong with it in words. */
+export function decodeHeader(bytes: Buffer): SegmentHeader | string {
+  if (bytes.length < headerBytes) return 'the segment is shorter than its header';
+  if (!bytes.subarray(0, magic.length).equals(magic)) return 'this is no log segment';
+  if (bytes.readUInt32BE(headerCrcAt) !== crc32(bytes.subarray(0, headerCrcAt))) return 'the segment header is damaged';
+  const version = bytes.readUInt32BE(8);
+  if (version !== formatVersion)
+    return `the segment has format version ${version}, and this program reads ${formatVersion}`;
+  return {
+    shard: bytes.readUInt32BE(12),
+    firstSequence: Number(bytes.readBigUInt64BE(16)),
+    previousCrc: bytes.readUInt32BE(24),
+  };
+}
+
+/** Sixteen digits hold every sequence number a double holds exactly. */
+export function segmentName(firstSequence: number): string {
+  return `${String(firstSequence).padStart(16, '0')}.log`;
+}
+
+/** A segment under construction: it becomes one by its rename, header written and synced. */
+export function unfinishedName(name: string): string {
+  return `${name}.new`;
+}
+
+export function isUnfinished(name: string): boolean {
+  return /^\d{16}\.log\.new$/.test(name);
+}
+
+/** First sequences of the segments among `names`, ascending; other files are not the log's. */
+export function firstSequences(names: readonly string[]): number[] {
+  return names
+    .filter((name) => /^\d{16}\.log$/.test(name))
+    .map((name) => Number.parseInt(name, 10))
+    .sort((a, b) => a - b);
+}
+
+const chainScratch = Buffer.alloc(markBytes);
+
+/** The CRC of a frame whose payload lies at `bytes[start, end)`. */
+export function frameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
+  writeChain(chainScratch, 0, sequence, previousCrc);
+  return crc32(payload, crc32(chainScratch));
+}
+
+/** What a marked frame writes down of its place in the chain: sequence u64, previous CRC u32. */
+export function writeChain(target: Buffer, at: number, sequence: number, previousCrc: number): void {
+  target.writeUInt32BE(Math.floor(sequence / 2 ** 32), at);
+  target.writeUInt32BE(sequence >>> 0, at + 4);
+  target.writeUInt32BE(previousCrc, at + 8);
+}
+
+export function readSequence(bytes: Buffer, at: number): number {
+  return bytes.readUInt32BE(at) * 2 ** 32 + bytes.readUInt32BE(at + 4);
+}

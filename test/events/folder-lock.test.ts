@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { FolderInUse, lockFolder } from '../../src/events/folder-lock.ts';
+import { scratchFolder } from './log-fixture.ts';
+
+const child = fileURLToPath(new URL('children/hold-lock.ts', import.meta.url));
+
+test('a second opener in the same process is refused, and told which folder', (t) => {
+  const folder = scratchFolder(t);
+  const lock = lockFolder(folder);
+  assert.throws(
+    () => lockFolder(folder),
+    (error) => error instanceof FolderInUse && error.message.includes(folder),
+  );
+  // A refused opener must not have taken the lock away with its own descriptor.
+  assert.throws(() => lockFolder(folder), FolderInUse);
+  lock.release();
+  lock.release();
+  lockFolder(folder).release();
+});
+
+test('two folders do not exclude each other', (t) => {
+  const locks = [lockFolder(scratchFolder(t)), lockFolder(scratchFolder(t))];
+  for (const lock of locks) lock.release();
+});
+
+test('a folder held by another process is refused until that process is killed', async (t) => {
+  const folder = scratchFolder(t);
+  const holder = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+  assert.throws(() => lockFolder(folder), FolderInUse);
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  lockFolder(folder).release();
+});
+
+test('a folder held by another thread is refused until that thread ends', async (t) => {
+  const folder = scratchFolder(t);
+  const holder = new Worker(child, { argv: [folder], stdout: true });
+  t.after(() => holder.terminate());
+  await once(holder.stdout, 'data');
+  assert.throws(() => lockFolder(folder), FolderInUse);
+  await holder.terminate();
+  lockFolder(folder).release();
+});
+
+test('a folder that cannot be locked for another reason says so', (t) => {
+  assert.throws(
+    () => lockFolder(`${scratchFolder(t)}/missing`),
+    (error) => error instanceof Error && !(error instanceof FolderInUse),
+  );
+});

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Encoder } from '@msgpack/msgpack';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import type { LogTrouble } from '../../src/events/file-event-log.ts';
+import {
+  encodeHeader,
+  frameCrc,
+  headerBytes,
+  markBytes,
+  segmentName,
+  unfinishedName,
+} from '../../src/events/log-format.ts';
+import { LogDamaged } from '../../src/events/segment-reader.ts';
+import {
+  appendOneByOne,
+  appendTogether,
+  openLog,
+  plain,
+  recordsUpTo,
+  recoveredRecords,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
+import { TroubledLogFiles } from './troubled-log-files.ts';
+
+/** A log of `groups.length` groups in one segment, and where each of its records ends. */
+async function logOf(folder: string, groups: readonly number[]): Promise<{ file: string; ends: number[] }> {
+  const log = await openLog(folder);
+  for (const count of groups) await Promise.all(appendTogether(log, count));
+  await log.close();
+  const file = segmentFiles(folder)[0]!;
+  const bytes = readFileSync(file);
+  const ends: number[] = [];
+  for (let at = headerBytes; at < bytes.length; ends.push(at)) {
+    const word = bytes.readUInt32BE(at);
+    at += 8 + (word & 0x7fff_ffff) + (word >= 0x8000_0000 ? 12 : 0);
+  }
+  assert.equal(ends.at(-1), bytes.length);
+  return { file, ends };
+}
+
+test('a log torn at any byte is cut to its last whole record, says so, and goes on from there', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 3, 1, 4]);
+  const whole = readFileSync(file);
+  for (let size = headerBytes; size <= whole.length; size++) {
+    writeFileSync(file, whole.subarray(0, size));
+    const troubles: LogTrouble[] = [];
+    const survivors = ends.filter((end) => end <= size).length;
+    const end = ends[survivors - 1] ?? headerBytes;
+    const records = await recoveredRecords(folder, { onTrouble: (trouble) => troubles.push(trouble) });
+    assert.deepEqual(plain(records), plain(recordsUpTo(survivors)), `size ${size}`);
+    assert.equal(statSync(file).size, end);
+    // Zeros at the very end cannot be told from reserved ones, and need not be.
+    const torn = whole.subarray(end, size).findLastIndex((byte) => byte !== 0) + 1;
+    const expected = torn > 0 ? [{ kind: 'tail-cut', file, offset: end, bytes: torn }] : [];
+    assert.deepEqual(troubles, expected, `size ${size}`);
+  }
+});
+
+test('a log that goes on after a cut tail holds both lives in one chain', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 1, 1]);
+  truncateSync(file, ends[2]! - 1);
+  for (let round = 0; round < 2; round++) {
+    const log = await openLog(folder);
+    await appendOneByOne(log, 2);
+    await log.close();
+  }
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
+});
+
+test('whatever a crash left of the last group, the groups before it survive', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [2, 2, 6]);
+  const whole = readFileSync(file);
+  const lastGroup = ends[3]!;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: lastGroup, max: whole.length - 1 }),
+      fc.oneof(
+        fc.uint8Array({ maxLength: 400 }),
+        fc.nat(4_000).map((zeros) => new Uint8Array(zeros)),
+      ),
+      async (from, garbage) => {
+        const torn = Buffer.alloc(Math.max(whole.length, from + garbage.length));
+        whole.copy(torn);
+        torn.set(garbage, from);
+        writeFileSync(file, torn);
+        const records = await recoveredRecords(folder);
+        assert.ok(records.length >= 4);
+        assert.deepEqual(plain(records), plain(recordsUpTo(records.length)));
+      },
+    ),
+  );
+});
+
+test('damage to any byte that was synced before a later group is refused, naming file and offset', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 3, 1, 2]);
+  const whole = readFileSync(file);
+  const starts = [headerBytes, ...ends];
+  const lastGroup = ends[4]!;
+  for (let at = 0; at < lastGroup; at++) {
+    const damaged = Buffer.from(whole);
+    damaged[at]! ^= 0x55;
+    writeFileSync(file, damaged);
+    const offset = at < headerBytes ? 0 : starts.findLast((start) => start <= at)!;
+    await assert.rejects(openLog(folder), (error) => {
+      assert.ok(error instanceof LogDamaged, `byte ${at}`);
+      assert.equal(error.file, file);
+      assert.equal(error.offset, offset, `byte ${at}`);
+      assert.ok(error.message.includes(file) && error.message.includes(`byte ${offset}`));
+      return true;
+    });
+    assert.ok(readFileSync(file).equals(damaged), 'a refused log is left as it is');
+  }
+});
+
+test('damage to any byte of a segment that another follows is refused, also in its last group', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [1, 2]);
+  await logOf(folder, [1]);
+  const [first] = segmentFiles(folder);
+  const whole = readFileSync(first!);
+  for (let at = 0; at < whole.length; at++) {
+    const damaged = Buffer.from(whole);
+    damaged[at]! ^= 0x80;
+    writeFileSync(first!, damaged);
+    await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first });
+  }
+  for (let size = 0; size < whole.length; size++) {
+    writeFileSync(first!, whole.subarray(0, size));
+    await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first });
+  }
+});
+
+test('the last group is written again and synced before it counts as durable', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [2, 3]);
+  const files = new TroubledLogFiles();
+  const written: [number, number][] = [];
+  const openForWriting = files.openForWriting.bind(files);
+  files.openForWriting = async (path) => {
+    const opened = await openForWriting(path);
+    const write: typeof opened.write = (source, length, position) => {
+      written.push([position, position + length]);
+      return opened.write(source, length, position);
+    };
+    return { ...opened, write };
+  };
+  const whole = readFileSync(file);
+  await (await openLog(folder, { files })).close();
+  assert.deepEqual(written, [[ends[1], ends[4]]]);
+  assert.deepEqual(files.steps, ['write', 'datasync', 'syncFolder']);
+  assert.ok(readFileSync(file).equals(whole));
+});
+
+test('a missing segment is refused', async (t) => {
+  const folder = scratchFolder(t);
+  for (let i = 0; i < 3; i++) await logOf(folder, [2]);
+  const files = new TroubledLogFiles();
+  files.list = () => [segmentName(1), segmentName(5)];
+  await assert.rejects(openLog(folder, { files }), { name: 'LogDamaged', file: join(folder, segmentName(1)) });
+});
+
+test('a log whose oldest segments are gone begins with the oldest that is left', async (t) => {
+  const folder = scratchFolder(t);
+  for (let i = 0; i < 3; i++) await logOf(folder, [2]);
+  const files = new TroubledLogFiles();
+  files.list = () => [segmentName(3), segmentName(5)];
+  const positions: number[] = [];
+  const log = await openLog(folder, { files, onRecord: (position) => positions.push(position) });
+  await log.close();
+  assert.deepEqual(positions, [3, 4, 5, 6]);
+});
+
+test('the segments of another shard are refused', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [1]);
+  await assert.rejects(openLog(folder, { shard: 4 }), /shard 3/);
+});
+
+test('a segment whose creation was cut short is swept away', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [2]);
+  appendFileSync(join(folder, unfinishedName(segmentName(3))), 'half a hea');
+  assert.equal((await recoveredRecords(folder)).length, 2);
+  assert.equal(segmentFiles(folder).length, 1);
+});
+
+test('a log larger than what is read at a time is recovered whole', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  const bytes = new Uint8Array(32);
+  for (let i = 0; i < 100; i++)
+    await Promise.all(Array.from({ length: 4 }, () => log.append([1, i, bytes, 'x'.repeat(9_000), 1, 0, null])));
+  await log.close();
+  assert.ok(statSync(segmentFiles(folder)[0]!).size > 3 * 1024 * 1024);
+  const records = await recoveredRecords(folder);
+  assert.deepEqual(
+    records.map((record) => (record as number[])[1]),
+    Array.from({ length: 400 }, (_, i) => Math.floor(i / 4)),
+  );
+});
+
+test('damage in a large log is told from a torn tail wherever the next synced group begins', async (t) => {
+  const bytes = new Uint8Array(32);
+  const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
+  const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
+  // Groups that begin around the end of the first piece that is read behind the damage.
+  for (const before of [1, 10, 19, 20, 21]) {
+    const folder = scratchFolder(t);
+    const log = await openLog(folder);
+    const wanted = bounds.logChunkBytes - before;
+    const records = Math.floor(wanted / frameBytes) - 1;
+    const last = 9_000 + ((wanted - markBytes) % frameBytes);
+    const group = Array.from({ length: records }, () => log.append(filler(9_000)));
+    await Promise.all([...group, log.append(filler(last))]);
+    await log.append(filler(1));
+    await log.close();
+    const file = segmentFiles(folder)[0]!;
+    const damaged = readFileSync(file);
+    assert.ok(damaged.readUInt32BE(headerBytes + wanted) > 0x8000_0000, 'the second group begins where it should');
+    damaged[5_000]! ^= 1;
+    writeFileSync(file, damaged);
+    await assert.rejects(
+      openLog(folder),
+      { name: 'LogDamaged', file, offset: headerBytes },
+      `${before} bytes before the end`,
+    );
+  }
+});
+
+test('a segment of another log is refused even if it holds no record', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [2]);
+  const file = join(folder, segmentName(3));
+  writeFileSync(file, encodeHeader({ shard: 3, firstSequence: 3, previousCrc: 12_345 }));
+  await assert.rejects(openLog(folder), { name: 'LogDamaged', file, offset: 0 });
+});
+
+for (const [what, payload] of [
+  ['a map', new Encoder().encode([1, { a: 1 }])],
+  ['an extension', new Encoder().encode([1, new Date()])],
+  ['a scalar', new Encoder().encode(7)],
+  ['nested arrays', new Encoder().encode([1, [2, [3]]])],
+  ['arrays nested without end', Buffer.alloc(60_000, 0x91)],
+  ['an array of four thousand million', Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff])],
+  ['arrays that each promise millions', Buffer.alloc(60_000, Buffer.from([0xdd, 0x00, 0xff, 0xff, 0xff]))],
+  ['a string of four thousand million', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
+  ['bytes behind the record', Buffer.from([0x90, 0x90])],
+] as const) {
+  test(`a genuine frame that holds ${what} is refused without harm`, async (t) => {
+    const folder = scratchFolder(t);
+    const frame = Buffer.alloc(8);
+    frame.writeUInt32BE(payload.length, 0);
+    frame.writeUInt32BE(frameCrc(1, 0, payload), 4);
+    const file = join(folder, segmentName(1));
+    const header = encodeHeader({ shard: 3, firstSequence: 1, previousCrc: 0 });
+    writeFileSync(file, Buffer.concat([header, frame, payload]));
+    await assert.rejects(openLog(folder, { onRecord: () => {} }), { name: 'LogDamaged', file, offset: headerBytes });
+  });
+}

@@ -1,0 +1,83 @@
+import type { LogFiles, WritableLogFile } from '../../src/events/log-files.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
+
+export type WritingStep = 'create' | 'write' | 'datasync' | 'rename' | 'syncFolder' | 'truncate';
+
+/**
+ * The real file system, failing on command and telling what was asked of it. A write that fails has written half of its
+ * bytes, as on a disk that fills up.
+ */
+export class TroubledLogFiles implements LogFiles {
+  /** How many calls of a step are yet to fail. */
+  readonly failing = new Map<WritingStep, number>();
+  /** Steps completed, in order. */
+  readonly steps: WritingStep[] = [];
+  openFiles = 0;
+
+  makeFolder = nodeLogFiles.makeFolder;
+  list = nodeLogFiles.list;
+  openForReading = nodeLogFiles.openForReading;
+  remove = nodeLogFiles.remove;
+
+  async create(path: string): Promise<WritableLogFile> {
+    this.check('create');
+    return this.#watched(await nodeLogFiles.create(path));
+  }
+
+  async openForWriting(path: string): Promise<WritableLogFile> {
+    return this.#watched(await nodeLogFiles.openForWriting(path));
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    this.check('rename');
+    await nodeLogFiles.rename(from, to);
+    this.steps.push('rename');
+  }
+
+  async syncFolder(folder: string): Promise<void> {
+    this.check('syncFolder');
+    await nodeLogFiles.syncFolder(folder);
+    this.steps.push('syncFolder');
+  }
+
+  fail(step: WritingStep, times: number): void {
+    this.failing.set(step, times);
+  }
+
+  check(step: WritingStep): void {
+    const left = this.failing.get(step) ?? 0;
+    if (left === 0) return;
+    this.failing.set(step, left - 1);
+    throw Object.assign(new Error(`ENOSPC: no space left on device, ${step}`), { code: 'ENOSPC' });
+  }
+
+  #watched(file: WritableLogFile): WritableLogFile {
+    this.openFiles++;
+    return {
+      write: async (source, length, position) => {
+        try {
+          this.check('write');
+        } catch (error) {
+          await file.write(source, Math.floor(length / 2), position);
+          throw error;
+        }
+        await file.write(source, length, position);
+        this.steps.push('write');
+      },
+      datasync: async () => {
+        this.check('datasync');
+        await file.datasync();
+        this.steps.push('datasync');
+      },
+      truncate: async (length) => {
+        this.check('truncate');
+        await file.truncate(length);
+        this.steps.push('truncate');
+      },
+      close: async () => {
+        this.openFiles--;
+        await file.close();
+      },
+    };
+  }
+}
