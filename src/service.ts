@@ -144,6 +144,27 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
 
+  // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
+  let urls: PublicUrls;
+  const catalogs = openCatalogLibrary({
+    archiveFolder: join(dataDir, 'catalogs'),
+    clock,
+    cdnUrl: () => urls.cdn,
+    catalogs: options.catalogs,
+    onDamaged: (problem) =>
+      logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
+  });
+  const matcher = await startMatcher({
+    threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
+    catalogs,
+    verticals,
+    onFault: (fault) => logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew'),
+  });
+  closers.add(() => matcher.close());
+
+  const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
+  closers.add(() => patience.close());
+
   let stage: 'starting' | 'serving' | 'stopping' = 'starting';
   let publicListener: Listener | null = null;
   const notReady = (): readonly string[] => {
@@ -162,16 +183,13 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     analyticsFolded: () => analytics.foldedPosition,
   });
 
-  // The listeners come before the faces, since answers name the port that was bound. What arrives in between is told to
-  // come back.
-  let face: Handler = (exchange) =>
-    exchange.reply(
-      errorReply({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds }, exchange.requestId),
-    );
+  // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
+  // put in right after, before the event loop can bring it a request.
+  let face!: Handler;
   let ports: Service['ports'] = null;
   if (options.listen !== null) {
     const { engine } = options.listen;
-    const start = async (endpoint: Endpoint, handler: Handler): Promise<Listener> => {
+    const listen = async (endpoint: Endpoint, handler: Handler): Promise<Listener> => {
       const listener = await startListener(
         engine,
         {
@@ -191,33 +209,14 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       closers.add(() => listener.close(bounds.drainGraceMs));
       return listener;
     };
-    const operationsListener = await start(options.listen.operations, operationsFace({ notReady, metrics }));
-    publicListener = await start(options.listen.public, (exchange) => face(exchange));
+    const operationsListener = await listen(options.listen.operations, operationsFace({ notReady, metrics }));
+    publicListener = await listen(options.listen.public, (exchange) => face(exchange));
     ports = { public: publicListener.port, operations: operationsListener.port };
   }
-  const urls = options.urlsFor(ports?.public ?? 0);
-
-  const catalogs = openCatalogLibrary({
-    archiveFolder: join(dataDir, 'catalogs'),
-    clock,
-    cdnUrl: urls.cdn,
-    catalogs: options.catalogs,
-    onDamaged: (problem) =>
-      logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
-  });
-  const matcher = await startMatcher({
-    threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
-    catalogs,
-    verticals,
-    onFault: (fault) => logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew'),
-  });
-  closers.add(() => matcher.close());
+  urls = options.urlsFor(ports?.public ?? 0);
 
   const devices = new DeviceClassifier(bounds.userAgentsRememberedMax);
   const seal = new OfferValueSeal(secrets, random);
-  const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
-  closers.add(() => patience.close());
-
   const operations = new ApiOperations({
     clock,
     subIds,
@@ -246,18 +245,15 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,
   };
-
   face = publicFace(
     new ApiFace({ verticals, gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
     new ClickFace(clickPorts),
   );
   stage = 'serving';
 
-  // Requests in flight need everything that was opened after the listeners, so the public one is drained first of all.
-  const close = async (): Promise<void> => {
+  const close = (): Promise<void> => {
     stage = 'stopping';
-    await publicListener?.close(bounds.drainGraceMs);
-    await closers.close();
+    return closers.close();
   };
   return {
     gatekeeper,

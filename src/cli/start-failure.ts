@@ -13,12 +13,20 @@ export function startFailure(fault: unknown): unknown {
     const more = fault.faults.length > 1 ? ` (and ${fault.faults.length - 1} more)` : '';
     return new CommandLineError(`the catalog cannot be used: ${fault.faults[0]}${more}`, { cause: fault });
   }
-  const { syscall, code, address, port } = fault as { syscall?: string; code?: string; address?: string; port?: number };
+  const { syscall, code, address, port } = fault as {
+    syscall?: string;
+    code?: string;
+    address?: string;
+    port?: number;
+  };
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') {
     const where = address === undefined ? '' : ` on ${address}:${port}`;
-    return new CommandLineError(`cannot listen${where} (${code}); see SVC_HOST, SVC_PORT, SVC_OPS_HOST and SVC_OPS_PORT`, {
-      cause: fault,
-    });
+    return new CommandLineError(
+      `cannot listen${where} (${code}); see SVC_HOST, SVC_PORT, SVC_OPS_HOST and SVC_OPS_PORT`,
+      {
+        cause: fault,
+      },
+    );
   }
   return fault;
 }

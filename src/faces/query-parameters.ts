@@ -22,7 +22,7 @@ export function readQueryParameters<Name extends string>(
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = decodeName(query.slice(start, nameEnd)) as Name;
     if (names.has(name)) {
-      const value = decode(query.slice(Math.min(nameEnd + 1, end), end));
+      const value = decode(query.slice(nameEnd + 1, end));
       if (value === null || values[name] !== undefined) return { ok: false, param: name };
       values[name] = value;
     }

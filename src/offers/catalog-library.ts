@@ -18,8 +18,8 @@ export interface CatalogLibraryOptions {
   /** Folder of the versions that may still be asked for; created when missing. */
   readonly archiveFolder: string;
   readonly clock: Clock;
-  /** Address of the image host, without a slash at its end. */
-  readonly cdnUrl: string;
+  /** Address of the image host, without a slash at its end; asked for when the first answer is written. */
+  readonly cdnUrl: () => string;
   /** One for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
   /** An archived catalog could not be read, so clicks on its offers find nothing: for the log. */

@@ -8,8 +8,11 @@ import { OfferFragments } from './offer-fragments.ts';
 export interface CompileOptions {
   /** A test catalog books no revenue whatever its payouts say (contract section 5). */
   readonly mode: Mode;
-  /** Address of the image host, without a slash at its end; logo file names are appended to it. */
-  readonly cdnUrl: string;
+  /**
+   * Address of the image host, without a slash at its end; logo file names are appended to it. Asked for when the first
+   * answer is written, since it may follow from a port that is bound after the catalogs are ready.
+   */
+  readonly cdnUrl: () => string;
 }
 
 export interface CompiledOffer {
@@ -28,7 +31,8 @@ export class CompiledCatalog {
   /** In the order of their ids; a ranking names an offer by its place here. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: MatchTables;
-  readonly fragments: OfferFragments;
+  readonly #writeFragments: () => OfferFragments;
+  #fragments: OfferFragments | null = null;
   readonly #indexes: ReadonlyMap<string, number>;
   /** By row. */
   readonly #confirmRates: Float64Array;
@@ -45,7 +49,7 @@ export class CompiledCatalog {
       landingUrl: offer.landing_url,
     }));
     this.tables = compileMatchTables(catalog, vertical);
-    this.fragments = new OfferFragments(catalog, this.tables, cdnUrl);
+    this.#writeFragments = () => new OfferFragments(catalog, this.tables, cdnUrl());
     this.#indexes = new Map(this.offers.map(({ id }, index) => [id, index]));
     this.#confirmRates = new Float64Array(numbered.length * this.tables.bandCount);
     const bands = vertical.fields.find(({ name }) => name === vertical.roles.creditBand) as {
@@ -60,6 +64,12 @@ export class CompiledCatalog {
         );
       }
     }
+  }
+
+  /** What answers are put together from. */
+  get fragments(): OfferFragments {
+    this.#fragments ??= this.#writeFragments();
+    return this.#fragments;
   }
 
   /** Place of an offer in `offers`, or -1. */

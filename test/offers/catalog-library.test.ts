@@ -29,7 +29,7 @@ function open(catalogs: CatalogSource[], onDamaged?: (problem: string) => void) 
   return openCatalogLibrary({
     archiveFolder,
     clock,
-    cdnUrl: 'https://cdn.example',
+    cdnUrl: () => 'https://cdn.example',
     catalogs,
     ...(onDamaged === undefined ? {} : { onDamaged }),
   });

@@ -9,7 +9,7 @@ import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 const band = (name: string) => ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'].indexOf(name);
 
 function compile(catalog: CatalogFile, mode: 'live' | 'test' = 'live') {
-  return compileCatalog(catalog, personalLoans, { mode, cdnUrl: 'https://cdn.example' });
+  return compileCatalog(catalog, personalLoans, { mode, cdnUrl: () => 'https://cdn.example' });
 }
 
 test('offers are numbered in the order of their ids and found by them', () => {
@@ -49,7 +49,7 @@ test('a click on a test catalog is worth nothing', () => {
 test('where a click itself earns, it is worth the payout', () => {
   const catalog = compileCatalog(JSON.parse(equipmentLeaseCatalog('live')), equipmentLeases, {
     mode: 'live',
-    cdnUrl: '',
+    cdnUrl: () => '',
   });
   const offer = catalog.offerIndex('live-lease-1-0');
   assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);

@@ -20,7 +20,7 @@ function read(name: string): CatalogFile {
   return parsed.catalog;
 }
 
-const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: '' });
+const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => '' });
 const offersOf = (catalog: CatalogFile) => catalog.lenders.flatMap(({ offers }) => offers);
 
 describe('the example catalog', () => {

@@ -31,7 +31,7 @@ function shiftsFrom(trait: string, rank: RankOffers, quoteOffer: QuoteOffer): Sh
   const position = fieldIndex(personalLoans, trait);
   const shifts = { order: 0, price: 0, compared: 0 };
   for (let seed = 0; seed < 30; seed++) {
-    const catalog = compileCatalog(generateCatalog(seed, 19), personalLoans, { mode: 'live', cdnUrl: '' });
+    const catalog = compileCatalog(generateCatalog(seed, 19), personalLoans, { mode: 'live', cdnUrl: () => '' });
     for (let pair = 0; pair < 20; pair++) {
       const one = randomBorrower(random, personalLoans, 0);
       const other = [...one];
@@ -114,7 +114,7 @@ for (const trait of ['education_level', 'address_zip']) {
   test(`${trait} decides no eligibility either`, () => {
     const random = seededRandom(7);
     const position = fieldIndex(personalLoans, trait);
-    const catalog = compileCatalog(generateCatalog(1, 200), personalLoans, { mode: 'live', cdnUrl: '' });
+    const catalog = compileCatalog(generateCatalog(1, 200), personalLoans, { mode: 'live', cdnUrl: () => '' });
     for (let i = 0; i < 200; i++) {
       const borrower = randomBorrower(random);
       const other = [...borrower];

@@ -18,7 +18,7 @@ import { referenceMatches, referenceOrder } from './reference-matcher.ts';
 function compiled(catalog: CatalogFile): CompiledCatalog {
   const parsed = parseCatalog(JSON.stringify(catalog), personalLoans);
   assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
-  return compileCatalog(parsed.catalog, personalLoans, { mode: 'live', cdnUrl: 'https://cdn.example' });
+  return compileCatalog(parsed.catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
 }
 
 function orderOf(catalog: CompiledCatalog, borrower: number[], sort: Sort, on = today): string[] {
@@ -261,7 +261,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 1, max: 90 }), fc.nat(), (catalogSeed, offers, borrowerSeed) => {
         const catalog = generateCatalog(catalogSeed, offers, vertical);
-        const fast = compileCatalog(catalog, vertical, { mode: 'live', cdnUrl: '' });
+        const fast = compileCatalog(catalog, vertical, { mode: 'live', cdnUrl: () => '' });
         const random = seededRandom(borrowerSeed);
         for (let i = 0; i < 8; i++) {
           const borrower = randomBorrower(random, vertical, 0.2);

@@ -30,7 +30,7 @@ async function openBench(threads: number): Promise<Bench> {
   const catalogs = openCatalogLibrary({
     archiveFolder: folder,
     clock: new ManualClock(),
-    cdnUrl: '',
+    cdnUrl: () => '',
     catalogs: [
       { vertical: personalLoans, mode: 'live', text: textOf(1) },
       { vertical: personalLoans, mode: 'test', text: textOf(2) },

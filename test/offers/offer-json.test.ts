@@ -15,7 +15,7 @@ const head = 'https://go.example/c?sub=sub_1&offer=';
 const tail = '&v=sealed';
 
 function compile(catalog: CatalogFile) {
-  return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: 'https://cdn.example/logos' });
+  return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example/logos' });
 }
 
 /** The members of an offer as contract 2.3 and D8 name them, put together the slow way. */

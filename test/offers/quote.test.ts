@@ -8,7 +8,10 @@ import { borrowerOf, goodBorrower } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
 function quoteOf(offer: Partial<CatalogOffer>, fields: object = {}, catalog: Partial<CatalogFile> = {}) {
-  const compiled = compileCatalog(catalogOf([plainOffer(offer)], catalog), personalLoans, { mode: 'live', cdnUrl: '' });
+  const compiled = compileCatalog(catalogOf([plainOffer(offer)], catalog), personalLoans, {
+    mode: 'live',
+    cdnUrl: () => '',
+  });
   return quote(compiled, 0, borrowerOf({ ...goodBorrower, ...fields }));
 }
 
