@@ -122,32 +122,29 @@ export class ApiFace {
     this.#answer(exchange, headers, await this.#ports.operations.queryAnalytics(admission, query.values));
   }
 
-  /** Size is the listener's check, then content type, then JSON (D1). A body that never arrives gives the day's slot back too. */
+  /** Size is the listener's check, then content type, then JSON (D1). A body that never comes gives back what was reserved for it. */
   #withJsonBody(
     exchange: Exchange,
     headers: string[],
     admission: Admission,
     operate: (body: unknown) => void | Promise<void>,
   ): void {
+    const { operations } = this.#ports;
+    const giveUp = (refusal: Refusal): void => this.#answer(exchange, headers, operations.giveUp(admission, refusal));
     const isJson = isJsonMediaType(exchange.header('content-type'));
-    exchange.readBody((bytes) => {
-      if (!isJson) {
-        this.#answer(exchange, headers, this.#ports.operations.giveUp(admission, { code: 'UNSUPPORTED_MEDIA_TYPE' }));
-        return;
-      }
-      let body: unknown;
-      try {
-        body = JSON.parse(bytes.toString());
-      } catch {
-        this.#answer(
-          exchange,
-          headers,
-          this.#ports.operations.giveUp(admission, { code: 'INVALID_REQUEST', param: 'body' }),
-        );
-        return;
-      }
-      return operate(body);
-    });
+    exchange.readBody(
+      (bytes) => {
+        if (!isJson) return giveUp({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+        let body: unknown;
+        try {
+          body = JSON.parse(bytes.toString());
+        } catch {
+          return giveUp({ code: 'INVALID_REQUEST', param: 'body' });
+        }
+        return operate(body);
+      },
+      () => admission.daySlot?.giveBack(),
+    );
   }
 
   #answer(exchange: Exchange, headers: string[], outcome: Outcome<object>): void {

@@ -1,0 +1,69 @@
+import type { Refusal } from '../domain/outcome.ts';
+
+/**
+ * The HTTP port: what a face may ask of one request, whichever engine carries it. Two adapters stand beside it, and one
+ * conformance suite (`test/http/`) runs against both.
+ */
+export interface Exchange {
+  /** As sent, e.g. `GET`. A HEAD request is answered like GET, without the body. */
+  readonly method: string;
+  /** The path as sent, undecoded, without the query. */
+  readonly path: string;
+  /** The query as sent, undecoded, without the question mark; empty when there is none. */
+  readonly query: string;
+  /** Unique among all requests of all processes; sent back as `X-Request-Id` with every answer. */
+  readonly requestId: string;
+  /** A request header by its lower-case name, empty when absent. Only valid until the handler returns or first awaits. */
+  header(lowerCaseName: string): string;
+  /**
+   * Collects the request body. Call it at most once, before the handler returns. A body over the bound is answered 413 by
+   * the listener, one whose client went away is dropped, and one that is still coming at the deadline is answered 503: then
+   * `onNoBody` is called instead. One of the two is called, once. The bytes are valid only during the call of `onBody`.
+   */
+  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void;
+  /** Sends the answer. Only the first call counts; after an abort or the deadline it does nothing. */
+  reply(reply: Reply): void;
+  /** True once answered, aborted or past the deadline: whatever is still being computed is wanted by nobody. */
+  readonly over: boolean;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Name, value, name, value: flat, since an answer has a dozen and nothing looks them up. */
+  readonly headers: readonly string[];
+  readonly body: string | Uint8Array;
+}
+
+/**
+ * Answers one request, now or later. It may throw or reject: the listener answers 500 and reports it. It must not touch
+ * `header` or `readBody` after its first await.
+ */
+export type Handler = (exchange: Exchange) => void | Promise<void>;
+
+export interface ListenerOptions {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly handler: Handler;
+  /** The answer to what the listener refuses by itself: 400 framing, 413, 500, 503 deadline. */
+  readonly errorReply: (refusal: Refusal, requestId: string) => Reply;
+  /** A handler threw or rejected, or an engine misbehaved: a bug to log, with the id the client was given. */
+  readonly onFault: (fault: unknown, requestId: string) => void;
+  /** A request that ran into the deadline, for a metric. */
+  readonly onDeadline?: () => void;
+  readonly bodyBytesMax: number;
+  readonly deadlineMs: number;
+}
+
+export interface Listener {
+  readonly engine: 'uws' | 'node';
+  /** The port bound, also when 0 was asked for. */
+  readonly port: number;
+  /** Requests received and not yet answered. */
+  readonly inFlight: number;
+  /**
+   * Stops accepting connections, answers what is in flight with `Connection: close`, and resolves when all of it is answered or
+   * `graceMs` have passed; then every socket is closed. Idempotent.
+   */
+  close(graceMs: number): Promise<void>;
+}

@@ -1,0 +1,324 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { bounds } from '../bounds.ts';
+import type { Refusal } from '../domain/outcome.ts';
+import { type Deadlined, DeadlineQueue } from './deadline-queue.ts';
+import { InFlight } from './in-flight.ts';
+import type { Exchange, Listener, ListenerOptions, Reply } from './listener.ts';
+import { bodyBytes, headText, isBodyless } from './reply-text.ts';
+import { nextRequestId } from './request-id.ts';
+
+/**
+ * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. Rejects with the
+ * system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
+ */
+export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
+  const server = createServer({
+    maxHeaderSize: bounds.headBytesMax,
+    headersTimeout: bounds.connectionIdleMs,
+    requestTimeout: bounds.connectionIdleMs,
+    keepAliveTimeout: bounds.connectionIdleMs,
+    connectionsCheckingInterval: bounds.connectionCheckMs,
+    // The framing check answers for it, with the documented error body.
+    requireHostHeader: false,
+  });
+  // Headers beyond a count would be left out of what the framing check sees; the size of the head bounds them already.
+  server.maxHeadersCount = 0;
+  // A client that takes nothing of its answer.
+  server.timeout = bounds.connectionIdleMs;
+  const listener = new NodeListener(options, server);
+  server.listen({ host: options.host, port: options.port, exclusive: true });
+  await once(server, 'listening');
+  listener.opened();
+  return listener;
+}
+
+class NodeListener implements Listener {
+  readonly engine = 'node';
+  readonly options: ListenerOptions;
+  readonly requests = new InFlight();
+  readonly deadlines: DeadlineQueue;
+  port = 0;
+  /** Set for good when the drain begins: every answer from then on ends its connection. */
+  draining = false;
+  private readonly server: Server;
+  private readonly connections = new Map<Socket, Set<NodeExchange>>();
+  private deadlineCheck: NodeJS.Timeout | undefined;
+  private closed: Promise<void> | undefined;
+
+  constructor(options: ListenerOptions, server: Server) {
+    this.options = options;
+    this.server = server;
+    this.deadlines = new DeadlineQueue(options.deadlineMs);
+    server.on('connection', (socket) => this.connected(socket));
+    server.on('request', (request, response) => this.serve(request, response));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.unreadable(error, socket as Socket));
+  }
+
+  get inFlight(): number {
+    return this.requests.count;
+  }
+
+  opened(): void {
+    this.port = (this.server.address() as AddressInfo).port;
+    this.deadlineCheck = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckMs);
+  }
+
+  close(graceMs: number): Promise<void> {
+    this.closed ??= this.drain(graceMs);
+    return this.closed;
+  }
+
+  private async drain(graceMs: number): Promise<void> {
+    this.draining = true;
+    const closed = once(this.server, 'close');
+    this.server.close();
+    await this.requests.drained(graceMs);
+    this.server.closeAllConnections();
+    await closed;
+    clearInterval(this.deadlineCheck);
+  }
+
+  private connected(socket: Socket): void {
+    const exchanges = new Set<NodeExchange>();
+    this.connections.set(socket, exchanges);
+    socket.once('close', () => {
+      this.connections.delete(socket);
+      for (const exchange of exchanges) exchange.release();
+    });
+  }
+
+  private serve(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const exchanges = this.connections.get(socket);
+    // Answers to pipelined requests wait for each other in memory, so there is a bound to how many may.
+    if (exchanges === undefined || exchanges.size >= bounds.pipelinedRequestsMax) {
+      socket.destroy();
+      return;
+    }
+    const exchange = new NodeExchange(this, request, response);
+    exchanges.add(exchange);
+    response.once('finish', () => {
+      exchanges.delete(exchange);
+      exchange.release();
+    });
+    exchange.run();
+  }
+
+  /** What the parser refused by itself, or a request that took too long to arrive. */
+  private unreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+    const exchanges = [...(this.connections.get(socket) ?? [])];
+    if (exchanges.length > 0 && exchanges.every(({ over }) => over)) {
+      // Answered already, and the body that was to go by is malformed.
+      for (const exchange of exchanges) exchange.giveUpBody();
+      return;
+    }
+    // Whatever is written while a request is pending would be taken for its answer.
+    const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    if (exchanges.length > 0 || silent || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const requestId = nextRequestId();
+    const reply = this.parserReply(error.code, requestId);
+    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    const ended = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
+    socket.write(`HTTP/1.1 ${headText(reply, requestId)}\r\n${ended}`);
+    socket.end(body);
+    // Closing at once could reset the connection before the answer is read.
+    const lingering = { dueMs: 0, onDeadline: () => socket.destroy() };
+    this.deadlines.add(lingering, performance.now());
+    socket.once('close', () => this.deadlines.remove(lingering));
+    socket.resume();
+  }
+
+  private parserReply(code: string | undefined, requestId: string): Reply {
+    if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: [], body: '' };
+    const param = code === undefined ? undefined : paramOfParserError[code];
+    const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : { code: 'INVALID_REQUEST', param };
+    return this.options.errorReply(refusal, requestId);
+  }
+}
+
+const paramOfParserError: { readonly [code: string]: string } = {
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length',
+  HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding',
+};
+
+/** One request on node:http; its states are those of the native exchange. */
+class NodeExchange implements Exchange, Deadlined {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly requestId = nextRequestId();
+  over = false;
+  dueMs = 0;
+  private readonly listener: NodeListener;
+  private readonly request: IncomingMessage;
+  private readonly response: ServerResponse;
+  private handling = true;
+  private bodyAsked = false;
+  /** While the body is awaited: whom to tell that it will not come. */
+  private onNoBody: (() => void) | undefined;
+  /** The body is not fit to be read, so the connection ends with this exchange. */
+  private bodyUnwanted: boolean;
+  private counted = true;
+
+  constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
+    this.listener = listener;
+    this.request = request;
+    this.response = response;
+    this.method = request.method ?? '';
+    const target = request.url ?? '';
+    const question = target.indexOf('?');
+    this.path = question === -1 ? target : target.slice(0, question);
+    this.query = question === -1 ? '' : target.slice(question + 1);
+    this.bodyUnwanted = Number(request.headers['content-length'] ?? 0) > listener.options.bodyBytesMax;
+  }
+
+  run(): void {
+    const { options, requests, deadlines } = this.listener;
+    requests.begin();
+    deadlines.add(this, performance.now());
+    const malformed = this.malformed();
+    if (malformed === undefined) {
+      try {
+        options.handler(this)?.catch((fault: unknown) => this.fail(fault));
+      } catch (fault) {
+        this.fail(fault);
+      }
+    } else {
+      this.bodyUnwanted = true;
+      this.refuse({ code: 'INVALID_REQUEST', param: malformed });
+    }
+    this.handling = false;
+  }
+
+  header(lowerCaseName: string): string {
+    return this.handling ? (this.request.headersDistinct[lowerCaseName]?.[0] ?? '') : '';
+  }
+
+  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
+    if (!this.handling || this.bodyAsked) throw new Error('readBody is for once, before the handler returns');
+    this.bodyAsked = true;
+    if (this.over) {
+      onNoBody?.();
+      return;
+    }
+    this.onNoBody = onNoBody;
+    if (this.bodyUnwanted) {
+      this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
+      return;
+    }
+    // The parser hands over no more than was declared, so the bound holds without counting.
+    const chunks: Buffer[] = [];
+    this.request.on('data', (chunk: Buffer) => {
+      if (!this.over) chunks.push(chunk);
+    });
+    this.request.once('end', () => {
+      if (!this.over) this.deliver(onBody, Buffer.concat(chunks));
+    });
+  }
+
+  reply(reply: Reply): void {
+    if (this.over) return;
+    try {
+      this.answer(reply);
+    } catch (fault) {
+      this.fail(fault);
+    }
+  }
+
+  onDeadline(): void {
+    if (this.over) {
+      // It lingered for long enough.
+      this.request.socket.destroy();
+      return;
+    }
+    this.listener.options.onDeadline?.();
+    this.refuse({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
+  }
+
+  /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */
+  giveUpBody(): void {
+    this.response.end();
+  }
+
+  /** The answer has left, or the client has. */
+  release(): void {
+    this.over = true;
+    this.forgetBody();
+    this.listener.deadlines.remove(this);
+    this.uncount();
+  }
+
+  /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
+  private malformed(): string | undefined {
+    const { headersDistinct, httpVersion } = this.request;
+    if (headersDistinct['transfer-encoding'] !== undefined) return 'Transfer-Encoding';
+    if ((headersDistinct['content-length']?.length ?? 0) > 1) return 'Content-Length';
+    const hosts = headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'Host';
+    return this.path.startsWith('/') ? undefined : 'request-target';
+  }
+
+  private deliver(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
+    this.onNoBody = undefined;
+    try {
+      onBody(body)?.catch((fault: unknown) => this.fail(fault));
+    } catch (fault) {
+      this.fail(fault);
+    }
+  }
+
+  /** The exchange is over: a body still awaited will not come. */
+  private forgetBody(): void {
+    const { onNoBody } = this;
+    this.onNoBody = undefined;
+    onNoBody?.();
+  }
+
+  private fail(fault: unknown): void {
+    this.listener.options.onFault(fault, this.requestId);
+    if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
+  }
+
+  private refuse(refusal: Refusal): void {
+    this.answer(this.listener.options.errorReply(refusal, this.requestId));
+  }
+
+  private answer(reply: Reply): void {
+    const { response, listener } = this;
+    const headers = [...reply.headers, 'X-Request-Id', this.requestId];
+    if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyBytes(reply)));
+    if (this.bodyUnwanted || listener.draining) headers.push('Connection', 'close');
+    // Throws, with nothing sent, when a header holds what a header may not.
+    response.writeHead(reply.status, headers);
+    this.over = true;
+    this.forgetBody();
+    listener.deadlines.remove(this);
+    if (this.bodyUnwanted) this.linger(reply);
+    else response.end(reply.body);
+  }
+
+  /**
+   * Sends the whole answer without ending it, lets the unwanted body go by until it ends or the deadline passes, and only
+   * then closes: closing at once would reset the connection and often destroy the answer before it is read.
+   */
+  private linger(reply: Reply): void {
+    const { request, response, listener } = this;
+    if (this.method === 'HEAD' || bodyBytes(reply) === 0) response.flushHeaders();
+    else response.write(reply.body);
+    this.uncount();
+    listener.deadlines.add(this, performance.now());
+    request.once('end', () => this.giveUpBody());
+    request.resume();
+  }
+
+  private uncount(): void {
+    if (this.counted) this.listener.requests.end();
+    this.counted = false;
+  }
+}

@@ -1,0 +1,414 @@
+import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { bounds } from '../bounds.ts';
+import type { Refusal } from '../domain/outcome.ts';
+import { type Deadlined, DeadlineQueue } from './deadline-queue.ts';
+import { InFlight } from './in-flight.ts';
+import type { Exchange, Listener, ListenerOptions, Reply } from './listener.ts';
+import { bodyBytes, headText, isBodyless } from './reply-text.ts';
+import { nextRequestId } from './request-id.ts';
+
+// The only file that touches the native library. docs/native-http.md holds its contract: which of its values is valid when.
+
+/** The native library cannot be loaded on this machine: no binary for its platform, C library or Node.js version. */
+export class NativeEngineUnavailable extends Error {}
+
+/** What we use of the library, with what its own declarations leave out: listening with host and options, and `_cfg`. */
+interface NativeEngine {
+  App(): NativeApp;
+  us_listen_socket_close(socket: us_listen_socket): void;
+  us_socket_local_port(socket: us_listen_socket): number;
+  LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+  _cfg(setting: 'silent'): void;
+}
+
+interface NativeApp {
+  any(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): NativeApp;
+  listen(host: string, port: number, options: number, listening: (socket: us_listen_socket | false) => void): NativeApp;
+  close(): void;
+}
+
+/**
+ * Serves on uWebSockets.js. Rejects with {@link NativeEngineUnavailable} when the library cannot be loaded, and with the
+ * system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
+ */
+export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
+  const engine = await loadNativeEngine();
+  const app = engine.App();
+  const listener = new UwsListener(options, engine, app);
+  app.any('/*', (res, req) => listener.serve(res, req));
+  let socket: us_listen_socket | false = false;
+  // Without the exclusive option two servers could share a port unnoticed. The callback runs before `listen` returns.
+  app.listen(options.host, options.port, engine.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
+    socket = listening;
+  });
+  if (socket === false) throw await whyNotListening(options.host, options.port);
+  listener.opened(socket);
+  return listener;
+}
+
+async function loadNativeEngine(): Promise<NativeEngine> {
+  // The library reads its limit from the environment once, while it is being loaded, and has no other way to be told.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(bounds.headBytesMax);
+  try {
+    const engine = (await import('uWebSockets.js')) as unknown as NativeEngine;
+    engine._cfg('silent');
+    return engine;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    throw new NativeEngineUnavailable(`uWebSockets.js cannot be loaded: ${reason}`, { cause });
+  }
+}
+
+/** The library says only that it failed, so the system is asked again in a way that tells the reason. */
+async function whyNotListening(host: string, port: number): Promise<unknown> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, 'listening');
+  } catch (reason) {
+    return reason;
+  }
+  server.close();
+  return new Error(`the HTTP engine could not listen on ${host}:${port}`);
+}
+
+class UwsListener implements Listener {
+  readonly engine = 'uws';
+  readonly options: ListenerOptions;
+  readonly requests = new InFlight();
+  readonly deadlines: DeadlineQueue;
+  port = 0;
+  /** Set for good when the drain begins: every answer from then on ends its connection. */
+  draining = false;
+  private readonly native: NativeEngine;
+  private readonly app: NativeApp;
+  private socket: us_listen_socket | undefined;
+  private deadlineCheck: NodeJS.Timeout | undefined;
+  private closed: Promise<void> | undefined;
+
+  constructor(options: ListenerOptions, native: NativeEngine, app: NativeApp) {
+    this.options = options;
+    this.native = native;
+    this.app = app;
+    this.deadlines = new DeadlineQueue(options.deadlineMs);
+  }
+
+  get inFlight(): number {
+    return this.requests.count;
+  }
+
+  opened(socket: us_listen_socket): void {
+    this.socket = socket;
+    this.port = this.native.us_socket_local_port(socket);
+    this.deadlineCheck = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckMs);
+  }
+
+  serve(res: HttpResponse, req: HttpRequest): void {
+    new UwsExchange(this, res, req).run();
+  }
+
+  close(graceMs: number): Promise<void> {
+    this.closed ??= this.drain(graceMs);
+    return this.closed;
+  }
+
+  private async drain(graceMs: number): Promise<void> {
+    this.draining = true;
+    if (this.socket !== undefined) this.native.us_listen_socket_close(this.socket);
+    await this.requests.drained(graceMs);
+    // Closes every socket at once, so it must not be called from within a callback of the engine; here we never are.
+    this.app.close();
+    clearInterval(this.deadlineCheck);
+  }
+}
+
+/**
+ * The exchange whose native callback was entered last. Its socket may still hold the one cork buffer of the process, also
+ * in the microtasks after the callback; while it does, no other socket can be corked, and each piece of an answer written
+ * to one would be a system call of its own (measured: six times the cost of the whole request).
+ */
+let corkHolder: UwsExchange | undefined;
+
+/** Exchanges with something to write or to close as soon as no native callback can be running. */
+let postponed: UwsExchange[] = [];
+
+function postpone(exchange: UwsExchange): void {
+  if (postponed.length === 0) setImmediate(runPostponed);
+  postponed.push(exchange);
+}
+
+function runPostponed(): void {
+  const due = postponed;
+  postponed = [];
+  corkHolder = undefined;
+  for (const exchange of due) exchange.proceed();
+}
+
+// Counted by one static function, since a request with a body calls it for every header it has.
+let contentLengths = 0;
+let transferEncodings = 0;
+function countFraming(lowerCaseName: string): void {
+  if (lowerCaseName === 'content-length') contentLengths += 1;
+  else if (lowerCaseName === 'transfer-encoding') transferEncodings += 1;
+}
+
+const emptyBody = Buffer.alloc(0);
+
+/**
+ * One request on the native engine.
+ *
+ *     handling ──reply──> over ─────────────────────────> released
+ *        │                  └─(body refused)─> lingering ─┘
+ *        └─return─> pending ──reply, deadline──> over ...
+ *     an abort leads from everywhere to: over, released
+ *
+ * `req` is ours while handling, `res` until released.
+ */
+class UwsExchange implements Exchange, Deadlined {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly requestId = nextRequestId();
+  over = false;
+  dueMs = 0;
+  private readonly listener: UwsListener;
+  private req: HttpRequest | undefined;
+  private res: HttpResponse | undefined;
+  /** From Content-Length. */
+  private declaredBytes = 0;
+  private bodyAsked = false;
+  /** While the body is awaited: whom to tell that it will not come. */
+  private onNoBody: (() => void) | undefined;
+  /** The body is not fit to be read, so the connection ends with this exchange. */
+  private bodyUnwanted = false;
+  /** Answered, and waiting for such a body to go by. */
+  private lingering = false;
+  private held: { readonly reply: Reply; readonly head: string } | undefined;
+
+  constructor(listener: UwsListener, res: HttpResponse, req: HttpRequest) {
+    this.listener = listener;
+    this.res = res;
+    this.req = req;
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    // Declared a string, and undefined when there is no question mark.
+    this.query = req.getQuery() ?? '';
+  }
+
+  /** Everything that happens before the engine gets control back. It must not throw, and must leave `res` answered or watched. */
+  run(): void {
+    corkHolder = this;
+    const { options, requests, deadlines } = this.listener;
+    requests.begin();
+    const misframed = this.misframed();
+    if (misframed === undefined) {
+      try {
+        options.handler(this)?.catch((fault: unknown) => this.fail(fault));
+      } catch (fault) {
+        this.fail(fault);
+      }
+    } else {
+      this.bodyUnwanted = true;
+      this.refuse({ code: 'INVALID_REQUEST', param: misframed });
+    }
+    this.req = undefined;
+    // No abort can reach us before here, since the engine is waiting for this very call; and an exchange already answered
+    // needs no watching. That is a twentieth of a small request's cost.
+    if (this.res === undefined) return;
+    this.res.onAborted(() => this.release());
+    if (!this.over) deadlines.add(this, performance.now());
+  }
+
+  header(lowerCaseName: string): string {
+    return this.req === undefined ? '' : this.req.getHeader(lowerCaseName);
+  }
+
+  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
+    if (this.req === undefined || this.bodyAsked) throw new Error('readBody is for once, before the handler returns');
+    this.bodyAsked = true;
+    if (this.over) {
+      onNoBody?.();
+      return;
+    }
+    this.onNoBody = onNoBody;
+    // The engine does not always announce a body without bytes.
+    if (this.declaredBytes === 0) this.deliver(onBody, emptyBody);
+    else if (this.bodyUnwanted) this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
+    else this.gather(onBody);
+  }
+
+  reply(reply: Reply): void {
+    if (this.over) return;
+    let head: string;
+    try {
+      head = headText(reply, this.requestId);
+    } catch (fault) {
+      this.fail(fault);
+      return;
+    }
+    this.answer(reply, head);
+  }
+
+  onDeadline(): void {
+    if (this.over) {
+      // It lingered for long enough.
+      const { res } = this;
+      this.release();
+      res?.close();
+      return;
+    }
+    this.listener.options.onDeadline?.();
+    this.refuse({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
+  }
+
+  /** Called when no native callback can be running. */
+  proceed(): void {
+    const { res, held } = this;
+    if (res === undefined) return;
+    if (held === undefined) {
+      this.release();
+      res.close();
+      return;
+    }
+    this.held = undefined;
+    res.cork(() => this.write(held.reply, held.head));
+  }
+
+  /**
+   * The header that leaves doubt about where the body ends, if any. This engine would take the first of several lengths
+   * and any transfer coding for chunked, where a proxy before us may have read otherwise: that is how requests are smuggled.
+   *
+   * Going over all headers costs 0.1 us each, so it is left to requests that have a body or a method made for one. A GET
+   * whose first Content-Length is empty and followed by another passes; no proxy may forward such a thing.
+   */
+  private misframed(): 'Content-Length' | 'Transfer-Encoding' | undefined {
+    const req = this.req as HttpRequest;
+    const length = req.getHeader('content-length');
+    if (req.getHeader('transfer-encoding') !== '') return 'Transfer-Encoding';
+    if (length === '' && (this.method === 'GET' || this.method === 'HEAD')) return undefined;
+    contentLengths = 0;
+    transferEncodings = 0;
+    req.forEach(countFraming);
+    if (transferEncodings > 0) return 'Transfer-Encoding';
+    if (contentLengths !== (length === '' ? 0 : 1)) return 'Content-Length';
+    if (length === '') return undefined;
+    // The engine answers 400 to what it takes for no number, in place of whatever we wrote; the handler must not see it.
+    if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
+    this.declaredBytes = Number(length);
+    this.bodyUnwanted = this.declaredBytes > this.listener.options.bodyBytesMax;
+    return undefined;
+  }
+
+  private gather(onBody: (body: Buffer) => void | Promise<void>): void {
+    let gathered: Buffer | undefined;
+    let filled = 0;
+    // The engine hands over no more than was declared, so the bound holds without counting.
+    this.res?.onData((chunk, isLast) => {
+      corkHolder = this;
+      if (this.over) return;
+      if (gathered === undefined && isLast) {
+        this.deliver(onBody, Buffer.from(chunk));
+        return;
+      }
+      gathered ??= Buffer.allocUnsafe(this.declaredBytes);
+      gathered.set(new Uint8Array(chunk), filled);
+      filled += chunk.byteLength;
+      if (isLast) this.deliver(onBody, gathered);
+    });
+  }
+
+  private deliver(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
+    this.onNoBody = undefined;
+    try {
+      onBody(body)?.catch((fault: unknown) => this.fail(fault));
+    } catch (fault) {
+      this.fail(fault);
+    }
+  }
+
+  /** The exchange is over: a body still awaited will not come. */
+  private forgetBody(): void {
+    const { onNoBody } = this;
+    this.onNoBody = undefined;
+    onNoBody?.();
+  }
+
+  private fail(fault: unknown): void {
+    this.listener.options.onFault(fault, this.requestId);
+    if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
+  }
+
+  private refuse(refusal: Refusal): void {
+    const reply = this.listener.options.errorReply(refusal, this.requestId);
+    this.answer(reply, headText(reply, this.requestId));
+  }
+
+  private answer(reply: Reply, head: string): void {
+    this.over = true;
+    this.forgetBody();
+    if (this.req !== undefined) {
+      // The engine corks the socket while the handler runs.
+      this.write(reply, head);
+    } else if (corkHolder === this || corkHolder === undefined) {
+      this.res?.cork(() => this.write(reply, head));
+    } else {
+      this.held = { reply, head };
+      postpone(this);
+    }
+  }
+
+  private write(reply: Reply, head: string): void {
+    const { res, listener } = this;
+    if (res === undefined) return;
+    if (this.bodyUnwanted) {
+      this.writeAndLinger(res, reply, head);
+      return;
+    }
+    this.release();
+    if (this.method !== 'HEAD' && !isBodyless(reply.status)) {
+      // One string for status and headers: a call for each header costs half as much as all of our own work.
+      res.writeStatus(head);
+      res.end(reply.body, listener.draining);
+      return;
+    }
+    // This call takes no length and no wish to close without going wrong; a drain closes the socket by itself.
+    const length = isBodyless(reply.status) ? '' : `\r\nContent-Length: ${bodyBytes(reply)}`;
+    res.writeStatus(`${head}${length}${listener.draining ? '\r\nConnection: close' : ''}`);
+    res.endWithoutBody();
+  }
+
+  /**
+   * Answers while the client may still be sending a body that nobody will read. Closing at once would reset the
+   * connection and often destroy the answer before it is read, so the body is let go by until it ends or the deadline
+   * passes, and then the connection is closed.
+   *
+   * The engine keeps a socket for us only while it believes the answer unfinished. So all of the answer is written as if
+   * it were a status; the line end that follows a status is counted as the body's last two bytes.
+   */
+  private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
+    const { requests, deadlines } = this.listener;
+    const ended = `${head}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${bodyBytes(reply) + 2}\r\n`;
+    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    res.writeStatus(this.method === 'HEAD' ? ended : Buffer.concat([Buffer.from(`${ended}\r\n`), body]));
+    this.lingering = true;
+    requests.end();
+    deadlines.add(this, performance.now());
+    res.onData((_chunk, isLast) => {
+      corkHolder = this;
+      if (isLast) postpone(this);
+    });
+  }
+
+  /** From here on `res` is the engine's alone. */
+  private release(): void {
+    if (this.res === undefined) return;
+    const { requests, deadlines } = this.listener;
+    this.res = undefined;
+    this.over = true;
+    this.forgetBody();
+    deadlines.remove(this);
+    if (!this.lingering) requests.end();
+  }
+}

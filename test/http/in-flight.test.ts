@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InFlight } from '../../src/http/in-flight.ts';
+
+test('a drain of nothing resolves', async () => {
+  await new InFlight().drained(60_000);
+});
+
+test('a drain waits for the last request, and for those that came after it began', async () => {
+  const requests = new InFlight();
+  requests.begin();
+  let drained = false;
+  const drain = requests.drained(60_000).then(() => {
+    drained = true;
+  });
+  // The next request arrives in the very turn that answers the last one.
+  requests.end();
+  requests.begin();
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  assert.equal(drained, false);
+  assert.equal(requests.count, 1);
+  requests.end();
+  await drain;
+});
+
+test('a drain gives up after its grace', async () => {
+  const requests = new InFlight();
+  requests.begin();
+  await requests.drained(1);
+  assert.equal(requests.count, 1);
+});

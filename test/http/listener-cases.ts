@@ -1,0 +1,885 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { bounds } from '../../src/bounds.ts';
+import { errorTable } from '../../src/domain/error-table.ts';
+import type { Refusal } from '../../src/domain/outcome.ts';
+import type { Exchange, Handler, Listener, ListenerOptions, Reply } from '../../src/http/listener.ts';
+import type { RawConnection, RawResponse } from './raw-connection.ts';
+
+/** One behaviour every listener has; `start` gives a listener that is closed after the case. */
+export interface ListenerCase {
+  readonly name: string;
+  run(bench: ListenerBench): Promise<void>;
+}
+
+export interface ListenerBench {
+  readonly engine: Listener['engine'];
+  /** Errors the listener reported, with the request id it reported them for. */
+  readonly faults: { readonly fault: unknown; readonly requestId: string }[];
+  start(handler: Handler, overrides?: Partial<ListenerOptions>): Promise<Listener>;
+  open(listener: Listener): Promise<RawConnection>;
+}
+
+/** As the composition root would answer: the documented error body, and what a 503 needs. */
+export function errorReply(refusal: Refusal, requestId: string): Reply {
+  const { status, message } = errorTable[refusal.code];
+  const headers = ['Content-Type', 'application/json'];
+  if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(refusal.retryAfterSeconds));
+  const { param } = refusal;
+  const body = {
+    error: refusal.code,
+    message,
+    ...(param && { param }),
+    ...(status === 500 && { request_id: requestId }),
+  };
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+const text = (body: string, status = 200): Reply => ({
+  status,
+  headers: ['Content-Type', 'text/plain; charset=utf-8'],
+  body,
+});
+
+const hello: Handler = (exchange) => exchange.reply(text('hello'));
+
+/** Answers with the body it read, and the body's size first. */
+const echo: Handler = (exchange) =>
+  exchange.readBody((body) => exchange.reply(text(`${body.length}:${body.subarray(0, 64).toString()}`)));
+
+const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: test\r\n${headers}\r\n`;
+const post = (path: string, body: string, headers = ''): string =>
+  `POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
+
+function errorOf(response: RawResponse): { error: string; param?: string; request_id?: string } {
+  return JSON.parse(response.body.toString());
+}
+
+async function ask(connection: RawConnection, request: string): Promise<RawResponse> {
+  connection.send(request);
+  return connection.response();
+}
+
+/** A promise and the function that keeps it: what a test waits for instead of sleeping. */
+function signal<Value = void>(): { promise: Promise<Value>; give: (value: Value) => void } {
+  const { promise, resolve } = Promise.withResolvers<Value>();
+  return { promise, give: resolve };
+}
+
+/** Turns of the event loop until `reached`; fails rather than waiting for ever. */
+async function until(reached: () => boolean): Promise<void> {
+  const giveUpMs = performance.now() + 20_000;
+  while (!reached()) {
+    assert(performance.now() < giveUpMs, 'the condition was never reached');
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+async function refusedAndClosed(connection: RawConnection, param: string): Promise<void> {
+  const response = await connection.response();
+  assert.equal(response.status, 400);
+  assert.equal(errorOf(response).error, 'INVALID_REQUEST');
+  assert.equal(errorOf(response).param, param);
+  assert.ok(response.headers.get('x-request-id'));
+  assert.equal(response.headers.get('connection'), 'close');
+  await connection.closed;
+}
+
+export const listenerCases: readonly ListenerCase[] = [
+  {
+    name: 'hands the handler method, path and query as sent, undecoded',
+    async run({ start, open }) {
+      const listener = await start((x) => x.reply(text(JSON.stringify([x.method, x.path, x.query]))));
+      const connection = await open(listener);
+      const seen = async (line: string): Promise<unknown> =>
+        JSON.parse((await ask(connection, `${line} HTTP/1.1\r\nHost: test\r\n\r\n`)).body.toString());
+      assert.deepEqual(await seen('GET /a%2Fb//c?x=%2C&y=1?2'), ['GET', '/a%2Fb//c', 'x=%2C&y=1?2']);
+      assert.deepEqual(await seen('PUT /'), ['PUT', '/', '']);
+      assert.deepEqual(await seen('DELETE /x?'), ['DELETE', '/x', '']);
+      assert.deepEqual(await seen('OPTIONS /x'), ['OPTIONS', '/x', '']);
+    },
+  },
+  {
+    name: 'answers with status, headers, length, date and request id, each once, and no server header',
+    async run({ start, open }) {
+      const listener = await start((x) =>
+        x.reply({ status: 404, headers: ['X-One', '1', 'X-Two', 'a, b'], body: 'né' }),
+      );
+      const response = await ask(await open(listener), get('/'));
+      assert.equal(response.status, 404);
+      assert.equal(response.headers.get('x-one'), '1');
+      assert.equal(response.headers.get('x-two'), 'a, b');
+      assert.equal(response.headers.get('content-length'), '3');
+      assert.equal(response.body.toString(), 'né');
+      assert.ok(!Number.isNaN(Date.parse(response.headers.get('date') ?? '')));
+      assert.ok(response.headers.get('x-request-id'));
+      assert.ok([...response.counts.values()].every((count) => count === 1));
+      assert.ok(!response.headers.has('server') && !response.headers.has('uwebsockets'));
+    },
+  },
+  {
+    name: 'gives every request an id of its own and sends back the one the handler saw',
+    async run({ start, open }) {
+      const listener = await start((x) => x.reply(text(x.requestId)));
+      const connection = await open(listener);
+      const ids = new Set<string>();
+      for (let count = 0; count < 20; count += 1) {
+        const response = await ask(connection, get('/'));
+        assert.equal(response.headers.get('x-request-id'), response.body.toString());
+        ids.add(response.body.toString());
+      }
+      assert.equal(ids.size, 20);
+    },
+  },
+  {
+    name: 'answers a body given as bytes, as they are',
+    async run({ start, open }) {
+      const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+      const listener = await start((x) => x.reply({ status: 200, headers: [], body: bytes.subarray(1) }));
+      const response = await ask(await open(listener), get('/'));
+      assert.deepEqual(response.body, Buffer.from(bytes.subarray(1)));
+    },
+  },
+  {
+    name: 'answers 204 and 304 without body and length, and keeps the connection',
+    async run({ start, open }) {
+      const listener = await start((x) =>
+        x.reply({ status: Number(x.path.slice(1)), headers: ['X-A', 'b'], body: '' }),
+      );
+      const connection = await open(listener);
+      for (const status of [204, 304]) {
+        const response = await ask(connection, get(`/${status}`));
+        assert.equal(response.status, status);
+        assert.equal(response.headers.get('x-a'), 'b');
+        assert.equal(response.headers.has('content-length'), false);
+      }
+    },
+  },
+  {
+    name: 'answers HEAD like GET without the body, at once and later',
+    async run({ start, open }) {
+      const listener = await start(async (x) => {
+        if (x.path === '/later') await new Promise(setImmediate);
+        x.reply(text('né'));
+      });
+      const connection = await open(listener);
+      for (const path of ['/now', '/later']) {
+        const asked = await ask(connection, get(path));
+        connection.send(`HEAD ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+        const head = await connection.response(true);
+        assert.equal(head.status, 200);
+        assert.equal(head.headers.get('content-length'), asked.headers.get('content-length'));
+        assert.deepEqual([...head.headers.keys()].sort(), [...asked.headers.keys()].sort());
+        assert.ok([...head.counts.values()].every((count) => count === 1));
+      }
+      // A body sent after a HEAD would stand where this answer is expected.
+      assert.equal((await ask(connection, get('/now'))).status, 200);
+      assert.equal(connection.rest, '');
+    },
+  },
+  {
+    name: 'reads request headers by lower-case name, empty when absent, the first when repeated',
+    async run({ start, open }) {
+      const listener = await start((x) =>
+        x.reply(text([x.header('x-some'), x.header('x-none'), x.header('x-twice')].join())),
+      );
+      const response = await ask(await open(listener), get('/', 'X-SOME:  value \r\nX-Twice: 1\r\nX-Twice: 2\r\n'));
+      assert.equal(response.body.toString(), 'value,,1');
+    },
+  },
+  {
+    name: 'gives no header after the handler returned or awaited, and does not fail',
+    async run({ start, open, faults }) {
+      const listener = await start(async (x) => {
+        const before = x.header('x-some');
+        await null;
+        const after = x.header('x-some');
+        await new Promise(setImmediate);
+        x.reply(text(JSON.stringify([before, after, x.header('x-some'), x.path, x.query])));
+      });
+      const response = await ask(await open(listener), get('/p?q', 'X-Some: value\r\n'));
+      assert.deepEqual(JSON.parse(response.body.toString()), ['value', '', '', '/p', 'q']);
+      assert.deepEqual(faults, []);
+    },
+  },
+  {
+    name: 'collects a body, whole or in pieces, UTF-8 split anywhere',
+    async run({ start, open }) {
+      const listener = await start(echo);
+      const connection = await open(listener);
+      assert.equal((await ask(connection, post('/', 'grün'))).body.toString(), '5:grün');
+      const bytes = Buffer.from(post('/', 'grün'));
+      const split = bytes.length - 2;
+      connection.send(bytes.subarray(0, 9));
+      await new Promise(setImmediate);
+      connection.send(bytes.subarray(9, split - 2));
+      await new Promise(setImmediate);
+      connection.send(bytes.subarray(split - 2, split));
+      await new Promise(setImmediate);
+      connection.send(bytes.subarray(split));
+      assert.equal((await connection.response()).body.toString(), '5:grün');
+    },
+  },
+  {
+    name: 'gives an empty body when there is none, also when the head came in pieces',
+    async run({ start, open }) {
+      const listener = await start(echo);
+      const connection = await open(listener);
+      assert.equal((await ask(connection, get('/'))).body.toString(), '0:');
+      assert.equal((await ask(connection, post('/', ''))).body.toString(), '0:');
+      await connection.sendInPieces(['POST / HT', 'TP/1.1\r\nHost: test\r\nContent-Le', 'ngth: 0\r\n\r', '\n']);
+      assert.equal((await connection.response()).body.toString(), '0:');
+    },
+  },
+  {
+    name: 'takes a body of exactly the bound and refuses one byte more with 413',
+    async run({ start, open }) {
+      const listener = await start(echo, { bodyBytesMax: 1000 });
+      assert.equal((await ask(await open(listener), post('/', 'x'.repeat(1000)))).body.toString().slice(0, 5), '1000:');
+      const connection = await open(listener);
+      const refused = await ask(connection, post('/', 'x'.repeat(1001)));
+      assert.equal(refused.status, 413);
+      assert.equal(errorOf(refused).error, 'PAYLOAD_TOO_LARGE');
+      assert.equal(refused.headers.get('connection'), 'close');
+      await connection.closed;
+    },
+  },
+  {
+    name: 'refuses a large body as soon as it is announced, before a byte of it is sent',
+    async run({ start, open }) {
+      const listener = await start(echo, { deadlineMs: 60_000 });
+      const connection = await open(listener);
+      connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\n');
+      assert.equal((await connection.response()).status, 413);
+    },
+  },
+  {
+    name: 'lets a client that sends 10 MB read its 413 before the connection is closed',
+    async run({ start, open }) {
+      let bodies = 0;
+      const listener = await start((x) =>
+        x.readBody(() => {
+          bodies += 1;
+        }),
+      );
+      const connection = await open(listener);
+      const before = process.memoryUsage().arrayBuffers;
+      // Like a client that reads nothing before it has sent everything: a reset would throw away what it did not read.
+      connection.socket.pause();
+      connection.send(`POST / HTTP/1.1\r\nHost: test\r\nContent-Length: ${10 * 1024 * 1024}\r\n\r\n`);
+      for (let sent = 0; sent < 160; sent += 1) {
+        await new Promise((resolve) => connection.socket.write(Buffer.alloc(64 * 1024), resolve));
+      }
+      connection.socket.resume();
+      assert.equal((await connection.response()).status, 413);
+      await connection.closed;
+      assert.equal(bodies, 0);
+      assert(process.memoryUsage().arrayBuffers - before < 64 * 1024 * 1024);
+      assert.equal(
+        (await fetch(`http://127.0.0.1:${listener.port}/`, { method: 'POST', body: Buffer.alloc(1e7) })).status,
+        413,
+      );
+    },
+  },
+  {
+    name: 'closes a connection whose unwanted body never ends',
+    async run({ start, open }) {
+      const listener = await start(echo, { deadlineMs: 50 });
+      const connection = await open(listener);
+      connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\nx');
+      assert.equal((await connection.response()).status, 413);
+      assert.equal(listener.inFlight, 0);
+      await connection.closed;
+    },
+  },
+  {
+    name: 'answers 503 and closes when a handler neither answers nor reads a large body that never ends',
+    async run({ start, open }) {
+      const listener = await start(() => {}, { deadlineMs: 50 });
+      const connection = await open(listener);
+      connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\nx');
+      assert.equal((await connection.response()).status, 503);
+      assert.equal(listener.inFlight, 0);
+      await connection.closed;
+    },
+  },
+  {
+    name: 'answers before a large body is read, and ends the connection',
+    async run({ start, open }) {
+      const listener = await start(async (x) => {
+        if (x.path === '/later') await new Promise(setImmediate);
+        x.reply(text('who are you?', 401));
+      });
+      for (const path of ['/now', '/later']) {
+        const connection = await open(listener);
+        const response = await ask(connection, post(path, 'x'.repeat(200_000)));
+        assert.equal(response.status, 401);
+        assert.equal(response.body.toString().trimEnd(), 'who are you?');
+        assert.equal(response.headers.get('connection'), 'close');
+        await connection.closed;
+      }
+    },
+  },
+  {
+    name: 'answers before a small body is read or has arrived, and keeps the connection',
+    async run({ start, open }) {
+      const listener = await start((x) => x.reply(text(`${x.method} ${x.path}`, 401)));
+      const connection = await open(listener);
+      assert.equal((await ask(connection, post('/1', 'x'.repeat(500)))).status, 401);
+      const [head = '', body = ''] = post('/2', 'y'.repeat(500)).split('\r\n\r\n');
+      assert.equal((await ask(connection, `${head}\r\n\r\n`)).status, 401);
+      connection.send(body);
+      assert.equal((await ask(connection, get('/3'))).body.toString(), 'GET /3');
+    },
+  },
+  {
+    name: 'tells once that a body will not come: too large, its client gone, or past the deadline',
+    async run({ start, open }) {
+      const told: string[] = [];
+      const listener = await start(
+        (x) =>
+          x.readBody(
+            () => {
+              told.push(`${x.path} body`);
+              x.reply(text('got it'));
+            },
+            () => told.push(`${x.path} none`),
+          ),
+        { bodyBytesMax: 100, deadlineMs: 50 },
+      );
+      const whole = await open(listener);
+      await ask(whole, post('/whole', 'a body'));
+      await ask(await open(listener), post('/large', 'x'.repeat(101)));
+      const gone = await open(listener);
+      gone.send('POST /gone HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+      await until(() => listener.inFlight === 1);
+      gone.close();
+      await until(() => listener.inFlight === 0);
+      const late = await open(listener);
+      late.send('POST /late HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+      assert.equal((await late.response()).status, 503);
+      assert.deepEqual(told, ['/whole body', '/large none', '/gone none', '/late none']);
+    },
+  },
+  {
+    name: 'does not call back for a body whose client went away',
+    async run({ start, open }) {
+      let bodies = 0;
+      const listener = await start((x) =>
+        x.readBody(() => {
+          bodies += 1;
+        }),
+      );
+      const connection = await open(listener);
+      connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+      await until(() => listener.inFlight === 1);
+      connection.close();
+      await until(() => listener.inFlight === 0);
+      assert.equal(bodies, 0);
+    },
+  },
+  {
+    name: 'answers 503 when half a body is all that comes before the deadline',
+    async run({ start, open }) {
+      let bodies = 0;
+      const count = (): void => {
+        bodies += 1;
+      };
+      const listener = await start((x) => (x.method === 'GET' ? hello(x) : x.readBody(count)), { deadlineMs: 50 });
+      const connection = await open(listener);
+      connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+      assert.equal((await connection.response()).status, 503);
+      // The other half is let go by, and the connection is as good as before.
+      connection.send('a body');
+      assert.equal((await ask(connection, get('/'))).body.toString(), 'hello');
+      assert.equal(bodies, 0);
+    },
+  },
+  {
+    name: 'tells the handler when nobody waits any more, and drops what it answers then',
+    async run({ start, open, faults }) {
+      const arrived = signal<Exchange>();
+      const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
+      const connection = await open(listener);
+      connection.send(get('/pending'));
+      const exchange = await arrived.promise;
+      assert.equal(exchange.over, false);
+      connection.close();
+      await until(() => exchange.over);
+      assert.equal(listener.inFlight, 0);
+      exchange.reply(text('too late'));
+      exchange.reply({ status: 200, headers: ['X-Bad', 'a\r\nb'], body: '' });
+      assert.equal((await ask(await open(listener), get('/'))).status, 200);
+      assert.deepEqual(faults, []);
+    },
+  },
+  {
+    name: 'answers 503 with Retry-After once the deadline has passed, and drops the handler’s own answer',
+    async run({ start, open }) {
+      let deadlines = 0;
+      const arrived = signal<Exchange>();
+      const onDeadline = (): void => {
+        deadlines += 1;
+      };
+      const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)), {
+        deadlineMs: 50,
+        onDeadline,
+      });
+      const connection = await open(listener);
+      const response = await ask(connection, get('/pending'));
+      assert.equal(response.status, 503);
+      assert.equal(errorOf(response).error, 'SERVICE_UNAVAILABLE');
+      assert.equal(response.headers.get('retry-after'), String(bounds.retryAfterSeconds));
+      const exchange = await arrived.promise;
+      assert.equal(exchange.over, true);
+      exchange.reply(text('too late'));
+      assert.equal((await ask(connection, get('/'))).body.toString(), 'hello');
+      assert.equal(deadlines, 1);
+      assert.equal(listener.inFlight, 0);
+    },
+  },
+  {
+    name: 'counts only the first answer',
+    async run({ start, open }) {
+      const listener = await start(async (x) => {
+        x.reply(text('first'));
+        assert.equal(x.over, true);
+        x.reply(text('second'));
+        await new Promise(setImmediate);
+        x.reply(text('third'));
+      });
+      const connection = await open(listener);
+      assert.equal((await ask(connection, get('/'))).body.toString(), 'first');
+      assert.equal((await ask(connection, get('/'))).body.toString(), 'first');
+    },
+  },
+  {
+    name: 'answers 500 and reports the fault when the handler throws, rejects, or its body callback does',
+    async run({ start, open, faults }) {
+      const listener = await start((x) => {
+        if (x.path === '/throws') throw new Error('/throws');
+        if (x.path === '/rejects') return Promise.reject(new Error('/rejects'));
+        if (x.path === '/rejects-later')
+          return new Promise((_, reject) => setImmediate(reject, new Error('/rejects-later')));
+        return x.readBody((async () => {
+          if (x.path === '/body-rejects') await null;
+          throw new Error(x.path);
+        }) as () => void);
+      });
+      const connection = await open(listener);
+      for (const path of ['/throws', '/rejects', '/rejects-later', '/body-throws', '/body-rejects']) {
+        const response = await ask(connection, path.startsWith('/body') ? post(path, 'x') : get(path));
+        assert.equal(response.status, 500);
+        assert.equal(errorOf(response).error, 'INTERNAL_ERROR');
+        const reported = faults.pop();
+        assert(reported);
+        assert.equal((reported.fault as Error).message, path);
+        assert.equal(reported.requestId, response.headers.get('x-request-id'));
+        assert.equal(errorOf(response).request_id, reported.requestId);
+      }
+      assert.equal(faults.length, 0);
+      assert.equal(listener.inFlight, 0);
+    },
+  },
+  {
+    name: 'reports a fault after the answer and leaves the answer alone',
+    async run({ start, open, faults }) {
+      const listener = await start((x) => {
+        x.reply(text('fine'));
+        throw new Error('afterwards');
+      });
+      assert.equal((await ask(await open(listener), get('/'))).body.toString(), 'fine');
+      assert.equal(faults.length, 1);
+    },
+  },
+  {
+    name: 'answers 500 rather than letting a header value write headers of its own',
+    async run({ start, open, faults }) {
+      const listener = await start(async (x) => {
+        if (x.query === 'later') await new Promise(setImmediate);
+        x.reply({ status: 200, headers: ['X-A', x.path === '/lf' ? 'a\nX-Evil: 1' : 'a\rX-Evil: 1'], body: '' });
+      });
+      const connection = await open(listener);
+      for (const target of ['/lf', '/cr', '/lf?later']) {
+        const response = await ask(connection, get(target));
+        assert.equal(response.status, 500);
+        assert.equal(response.headers.has('x-evil'), false);
+      }
+      assert.equal(faults.length, 3);
+    },
+  },
+  {
+    name: 'reports a body asked for twice or too late',
+    async run({ start, open, faults }) {
+      const listener = await start(async (x) => {
+        if (x.path === '/late') await null;
+        else x.readBody(() => {});
+        x.readBody(() => {});
+      });
+      const connection = await open(listener);
+      assert.equal((await ask(connection, post('/twice', 'x'))).status, 500);
+      assert.equal((await ask(await open(listener), post('/late', 'x'))).status, 500);
+      assert.equal(faults.length, 2);
+    },
+  },
+  {
+    name: 'refuses repeated Content-Length, also with equal values, and closes',
+    async run({ start, open }) {
+      const listener = await start(hello);
+      for (const [first, second] of [
+        ['5', '6'],
+        ['5', '5'],
+        ['0', '5'],
+      ]) {
+        for (const method of ['POST', 'GET']) {
+          const connection = await open(listener);
+          const lengths = `Content-Length: ${first}\r\nContent-Length: ${second}\r\n`;
+          connection.send(`${method} / HTTP/1.1\r\nHost: test\r\n${lengths}\r\nhello`);
+          await refusedAndClosed(connection, 'Content-Length');
+        }
+      }
+    },
+  },
+  {
+    name: 'refuses any Transfer-Encoding and closes',
+    async run({ start, open }) {
+      const listener = await start(echo);
+      for (const coding of ['chunked', 'gzip, chunked']) {
+        const connection = await open(listener);
+        connection.send(`POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: ${coding}\r\n\r\n5\r\nhello\r\n0\r\n\r\n`);
+        await refusedAndClosed(connection, 'Transfer-Encoding');
+      }
+      for (const coding of ['identity', 'xchunked']) {
+        const connection = await open(listener);
+        connection.send(`GET / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: ${coding}\r\n\r\n`);
+        await refusedAndClosed(connection, 'Transfer-Encoding');
+      }
+    },
+  },
+  {
+    name: 'answers 400 to a head that cannot be right, never hands it to the handler, and closes',
+    async run({ start, open }) {
+      let handled = 0;
+      const listener = await start((x) => {
+        handled += 1;
+        hello(x);
+      });
+      const heads = [
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: five\r\n\r\n',
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: -1\r\n\r\n',
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 0x5\r\n\r\n',
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999999999999999999\r\n\r\n',
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: \r\nContent-Length: 5\r\n\r\nhello',
+        'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        'GET / HTTP/1.1\r\nHost: one\r\nHost: two\r\n\r\n',
+        'GET / HTTP/1.1\r\n\r\n',
+        'GET / HTTP/1.1\r\nHost: test\r\nBad Name: x\r\n\r\n',
+        'GET / HTTP/1.1\r\nHost: test\r\nX: a\x00b\r\n\r\n',
+      ];
+      for (const head of heads) {
+        const connection = await open(listener);
+        const response = await ask(connection, head);
+        assert.equal(response.status, 400, head);
+        await connection.closed;
+      }
+      assert.equal(handled, 0);
+      assert.equal(listener.inFlight, 0);
+    },
+  },
+  {
+    name: 'survives bytes that are no HTTP at all',
+    async run({ start, open }) {
+      const listener = await start(hello);
+      for (const bytes of [
+        '\x16\x03\x01\x02\x00\x01\x00',
+        'GET',
+        '\r\n\r\n\r\n',
+        'hello there\r\n\r\n',
+        '\0'.repeat(100),
+      ]) {
+        const connection = await open(listener);
+        connection.send(Buffer.from(bytes, 'latin1'));
+        connection.socket.end();
+        await connection.closed;
+      }
+      assert.equal((await ask(await open(listener), get('/'))).status, 200);
+    },
+  },
+  {
+    name: 'takes 500 ids joined by %2C in a query, whole or in pieces, and answers 431 to a head beyond the bound',
+    async run({ start, open }) {
+      const listener = await start((x) => x.reply(text(String(x.query.length))));
+      const query = `sub_id_list=${Array.from({ length: bounds.subIdListMax }, () => 's'.repeat(68)).join('%2C')}`;
+      const connection = await open(listener);
+      const request = get(`/analytics?${query}`, 'Authorization: Bearer x\r\n');
+      assert.equal((await ask(connection, request)).body.toString(), String(query.length));
+      await connection.sendInPieces([request.slice(0, 7_000), request.slice(7_000, 20_000), request.slice(20_000)]);
+      assert.equal((await connection.response()).body.toString(), String(query.length));
+      const beyond = await open(listener);
+      const response = await ask(beyond, get(`/?${'x'.repeat(bounds.headBytesMax + 1000)}`));
+      assert.equal(response.status, 431);
+      await beyond.closed;
+    },
+  },
+  {
+    name: 'answers requests pipelined behind ones that are answered at once, in order',
+    async run({ start, open }) {
+      const listener = await start((x) => x.reply(text(x.path)));
+      const connection = await open(listener);
+      connection.send(get('/1') + post('/2', 'body') + get('/3'));
+      for (const path of ['/1', '/2', '/3']) assert.equal((await connection.response()).body.toString(), path);
+    },
+  },
+  {
+    name: 'never mixes up answers when requests are pipelined behind a pending one',
+    async run({ start, open, engine }) {
+      const listener = await start(async (x) => {
+        if (x.path === '/slow') await new Promise((resolve) => setTimeout(resolve, 20));
+        x.reply(text(x.path));
+      });
+      const connection = await open(listener);
+      connection.send(get('/slow') + get('/next'));
+      if (engine === 'uws') {
+        // The native engine ends the connection instead of queueing.
+        await connection.closed;
+        assert.equal(connection.rest, '');
+      } else {
+        assert.equal((await connection.response()).body.toString(), '/slow');
+        assert.equal((await connection.response()).body.toString(), '/next');
+      }
+      await until(() => listener.inFlight === 0);
+    },
+  },
+  {
+    name: 'holds a bounded number of pipelined requests and gives up the connection beyond it',
+    async run({ start, open }) {
+      let most = 0;
+      const listener = await start(() => {
+        most = Math.max(most, listener.inFlight);
+      });
+      const connection = await open(listener);
+      connection.send(get('/').repeat(1000));
+      await connection.closed;
+      await until(() => listener.inFlight === 0);
+      assert(most <= bounds.pipelinedRequestsMax);
+    },
+  },
+  {
+    name: 'answers other requests from within a handler, from a microtask and from a later turn',
+    async run({ start, open }) {
+      let waiting: Exchange[] = [];
+      const answerAll = (how: string): void => {
+        const due = waiting;
+        waiting = [];
+        for (const exchange of due) exchange.reply(text(how + exchange.path));
+      };
+      const listener = await start((x) => {
+        waiting.push(x);
+        if (x.path === '/within') answerAll('at once:');
+        if (x.path === '/microtask') queueMicrotask(() => answerAll('microtask:'));
+        if (x.path === '/later') setImmediate(answerAll, 'later:');
+      });
+      for (const [path, how] of [
+        ['/within', 'at once:'],
+        ['/microtask', 'microtask:'],
+        ['/later', 'later:'],
+      ] as const) {
+        const others = await Promise.all([open(listener), open(listener)]);
+        for (const [index, other] of others.entries()) other.send(get(`/${index}`));
+        await until(() => waiting.length === 2);
+        const last = await open(listener);
+        assert.equal((await ask(last, get(path))).body.toString(), how + path);
+        for (const [index, other] of others.entries()) {
+          assert.equal((await other.response()).body.toString(), `${how}/${index}`);
+        }
+        assert.equal(listener.inFlight, 0);
+      }
+    },
+  },
+  {
+    name: 'drops an answer given in the turn in which its client went away',
+    async run({ start, open }) {
+      let waiting: Exchange[] = [];
+      const listener = await start((x) => {
+        if (x.path === '/hello') return hello(x);
+        waiting.push(x);
+        if (x.path !== '/all') return;
+        for (const exchange of waiting) exchange.reply(text(exchange.path));
+        waiting = [];
+      });
+      for (let round = 0; round < 50; round += 1) {
+        const leaving = await open(listener);
+        leaving.send(get('/leaves'));
+        await until(() => waiting.length === 1);
+        const staying = await open(listener);
+        await ask(staying, get('/hello'));
+        // The server finds both when it looks next: first the request that answers the other one, then the other's end.
+        staying.send(get('/all'));
+        leaving.close();
+        assert.equal((await staying.response()).body.toString(), '/all');
+        staying.close();
+      }
+      await until(() => listener.inFlight === 0);
+    },
+  },
+  {
+    name: 'keeps a connection for many requests, and ends it when the client asks',
+    async run({ start, open }) {
+      const listener = await start(hello);
+      const connection = await open(listener);
+      for (let count = 0; count < 200; count += 1) assert.equal((await ask(connection, get('/'))).status, 200);
+      connection.send(get('/', 'Connection: close\r\n'));
+      assert.equal((await connection.response()).status, 200);
+      await connection.closed;
+    },
+  },
+  {
+    name: 'answers a large body whole, also to a client that reads slowly',
+    async run({ start, open }) {
+      const large = 'x'.repeat(8 * 1024 * 1024);
+      let answered = signal();
+      const listener = await start(async (x) => {
+        if (x.path === '/later') await new Promise(setImmediate);
+        x.reply(text(large));
+        answered.give();
+      });
+      for (const path of ['/now', '/later']) {
+        answered = signal();
+        const connection = await open(listener);
+        connection.socket.pause();
+        connection.send(get(path));
+        await answered.promise;
+        await new Promise(setImmediate);
+        connection.socket.resume();
+        assert.equal((await connection.response()).body.length, large.length);
+        connection.close();
+      }
+    },
+  },
+  {
+    name: 'reports the bound port, and rejects with the system’s error when it is taken',
+    async run({ start }) {
+      const listener = await start(hello);
+      assert(listener.port > 0);
+      await assert.rejects(start(hello, { port: listener.port }), { code: 'EADDRINUSE' });
+      // A port that was chosen, not picked, is the one the native engine would share if it were let.
+      await listener.close(0);
+      await start(hello, { port: listener.port });
+      await assert.rejects(start(hello, { port: listener.port }), { code: 'EADDRINUSE' });
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      await assert.rejects(start(hello, { port: (other.address() as { port: number }).port }), { code: 'EADDRINUSE' });
+      other.close();
+      await once(other, 'close');
+    },
+  },
+  {
+    name: 'runs several listeners at once, each with its own handler and its own end',
+    async run({ start, open }) {
+      const one = await start((x) => x.reply(text('one')));
+      const two = await start((x) => x.reply(text('two')));
+      assert.equal((await ask(await open(one), get('/'))).body.toString(), 'one');
+      const connection = await open(two);
+      assert.equal((await ask(connection, get('/'))).body.toString(), 'two');
+      await one.close(1000);
+      assert.equal((await ask(connection, get('/'))).body.toString(), 'two');
+      await assert.rejects(open(one), { code: 'ECONNREFUSED' });
+    },
+  },
+  {
+    name: 'drains: takes no new connection, answers what is in flight with Connection: close, then ends the idle ones',
+    async run({ start, open }) {
+      const arrived = signal<Exchange>();
+      const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
+      const idle = await open(listener);
+      assert.equal((await ask(idle, get('/'))).status, 200);
+      const busy = await open(listener);
+      busy.send(get('/pending'));
+      const exchange = await arrived.promise;
+      let closed = false;
+      const closing = listener.close(60_000).then(() => {
+        closed = true;
+      });
+      await assert.rejects(open(listener), { code: 'ECONNREFUSED' });
+      await new Promise(setImmediate);
+      assert.equal(closed, false);
+      assert.equal(listener.inFlight, 1);
+      exchange.reply(text('last'));
+      const response = await busy.response();
+      assert.equal(response.body.toString(), 'last');
+      assert.equal(response.headers.get('connection'), 'close');
+      await Promise.all([busy.closed, idle.closed, closing]);
+      assert.equal(listener.inFlight, 0);
+      await listener.close(0);
+    },
+  },
+  {
+    name: 'drains HEAD and 204 answers too',
+    async run({ start, open }) {
+      const waiting: Exchange[] = [];
+      const listener = await start((x) => void waiting.push(x));
+      const connections = await Promise.all([open(listener), open(listener)]);
+      connections[0]?.send('HEAD / HTTP/1.1\r\nHost: test\r\n\r\n');
+      connections[1]?.send(get('/'));
+      await until(() => waiting.length === 2);
+      const closing = listener.close(60_000);
+      for (const exchange of waiting) exchange.reply(exchange.method === 'HEAD' ? text('four') : text('', 204));
+      for (const connection of connections) {
+        const response = await connection.response(true);
+        assert.equal(response.headers.get('connection'), 'close');
+        await connection.closed;
+      }
+      await closing;
+    },
+  },
+  {
+    name: 'gives up on what is still in flight when the grace is over',
+    async run({ start, open }) {
+      const arrived = signal<Exchange>();
+      const listener = await start((x) => arrived.give(x), { deadlineMs: 60_000 });
+      const connection = await open(listener);
+      connection.send(get('/'));
+      const exchange = await arrived.promise;
+      await listener.close(10);
+      await connection.closed;
+      assert.equal(exchange.over, true);
+      assert.equal(listener.inFlight, 0);
+      exchange.reply(text('too late'));
+      assert.equal(connection.rest, '');
+    },
+  },
+  {
+    name: 'drains under load without losing an answer it owes',
+    async run({ start, open }) {
+      let taken = 0;
+      let draining = false;
+      const listener = await start(async (x) => {
+        taken += 1;
+        await new Promise((resolve) => setTimeout(resolve, taken % 3));
+        x.reply(text('x'.repeat(1000)));
+      });
+      let answered = 0;
+      const client = async (): Promise<void> => {
+        const connection = await open(listener);
+        for (;;) {
+          connection.send(get('/'));
+          const response = await connection.response().catch(() => undefined);
+          if (response === undefined) return;
+          assert.equal(response.body.length, 1000);
+          answered += 1;
+          if (response.headers.get('connection') === 'close') {
+            assert.equal(draining, true);
+            return;
+          }
+        }
+      };
+      const clients = Array.from({ length: 32 }, client);
+      await until(() => answered > 500);
+      draining = true;
+      await listener.close(60_000);
+      await Promise.all(clients);
+      assert.equal(answered, taken);
+    },
+  },
+];

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export interface RawResponse {
+  readonly status: number;
+  /** Lower-case names; of repeated headers the last. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** How often each header came. */
+  readonly counts: ReadonlyMap<string, number>;
+  readonly body: Buffer;
+}
+
+/** A client that sends exactly the bytes it is given, and reads answers one by one. */
+export class RawConnection {
+  readonly socket: Socket;
+  /** Resolves when the server's end is closed, in order or by a reset. */
+  readonly closed: Promise<void>;
+  private received = Buffer.alloc(0);
+  private ended = false;
+  private wake: () => void = () => {};
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      const end = (): void => {
+        this.ended = true;
+        this.wake();
+        resolve();
+      };
+      socket.on('end', end);
+      socket.on('close', end);
+    });
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      this.received = Buffer.concat([this.received, bytes]);
+      this.wake();
+    });
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const connection = new RawConnection(socket);
+    await once(socket, 'connect');
+    return connection;
+  }
+
+  send(bytes: string | Buffer): void {
+    this.socket.write(bytes);
+  }
+
+  /** Sends in pieces, each in a packet of its own as far as anyone can tell. */
+  async sendInPieces(pieces: readonly string[]): Promise<void> {
+    for (const piece of pieces) {
+      await new Promise((sent) => this.socket.write(piece, sent));
+      await new Promise(setImmediate);
+    }
+  }
+
+  /** The next answer. `bodyless` for answers to HEAD. Rejects when the connection ends before it is whole. */
+  async response(bodyless = false): Promise<RawResponse> {
+    for (;;) {
+      const parsed = this.take(bodyless);
+      if (parsed !== undefined) return parsed;
+      assert(
+        !this.ended,
+        `the connection ended after ${JSON.stringify(this.received.toString('latin1').slice(0, 200))}`,
+      );
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+  }
+
+  /** What has arrived and was not taken as an answer. */
+  get rest(): string {
+    return this.received.toString('latin1');
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private take(bodyless: boolean): RawResponse | undefined {
+    const headEnd = this.received.indexOf('\r\n\r\n');
+    if (headEnd === -1) return undefined;
+    const [line = '', ...fields] = this.received.toString('latin1', 0, headEnd).split('\r\n');
+    const headers = new Map<string, string>();
+    const counts = new Map<string, number>();
+    for (const field of fields) {
+      const colon = field.indexOf(':');
+      const name = field.slice(0, colon).toLowerCase();
+      headers.set(name, field.slice(colon + 1).trim());
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    const status = Number(line.split(' ')[1]);
+    const bodyLength = bodyless || status === 204 || status === 304 ? 0 : Number(headers.get('content-length') ?? 0);
+    const end = headEnd + 4 + bodyLength;
+    if (this.received.length < end) return undefined;
+    const body = this.received.subarray(headEnd + 4, end);
+    this.received = this.received.subarray(end);
+    return { status, headers, counts, body };
+  }
+}

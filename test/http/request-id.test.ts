@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { nextRequestId } from '../../src/http/request-id.ts';
+
+const url = new URL('../../src/http/request-id.ts', import.meta.url).href;
+
+function idOfAnotherThread(): Promise<string> {
+  const source = `import('${url}').then((m) => require('node:worker_threads').parentPort.postMessage(m.nextRequestId()))`;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  new Worker(source, { eval: true }).once('message', resolve).once('error', reject);
+  return promise;
+}
+
+test('ids are short, safe in a header and a log line, and never the same', async () => {
+  const ids = Array.from({ length: 5_000 }, nextRequestId);
+  ids.push(await idOfAnotherThread(), await idOfAnotherThread());
+  assert.equal(new Set(ids).size, ids.length);
+  for (const id of ids) assert.match(id, /^[A-Za-z0-9_-]{14,24}$/);
+});
