@@ -277,7 +277,11 @@ class NodeExchange implements Exchange, Deadlined {
   private forgetBody(): void {
     const { onNoBody } = this;
     this.onNoBody = undefined;
-    onNoBody?.();
+    try {
+      onNoBody?.();
+    } catch (fault) {
+      this.listener.options.onFault(fault, this.requestId);
+    }
   }
 
   private fail(fault: unknown): void {

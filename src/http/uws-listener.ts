@@ -332,7 +332,11 @@ class UwsExchange implements Exchange, Deadlined {
   private forgetBody(): void {
     const { onNoBody } = this;
     this.onNoBody = undefined;
-    onNoBody?.();
+    try {
+      onNoBody?.();
+    } catch (fault) {
+      this.listener.options.onFault(fault, this.requestId);
+    }
   }
 
   private fail(fault: unknown): void {

@@ -483,6 +483,26 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
+    name: 'reports a fault of whoever is told that no body comes, and answers all the same',
+    async run({ start, open, faults }) {
+      const told = (): void => {
+        throw new Error('told');
+      };
+      const listener = await start((x) => (x.method === 'GET' ? hello(x) : x.readBody(() => {}, told)));
+      const connection = await open(listener);
+      connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\n');
+      assert.equal((await connection.response()).status, 413);
+      assert.equal(faults.length, 1);
+      const leaving = await open(listener);
+      leaving.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+      await until(() => listener.inFlight === 1);
+      leaving.close();
+      await until(() => faults.length === 2);
+      assert.equal(listener.inFlight, 0);
+      assert.equal((await ask(await open(listener), get('/'))).status, 200);
+    },
+  },
+  {
     name: 'reports a fault after the answer and leaves the answer alone',
     async run({ start, open, faults }) {
       const listener = await start((x) => {

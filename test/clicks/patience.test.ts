@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { Patience } from '../../src/clicks/patience.ts';
+
+const never = (): Promise<string> => new Promise(() => {});
+
+/** A patience of 500 ms in ticks of 20, whose time the test moves. */
+function setUp(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const patience = new Patience(500, 20);
+  t.after(() => patience.close());
+  return { patience, pass: (ms: number) => t.mock.timers.tick(ms) };
+}
+
+/** What a promise has come to by now. */
+async function stateOf<Value>(promise: Promise<Value>): Promise<Value | 'waiting'> {
+  // Several turns of the event loop: a race settles a few steps after what it waits for.
+  await new Promise((resolve) => setImmediate(resolve));
+  return Promise.race([promise, Promise.resolve('waiting' as const)]);
+}
+
+describe('Patience', () => {
+  it('gives what the promise gives when that is in time', async (t) => {
+    const { patience } = setUp(t);
+    assert.equal(await patience.wait(Promise.resolve('done')), 'done');
+  });
+
+  it('rejects as the promise does when that is in time', async (t) => {
+    const { patience } = setUp(t);
+    await assert.rejects(patience.wait(Promise.reject(new Error('broken'))), /broken/);
+  });
+
+  it('waits its whole time, and at most one tick longer', async (t) => {
+    const { patience, pass } = setUp(t);
+    const waited = patience.wait(never());
+    pass(499);
+    assert.equal(await stateOf(waited), 'waiting');
+    pass(21);
+    assert.equal(await stateOf(waited), 'late');
+  });
+
+  it('waits as long for one that joins within a tick', async (t) => {
+    const { patience, pass } = setUp(t);
+    patience.wait(never());
+    pass(19);
+    const joined = patience.wait(never());
+    pass(499);
+    assert.equal(await stateOf(joined), 'waiting');
+    pass(21);
+    assert.equal(await stateOf(joined), 'late');
+  });
+
+  it('begins anew after a tick', async (t) => {
+    const { patience, pass } = setUp(t);
+    const first = patience.wait(never());
+    pass(400);
+    const second = patience.wait(never());
+    pass(120);
+    assert.equal(await stateOf(first), 'late');
+    assert.equal(await stateOf(second), 'waiting');
+    pass(400);
+    assert.equal(await stateOf(second), 'late');
+  });
+
+  it('leaves no rejection unhandled that comes too late', async (t) => {
+    const { patience, pass } = setUp(t);
+    const { promise, reject } = Promise.withResolvers<void>();
+    const waited = patience.wait(promise);
+    pass(520);
+    assert.equal(await waited, 'late');
+    reject(new Error('nobody waits any more')); // The test runner fails this test if nobody handles it.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('leaves no timer running once closed, which it may be twice', () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    const patience = new Patience(60_000, 1_000);
+    patience.wait(never());
+    assert(timers() > before);
+    patience.close();
+    patience.close();
+    assert.equal(timers(), before);
+  });
+
+  it('still gives what a promise gives when closed meanwhile', async () => {
+    const patience = new Patience(60_000, 1_000);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const waited = patience.wait(promise);
+    patience.close();
+    resolve('done');
+    assert.equal(await waited, 'done');
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  compactDate,
+  completedYears,
+  dayMs,
+  dayOf,
+  dayStartMs,
+  isoDate,
+  parseIsoDate,
+} from '../../src/domain/calendar.ts';
+
+const firstDay = parseIsoDate('0001-01-01')!;
+const lastDay = parseIsoDate('9999-12-31')!;
+const anyDay = fc.integer({ min: firstDay, max: lastDay });
+
+describe('parseIsoDate', () => {
+  it('reads back every day that isoDate writes', () => {
+    fc.assert(fc.property(anyDay, (day) => assert.equal(parseIsoDate(isoDate(day)), day)));
+  });
+
+  it('numbers the days from 1970-01-01', () => {
+    assert.equal(parseIsoDate('1970-01-01'), 0);
+    assert.equal(parseIsoDate('1970-01-02'), 1);
+    assert.equal(parseIsoDate('1969-12-31'), -1);
+    assert.equal(parseIsoDate('2024-02-29'), Date.UTC(2024, 1, 29) / dayMs);
+  });
+
+  it('takes a date exactly when the calendar has it', () => {
+    const leap = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+    const monthDays = (year: number) => [31, leap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    const two = (number: number) => String(number).padStart(2, '0');
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 9999 }),
+        fc.integer({ min: 0, max: 13 }),
+        fc.integer({ min: 0, max: 32 }),
+        (year, month, day) => {
+          const real = day >= 1 && day <= (monthDays(year)[month - 1] ?? 0);
+          const text = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`;
+          assert.equal(parseIsoDate(text) !== null, real);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  for (const text of [
+    '2023-02-29',
+    '1900-02-29',
+    '2023-04-31',
+    '2023-13-01',
+    '2023-00-10',
+    '2023-1-01',
+    '2023-01-1',
+    '0000-01-01',
+    '02023-01-01',
+    '+002023-01-01',
+    '-2023-01-01',
+    '2023/01/01',
+    '20230101',
+    ' 2023-01-01',
+    '2023-01-01 ',
+    '2023-01-01\n',
+    '2023-01-01T00:00:00Z',
+    '٢٠٢٣-٠١-٠١',
+    '',
+  ]) {
+    it(`refuses ${JSON.stringify(text)}`, () => assert.equal(parseIsoDate(text), null));
+  }
+
+  it('never throws', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parseIsoDate(text)));
+  });
+});
+
+describe('dayOf', () => {
+  it('puts every moment between the start of its day and the start of the next', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
+        const day = dayOf(wallMs);
+        assert(dayStartMs(day) <= wallMs && wallMs < dayStartMs(day + 1));
+      }),
+    );
+  });
+
+  it('changes at midnight UTC', () => {
+    const midnight = Date.UTC(2026, 4, 21);
+    assert.equal(isoDate(dayOf(midnight - 1)), '2026-05-20');
+    assert.equal(isoDate(dayOf(midnight)), '2026-05-21');
+  });
+});
+
+describe('compactDate', () => {
+  it('spells the date with its digits and keeps the order of days', () => {
+    fc.assert(
+      fc.property(anyDay, anyDay, (one, other) => {
+        assert.equal(compactDate(one), Number(isoDate(one).replaceAll('-', '')));
+        assert.equal(Math.sign(compactDate(one) - compactDate(other)), Math.sign(one - other));
+      }),
+    );
+  });
+});
+
+describe('completedYears', () => {
+  it('counts a year on the birthday and not the day before', () => {
+    assert.equal(completedYears(19900615, 20080614), 17);
+    assert.equal(completedYears(19900615, 20080615), 18);
+    assert.equal(completedYears(19900615, 20090614), 18);
+  });
+
+  it('gives who was born on 29 February another year on 1 March, or on the day itself where there is one', () => {
+    assert.equal(completedYears(20080229, 20260228), 17);
+    assert.equal(completedYears(20080229, 20260301), 18);
+    assert.equal(completedYears(20080229, 20280228), 19);
+    assert.equal(completedYears(20080229, 20280229), 20);
+  });
+
+  it('is the number of birthdays since birth', () => {
+    const day = fc.integer({ min: parseIsoDate('1900-01-01')!, max: parseIsoDate('2100-12-31')! });
+    fc.assert(
+      fc.property(day, day, (one, other) => {
+        const [born, today] = [Math.min(one, other), Math.max(one, other)];
+        const [bornText, todayText] = [isoDate(born), isoDate(today)];
+        let birthdays = 0;
+        for (let year = Number(bornText.slice(0, 4)) + 1; `${year}${bornText.slice(4)}` <= todayText; year++) {
+          birthdays++;
+        }
+        assert.equal(completedYears(compactDate(born), compactDate(today)), birthdays);
+      }),
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { microsToUsd, roundHalfUp, usdToMicros } from '../../src/domain/money.ts';
+
+/** The decimal text of a whole number of units of `10 ** -decimals`. */
+function decimalText(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, '0');
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+describe('roundHalfUp', () => {
+  it('rounds a tie up though the nearest double lies below it', () => {
+    assert.equal(roundHalfUp(1.005, 2), 1.01);
+    assert.equal(roundHalfUp(8.345, 2), 8.35);
+    assert.equal(roundHalfUp(0.285, 2), 0.29);
+    assert.equal(roundHalfUp(0.5, 0), 1);
+    assert.equal(roundHalfUp(0.0000005, 6), 0.000001);
+  });
+
+  it('leaves what is already round as it is', () => {
+    for (const value of [0, 1, 0.1, 0.07, 341.48, 17.59, 99_999.99]) assert.equal(roundHalfUp(value, 2), value);
+  });
+
+  it('rounds a negative tie towards zero', () => {
+    assert.equal(roundHalfUp(-2.5, 0), -2);
+    assert.equal(roundHalfUp(-1.26, 1), -1.3);
+  });
+
+  it('does as a pencil does with every amount of up to ten million dollars written with three decimals', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10_000_000_000n }), (thousandths) => {
+        const expected = Number(decimalText((thousandths + 5n) / 10n, 2));
+        assert.equal(roundHalfUp(Number(decimalText(thousandths, 3)), 2), expected);
+      }),
+    );
+  });
+
+  it('never lifts a value that lies clearly below a tie', () => {
+    assert.equal(roundHalfUp(1_000_000.00499, 2), 1_000_000);
+    assert.equal(roundHalfUp(5_000_000_000.001, 2), 5_000_000_000);
+  });
+});
+
+describe('microsToUsd', () => {
+  it('is exact to the cent, half up, over everything micro-dollars can hold', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 9_000_000_000_000_000n }), (micros) => {
+        assert.equal(microsToUsd(Number(micros)), Number(decimalText((micros + 5_000n) / 10_000n, 2)));
+      }),
+    );
+  });
+
+  it('rounds half a cent up and anything less down', () => {
+    assert.equal(microsToUsd(5_000), 0.01);
+    assert.equal(microsToUsd(4_999), 0);
+    assert.equal(microsToUsd(1_000_000_000_004_999), 1_000_000_000);
+  });
+
+  it('gives back any amount in whole cents', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 100_000_000_00 }), (cents) => {
+        assert.equal(microsToUsd(usdToMicros(cents / 100)), cents / 100);
+      }),
+    );
+  });
+});

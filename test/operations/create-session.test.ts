@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { deviceClasses } from '../../src/events/ledger-record.ts';
+import { createSession } from '../../src/operations/create-session.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { decodeSubId, SubIds } from '../../src/sessions/sub-id.ts';
+import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { ringOf } from '../support/secrets.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
+import { liveTenant, testTenant } from '../support/tenants.ts';
+
+const sessionTtlMs = 4 * 60 * 60 * 1000;
+const keyNumber = 17;
+/** One character, two UTF-16 units, four bytes. */
+const astral = '💶';
+
+class Bench {
+  readonly clock = new ManualClock();
+  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly devices = new DeviceClassifier(100);
+  readonly sessions: MemorySessionStore;
+  readonly ledger: TemporaryLedger;
+
+  private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number) {
+    const { clock } = this;
+    this.sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, parts: 4, sweepMs: 60_000 });
+    this.ledger = ledger;
+    t.after(() => this.sessions.close());
+  }
+
+  static async open(t: TestContext, { sessionsMax = 1_000 } = {}): Promise<Bench> {
+    return new Bench(t, await openTemporaryLedger(t), sessionsMax);
+  }
+
+  create(body: unknown, tenant = liveTenant) {
+    const { clock, subIds, devices, sessions, ledger } = this;
+    return createSession(
+      { clock, subIds, devices, sessions, ledger: ledger.log, sessionTtlMs },
+      tenant,
+      keyNumber,
+      body,
+    );
+  }
+
+  /** What became of a body: `ok`, or the code of the refusal and the parameter at fault. */
+  async verdict(body: unknown): Promise<string> {
+    const outcome = await this.create(body);
+    if (outcome.ok) return 'ok';
+    const { code, param } = outcome.refusal;
+    return param === undefined ? code : `${code} ${param}`;
+  }
+}
+
+const referrer_tag = 'experiment-1';
+
+describe('createSession', () => {
+  it('answers the Session object, and keeps an empty session', async (t) => {
+    const bench = await Bench.open(t);
+    const outcome = await bench.create({ referrer_tag });
+    assert(outcome.ok);
+    const { sub_id, ...rest } = outcome.value;
+    assert.deepEqual(rest, {
+      referrer_tag,
+      created_at: '2026-05-20T12:00:00.000Z',
+      expires_at: '2026-05-20T16:00:00.000Z',
+      sandbox: false,
+    });
+    const { account, vertical, mode, createdMs } = decodeSubId(bench.subIds.verify(sub_id)!);
+    assert.deepEqual({ account, vertical, mode }, { account: 42, vertical: 1, mode: 'live' });
+    assert.equal(createdMs, bench.clock.wallMs());
+    assert.deepEqual(bench.sessions.get(sub_id), {
+      tenant: liveTenant,
+      createdMs,
+      fields: liveTenant.vertical.fields.map(() => -1),
+      ranked: null,
+    });
+  });
+
+  it('answers sandbox for a test key', async (t) => {
+    const bench = await Bench.open(t);
+    const outcome = await bench.create({ referrer_tag }, testTenant);
+    assert(outcome.ok);
+    assert.equal(outcome.value.sandbox, true);
+    assert.equal(decodeSubId(bench.subIds.verify(outcome.value.sub_id)!).mode, 'test');
+  });
+
+  it('has its record in the ledger when it answers', async (t) => {
+    const bench = await Bench.open(t);
+    const metadata = { page: 'a', variant: 2, returning: false, coupon: null };
+    const outcome = await bench.create({ referrer_tag, user_agent: 'Googlebot/2.1', metadata });
+    assert(outcome.ok);
+    assert.equal(bench.ledger.log.durablePosition, 1);
+    const [record] = await bench.ledger.records();
+    const [kind, wallMs, sub, tag, key, device, json] = record!;
+    assert.deepEqual([kind, wallMs, tag, key], [1, bench.clock.wallMs(), referrer_tag, keyNumber]);
+    assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.bytesOf(outcome.value.sub_id));
+    assert.equal(deviceClasses[device as 0], 'bot');
+    assert.deepEqual(JSON.parse(json as string), metadata);
+  });
+
+  it('infers no device and no metadata where none are given', async (t) => {
+    const bench = await Bench.open(t);
+    await bench.create({ referrer_tag });
+    const [record] = await bench.ledger.records();
+    assert.equal(deviceClasses[record![5] as 0], 'unknown');
+    assert.equal(record![6], null);
+  });
+
+  it('keeps sessions created at once apart', async (t) => {
+    const bench = await Bench.open(t);
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => bench.create({ referrer_tag })));
+    const ids = outcomes.map((outcome) => outcome.ok && outcome.value.sub_id);
+    assert.equal(new Set(ids).size, 50);
+    const subs = (await bench.ledger.records()).map(
+      ([, , sub]) => `sub_${Buffer.from(sub as Uint8Array).toString('hex')}`,
+    );
+    assert.deepEqual(subs, ids);
+  });
+
+  it('takes any tag of the pattern, at both ends of its length', async (t) => {
+    const bench = await Bench.open(t);
+    for (const tag of ['abc', 'a'.repeat(64), '0_-', '___', '---', '123']) {
+      assert.equal(await bench.verdict({ referrer_tag: tag }), 'ok');
+    }
+  });
+
+  it('refuses every other tag, and one that is missing or no string', async (t) => {
+    const bench = await Bench.open(t);
+    for (const tag of [
+      '',
+      'ab',
+      'a'.repeat(65),
+      'Abc',
+      'a c',
+      'abc\n',
+      '\nabc',
+      'äbc',
+      'a.c',
+      'abc💶',
+      1,
+      null,
+      ['abc'],
+      {},
+    ]) {
+      assert.equal(await bench.verdict({ referrer_tag: tag }), 'INVALID_REFERRER_TAG');
+    }
+    assert.equal(await bench.verdict({}), 'INVALID_REFERRER_TAG');
+    assert.equal(await bench.verdict(JSON.parse('{"__proto__": {"referrer_tag": "abc"}}')), 'INVALID_REFERRER_TAG');
+  });
+
+  it('refuses a body that is no object', async (t) => {
+    const bench = await Bench.open(t);
+    for (const body of [null, undefined, 'text', 1, true, [], [{ referrer_tag }]]) {
+      assert.equal(await bench.verdict(body), 'INVALID_REQUEST body');
+    }
+  });
+
+  it('ignores members it does not know', async (t) => {
+    const bench = await Bench.open(t);
+    assert.equal(await bench.verdict({ referrer_tag, sub_id: 1, constructor: {}, extra: [[[]]] }), 'ok');
+  });
+
+  for (const [what, character] of [
+    ['characters', 'x'],
+    ['astral characters', astral],
+  ] as const) {
+    it(`takes a user agent of up to 1024 ${what}`, async (t) => {
+      const bench = await Bench.open(t);
+      for (const length of [0, 1, 1_023, 1_024]) {
+        assert.equal(await bench.verdict({ referrer_tag, user_agent: character.repeat(length) }), 'ok');
+      }
+      for (const length of [1_025, 2_048, 2_049]) {
+        const user_agent = character.repeat(length);
+        assert.equal(await bench.verdict({ referrer_tag, user_agent }), 'INVALID_REQUEST user_agent');
+      }
+    });
+
+    it(`takes metadata whose names and values have up to 256 ${what}`, async (t) => {
+      const bench = await Bench.open(t);
+      const longest = character.repeat(256);
+      assert.equal(await bench.verdict({ referrer_tag, metadata: { [longest]: longest } }), 'ok');
+      assert.equal(await bench.verdict({ referrer_tag, metadata: { [longest.slice(character.length)]: '' } }), 'ok');
+      for (const metadata of [{ [longest + character]: '' }, { a: longest + character }]) {
+        assert.equal(await bench.verdict({ referrer_tag, metadata }), 'INVALID_REQUEST metadata');
+      }
+    });
+  }
+
+  it('refuses a user agent that is no string', async (t) => {
+    const bench = await Bench.open(t);
+    for (const user_agent of [1, null, true, ['x'], {}]) {
+      assert.equal(await bench.verdict({ referrer_tag, user_agent }), 'INVALID_REQUEST user_agent');
+    }
+  });
+
+  it('takes metadata of up to ten keys', async (t) => {
+    const bench = await Bench.open(t);
+    const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, i]));
+    for (const count of [0, 1, 9, 10]) {
+      assert.equal(await bench.verdict({ referrer_tag, metadata: keys(count) }), 'ok');
+    }
+    assert.equal(await bench.verdict({ referrer_tag, metadata: keys(11) }), 'INVALID_REQUEST metadata');
+  });
+
+  it('refuses metadata that is no object, or whose values are no scalars', async (t) => {
+    const bench = await Bench.open(t);
+    for (const metadata of [null, 1, 'text', true, [], ['a'], { a: [] }, { a: {} }, { a: 'fine', b: { c: 1 } }]) {
+      assert.equal(await bench.verdict({ referrer_tag, metadata }), 'INVALID_REQUEST metadata');
+    }
+  });
+
+  it('judges the value of every key, whatever characters its name holds', async (t) => {
+    const bench = await Bench.open(t);
+    const name = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.constantFrom('a\nb', '\n', '\r', '\u2028', '\u2029', '\ud800', '__proto__', 'constructor', 'toString', ''),
+    );
+    const scalar = fc.oneof(fc.string({ maxLength: 20 }), fc.integer(), fc.boolean(), fc.constant(null));
+    await fc.assert(
+      fc.asyncProperty(name, scalar, fc.constantFrom('[]', '{}', '{"a":1}', '["a"]'), async (key, good, bad) => {
+        const metadataOf = (json: string) => JSON.parse(`{${JSON.stringify(key)}: ${json}}`);
+        assert.equal(await bench.verdict({ referrer_tag, metadata: metadataOf(JSON.stringify(good)) }), 'ok');
+        assert.equal(await bench.verdict({ referrer_tag, metadata: metadataOf(bad) }), 'INVALID_REQUEST metadata');
+      }),
+    );
+  });
+
+  it('leaves nothing behind of a request it refuses', async (t) => {
+    const bench = await Bench.open(t, { sessionsMax: 1 });
+    await bench.verdict({ referrer_tag: 'NO' });
+    await bench.verdict({ referrer_tag, metadata: [] });
+    assert.equal(bench.sessions.size, 0);
+    assert.equal(bench.ledger.log.appendedPosition, 0);
+    assert.equal(await bench.verdict({ referrer_tag }), 'ok');
+  });
+
+  it('holds its longest metadata in one record', async (t) => {
+    const bench = await Bench.open(t);
+    const worst = '\u0001'.repeat(255);
+    const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [worst + i, `${worst}x`]));
+    assert.equal(await bench.verdict({ referrer_tag, user_agent: astral.repeat(1_024), metadata }), 'ok');
+    const [record] = await bench.ledger.records();
+    assert.deepEqual(JSON.parse(record![6] as string), metadata);
+  });
+
+  it('is unavailable while the store is full, and has written nothing then', async (t) => {
+    const bench = await Bench.open(t, { sessionsMax: 2 });
+    await bench.create({ referrer_tag });
+    await bench.create({ referrer_tag });
+    const outcome = await bench.create({ referrer_tag });
+    assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    assert.equal(bench.ledger.log.appendedPosition, 2);
+    assert.equal(bench.sessions.size, 2);
+    bench.clock.advance(sessionTtlMs + 1);
+    assert.equal(await bench.verdict({ referrer_tag }), 'ok');
+  });
+
+  it('is unavailable while the log cannot be written, and leaves no session then', async (t) => {
+    const bench = await Bench.open(t, { sessionsMax: 3 });
+    bench.ledger.breakFiles();
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const outcome = await bench.create({ referrer_tag });
+      assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+      assert.equal(bench.sessions.size, 0);
+    }
+    bench.ledger.repair();
+    const healed = new Promise<void>((resolve) => bench.ledger.log.onDurable(() => resolve()));
+    await healed;
+    for (let i = 0; i < 3; i++) assert.equal(await bench.verdict({ referrer_tag }), 'ok');
+  });
+
+  it('is unavailable once the log is closed, and leaves no session then', async (t) => {
+    const bench = await Bench.open(t);
+    await bench.ledger.log.close();
+    assert.equal(await bench.verdict({ referrer_tag }), 'SERVICE_UNAVAILABLE');
+    assert.equal(bench.sessions.size, 0);
+  });
+});

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { merge, submitInputs } from '../../src/operations/submit-inputs.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import type { Ranked } from '../../src/sessions/session.ts';
+import { SubIds } from '../../src/sessions/sub-id.ts';
+import { emptyPocketVector, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { ringOf } from '../support/secrets.ts';
+import { liveTenant, testTenant } from '../support/tenants.ts';
+
+const sessionTtlMs = 4 * 60 * 60 * 1000;
+const { vertical } = liveTenant;
+
+const required = {
+  loan_amount: 15_000,
+  loan_purpose: 'wedding',
+  credit_score_range: '700-749',
+  annual_income: 85_000,
+  employment_status: 'employed',
+  state: 'CA',
+};
+
+const valid = {
+  loan_amount: fc.integer({ min: 1_000, max: 100_000 }),
+  loan_purpose: fc.constantFrom('debt_consolidation', 'home_improvement', 'wedding', 'other'),
+  credit_score_range: fc.constantFrom('300-579', '700-749', '800+'),
+  annual_income: fc.integer({ min: 0, max: 10_000_000 }),
+  employment_status: fc.constantFrom('employed', 'self_employed', 'retired', 'other'),
+  state: fc.constantFrom('CA', 'NY', 'DC', 'PR'),
+  birthdate: fc.constantFrom('1980-02-29', '2000-12-31'),
+  housing_status: fc.constantFrom('own', 'rent', 'other'),
+  monthly_debt_payments: fc.integer({ min: 0, max: 1_000_000 }),
+  loan_term_months: fc.constantFrom(12, 24, 36, 48, 60, 84),
+  co_borrower: fc.boolean(),
+  address_zip: fc.constantFrom('00501', '90210'),
+};
+
+/** Some valid fields, some of them cleared. */
+const submission = fc
+  .record(valid, { requiredKeys: [] })
+  .chain((fields) =>
+    fc
+      .subarray(Object.keys(fields))
+      .map((cleared) => ({ ...fields, ...Object.fromEntries(cleared.map((name) => [name, null])) })),
+  );
+
+class Bench {
+  readonly clock = new ManualClock();
+  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly sessions: MemorySessionStore;
+  missing = 0;
+
+  constructor(t: TestContext) {
+    const { clock } = this;
+    this.sessions = new MemorySessionStore({ clock, sessionsMax: 10_000, sessionTtlMs, parts: 4, sweepMs: 60_000 });
+    t.after(() => this.sessions.close());
+  }
+
+  newSession(tenant: Tenant = liveTenant): string {
+    const createdMs = this.clock.wallMs();
+    const id = this.subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
+    this.sessions.reserve();
+    this.sessions.add(id, { tenant, createdMs, fields: emptyPocketVector(tenant.vertical), ranked: null });
+    return id;
+  }
+
+  submitBody(body: unknown, tenant: Tenant = liveTenant) {
+    const { clock, subIds, sessions } = this;
+    const onSessionMissing = () => {
+      this.missing++;
+    };
+    return submitInputs({ clock, subIds, sessions, sessionTtlMs, onSessionMissing }, tenant, body);
+  }
+
+  /** The answer to fields that are all valid. */
+  submit(sub_id: string, fields: object) {
+    const outcome = this.submitBody({ sub_id, fields });
+    assert(outcome.ok, JSON.stringify(outcome));
+    return outcome.value;
+  }
+
+  verdict(body: unknown, tenant: Tenant = liveTenant): string {
+    const outcome = this.submitBody(body, tenant);
+    if (outcome.ok) return 'ok';
+    const { code, param } = outcome.refusal;
+    return param === undefined ? code : `${code} ${param}`;
+  }
+
+  fieldsOf(sub_id: string): readonly number[] {
+    return this.sessions.get(sub_id)!.fields;
+  }
+}
+
+describe('submitInputs', () => {
+  it('answers what it accepted, what it does not know, and how ready the session is', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    assert.deepEqual(bench.submit(sub_id, { shoe_size: 44, ...required, loan_purpose: 'debt_consolidation' }), {
+      sub_id,
+      fields_accepted: Object.keys(required),
+      fields_unknown: ['shoe_size'],
+      match_readiness: 'partial',
+      missing_required: [],
+      missing_conditional: ['monthly_debt_payments'],
+    });
+  });
+
+  it('answers readiness to an empty submission', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    bench.submit(sub_id, required);
+    assert.deepEqual(bench.submit(sub_id, {}), {
+      sub_id,
+      fields_accepted: [],
+      fields_unknown: [],
+      match_readiness: 'high',
+      missing_required: [],
+      missing_conditional: [],
+    });
+  });
+
+  it('merges increments, each into what was there', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    const missing = Object.keys(required);
+    for (const [name, value] of Object.entries(required)) {
+      missing.shift();
+      assert.deepEqual(bench.submit(sub_id, { [name]: value }).missing_required, missing);
+    }
+  });
+
+  it('lets null clear a field, and lists it as accepted', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    bench.submit(sub_id, required);
+    const { fields_accepted, missing_required, match_readiness } = bench.submit(sub_id, {
+      state: null,
+      co_borrower: null,
+    });
+    assert.deepEqual(fields_accepted, ['state', 'co_borrower']);
+    assert.deepEqual(missing_required, ['state']);
+    assert.equal(match_readiness, 'insufficient');
+  });
+
+  it('comes to the same fields however a run of submissions is split, and the later value wins', (t) => {
+    const bench = new Bench(t);
+    const cuts = fc.array(fc.nat(12), { maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(submission, { maxLength: 5 }), cuts, (submissions, at) => {
+        // One batch: of each field the value submitted last.
+        const batch = bench.newSession();
+        bench.submit(batch, Object.assign({}, ...submissions));
+        const one = bench.newSession();
+        for (const fields of submissions) bench.submit(one, fields);
+        // The same entries in the same order, cut elsewhere: within a piece the later value wins too.
+        const entries = submissions.flatMap((fields) => Object.entries(fields));
+        const other = bench.newSession();
+        const bounds = [0, ...at.map((cut) => Math.min(cut, entries.length)).sort((a, b) => a - b), entries.length];
+        for (let i = 1; i < bounds.length; i++) {
+          bench.submit(other, Object.fromEntries(entries.slice(bounds[i - 1], bounds[i])));
+        }
+        assert.deepEqual(bench.fieldsOf(one), bench.fieldsOf(batch));
+        assert.deepEqual(bench.fieldsOf(other), bench.fieldsOf(batch));
+      }),
+    );
+  });
+
+  it('merges nothing of a call with one invalid value', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    bench.submit(sub_id, required);
+    fc.assert(
+      fc.property(submission, fc.boolean(), (fields, first) => {
+        const before = bench.fieldsOf(sub_id);
+        const bad = { education_level: 'none' };
+        const outcome = bench.submitBody({ sub_id, fields: first ? { ...bad, ...fields } : { ...fields, ...bad } });
+        assert(!outcome.ok);
+        assert.equal(outcome.refusal.code, 'INVALID_FIELD_VALUE');
+        assert.deepEqual(
+          outcome.refusal.fieldsInvalid!.map(({ field, code }) => [field, code]),
+          [['education_level', 'enum']],
+        );
+        assert.equal(bench.fieldsOf(sub_id), before);
+      }),
+    );
+  });
+
+  it('never writes to the fields somebody may be ranking', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    bench.submit(sub_id, required);
+    const before = bench.fieldsOf(sub_id);
+    const copy = [...before];
+    bench.submit(sub_id, { loan_amount: 99_000 });
+    assert.deepEqual(before, copy);
+    assert.notEqual(bench.fieldsOf(sub_id), before);
+  });
+
+  it('drops the ranking of the old fields, and only when a field was submitted', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    const session = bench.sessions.get(sub_id)!;
+    const ranked = {} as Ranked;
+    session.ranked = ranked;
+    bench.submit(sub_id, { shoe_size: 44 });
+    bench.verdict({ sub_id, fields: { state: 'nowhere' } });
+    assert.equal(session.ranked, ranked);
+    bench.submit(sub_id, { state: 'CA' });
+    assert.equal(session.ranked, null);
+  });
+
+  it('keeps the fields of two sessions apart', (t) => {
+    const bench = new Bench(t);
+    const [one, other] = [bench.newSession(), bench.newSession()];
+    bench.submit(one, { state: 'CA' });
+    assert.deepEqual(bench.fieldsOf(other), emptyPocketVector(vertical));
+  });
+
+  it('refuses a body that is no object, a sub_id that is no string, fields that are no object', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    for (const body of [null, undefined, 1, 'text', [], true])
+      assert.equal(bench.verdict(body), 'INVALID_REQUEST body');
+    for (const wrong of [undefined, null, 1, [sub_id], {}]) {
+      assert.equal(bench.verdict({ sub_id: wrong, fields: {} }), 'INVALID_REQUEST sub_id');
+    }
+    for (const wrong of [undefined, null, 1, 'text', [], [{}], true]) {
+      assert.equal(bench.verdict({ sub_id, fields: wrong }), 'INVALID_REQUEST fields');
+    }
+  });
+
+  it('takes up to 64 names of up to 64 characters', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`name${i}`, i]));
+    assert.equal(bench.verdict({ sub_id, fields: named(64) }), 'ok');
+    assert.equal(bench.verdict({ sub_id, fields: named(65) }), 'INVALID_REQUEST fields');
+    for (const character of ['x', '💶']) {
+      assert.equal(bench.verdict({ sub_id, fields: { [character.repeat(63)]: 1 } }), 'ok');
+      assert.equal(bench.verdict({ sub_id, fields: { [character.repeat(64)]: 1 } }), 'ok');
+      assert.equal(bench.verdict({ sub_id, fields: { [character.repeat(65)]: 1 } }), 'INVALID_REQUEST fields');
+    }
+  });
+
+  it('judges the shape of the request before the session, and the session before the fields', (t) => {
+    const bench = new Bench(t);
+    const expired = bench.newSession();
+    bench.clock.advance(sessionTtlMs);
+    assert.equal(bench.verdict({ sub_id: expired, fields: [] }), 'INVALID_REQUEST fields');
+    assert.equal(bench.verdict({ sub_id: expired, fields: { state: 1 } }), 'SUB_ID_EXPIRED');
+    assert.equal(bench.verdict({ sub_id: 'sub_x', fields: { state: 1 } }), 'SUB_ID_NOT_FOUND');
+  });
+
+  it('refuses the session of another tenant, and leaves it as it is', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    for (const tenant of [testTenant, { ...liveTenant, account: 43 }]) {
+      assert.equal(bench.verdict({ sub_id, fields: { state: 'CA' } }, tenant), 'SUB_ID_NOT_FOUND');
+    }
+    assert.deepEqual(bench.fieldsOf(sub_id), emptyPocketVector(vertical));
+  });
+
+  it('reckons ages on the UTC day of the request', (t) => {
+    const bench = new Bench(t);
+    bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
+    const sub_id = bench.newSession();
+    const body = { sub_id, fields: { birthdate: '2008-05-21' } };
+    assert.equal(bench.verdict(body), 'INVALID_FIELD_VALUE');
+    bench.clock.advance(1);
+    assert.equal(bench.verdict(body), 'ok');
+  });
+
+  it('is not led astray by the names of built-in properties', (t) => {
+    const bench = new Bench(t);
+    const sub_id = bench.newSession();
+    const fields = JSON.parse('{"__proto__": {"state": "CA"}, "constructor": 1, "toString": null, "state": "NY"}');
+    const view = bench.submit(sub_id, fields);
+    assert.deepEqual(view.fields_unknown, ['__proto__', 'constructor', 'toString']);
+    assert.deepEqual(view.fields_accepted, ['state']);
+    assert.equal(({} as { state?: string }).state, undefined);
+    assert.equal(bench.fieldsOf(sub_id).length, vertical.fields.length);
+  });
+});
+
+describe('merge', () => {
+  it('writes the last of several values for a position', () => {
+    const state = fieldIndex(vertical, 'state');
+    assert.equal(merge(emptyPocketVector(vertical), [state, 3, state, 5])[state], 5);
+  });
+});

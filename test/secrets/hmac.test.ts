@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { Hmac } from '../../src/secrets/hmac.ts';
+
+const key = fc.uint8Array({ minLength: 1, maxLength: 64 });
+const message = fc.uint8Array({ maxLength: 200 });
+
+describe('Hmac', () => {
+  it('signs as HMAC-SHA-256 does, message after message', () => {
+    fc.assert(
+      fc.property(key, fc.array(message, { minLength: 1, maxLength: 4 }), (keyBytes, messages) => {
+        const hmac = new Hmac(keyBytes, 200);
+        for (const bytes of messages) {
+          const mac = Buffer.alloc(32);
+          hmac.sign(Buffer.from(bytes), bytes.length, mac, 0, 32);
+          assert.deepEqual(mac, createHmac('sha256', keyBytes).update(bytes).digest());
+        }
+      }),
+    );
+  });
+
+  it('writes the head of the MAC where asked, and nothing else', () => {
+    const bytes = Buffer.alloc(40, 7);
+    new Hmac(Buffer.from('key'), 24).sign(bytes, 24, bytes, 24, 8);
+    const expected = createHmac('sha256', 'key').update(Buffer.alloc(24, 7)).digest();
+    assert.deepEqual(bytes.subarray(0, 24), Buffer.alloc(24, 7));
+    assert.deepEqual(bytes.subarray(24, 32), expected.subarray(0, 8));
+    assert.deepEqual(bytes.subarray(32), Buffer.alloc(8, 7));
+  });
+
+  it('verifies what it signed, and nothing with one bit changed', () => {
+    fc.assert(
+      fc.property(key, fc.uint8Array({ minLength: 1, maxLength: 64 }), fc.nat(), (keyBytes, bytes, at) => {
+        const hmac = new Hmac(keyBytes, 64);
+        const signed = Buffer.alloc(bytes.length + 10);
+        signed.set(bytes);
+        hmac.sign(signed, bytes.length, signed, bytes.length, 10);
+        assert(hmac.verify(signed, bytes.length, signed, bytes.length, 10));
+        const bit = at % (signed.length * 8);
+        signed[bit >> 3]! ^= 1 << (bit & 7);
+        assert(!hmac.verify(signed, bytes.length, signed, bytes.length, 10));
+      }),
+    );
+  });
+
+  it('takes a message of exactly the length it was made for, and none that is longer', () => {
+    const hmac = new Hmac(Buffer.from('key'), 8);
+    const mac = Buffer.alloc(32);
+    hmac.sign(Buffer.alloc(8), 8, mac, 0, 32);
+    assert.throws(() => hmac.sign(Buffer.alloc(9), 9, mac, 0, 32), RangeError);
+  });
+
+  it('is not made with a key that is empty or longer than a block', () => {
+    assert.throws(() => new Hmac(Buffer.alloc(0), 8), RangeError);
+    assert.throws(() => new Hmac(Buffer.alloc(65), 8), RangeError);
+  });
+});

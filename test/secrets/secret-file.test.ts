@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { openSecretFile, SecretFileError } from '../../src/secrets/secret-file.ts';
+
+const hex = (digit: string) => digit.repeat(64);
+
+describe('openSecretFile', () => {
+  let folder: string;
+  let path: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'secret-'));
+    path = join(folder, 'secret.json');
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('makes a secret for a service without history, readable to its owner alone, and keeps it', () => {
+    const made = openSecretFile(path, false);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder), ['secret.json']);
+    assert.equal(made.newest.bytes.length, 32);
+    const content = readFileSync(path, 'utf8');
+    assert.deepEqual(openSecretFile(path, true).newest, made.newest);
+    assert.equal(readFileSync(path, 'utf8'), content);
+  });
+
+  it('makes another secret each time', () => {
+    const one = openSecretFile(path, false);
+    const other = openSecretFile(join(folder, 'other.json'), false);
+    assert.notDeepEqual(one.newest.bytes, other.newest.bytes);
+  });
+
+  it('refuses a missing file where there is history, and makes none', () => {
+    assert.throws(() => openSecretFile(path, true), SecretFileError);
+    assert(!existsSync(path));
+  });
+
+  it('reads all secrets listed', () => {
+    writeFileSync(
+      path,
+      JSON.stringify({
+        secrets: [
+          { number: 2, hex: hex('b') },
+          { number: 1, hex: hex('a') },
+        ],
+      }),
+    );
+    const ring = openSecretFile(path, true);
+    assert.deepEqual([...ring.numbers].sort(), [1, 2]);
+    assert.deepEqual(ring.newest, { number: 2, bytes: Buffer.alloc(32, 0xbb) });
+  });
+
+  for (const [what, content] of [
+    ['nothing', ''],
+    ['no JSON', 'secret'],
+    ['something else', '[]'],
+    ['no secrets', '{"secrets": []}'],
+    ['a short secret', JSON.stringify({ secrets: [{ number: 1, hex: hex('a').slice(1) }] })],
+    ['capitals', JSON.stringify({ secrets: [{ number: 1, hex: hex('A') }] })],
+    ['a number of zero', JSON.stringify({ secrets: [{ number: 0, hex: hex('a') }] })],
+    ['a number that fits no byte', JSON.stringify({ secrets: [{ number: 256, hex: hex('a') }] })],
+    [
+      'a number twice',
+      JSON.stringify({
+        secrets: [
+          { number: 1, hex: hex('a') },
+          { number: 1, hex: hex('b') },
+        ],
+      }),
+    ],
+  ] as const) {
+    it(`refuses a file that holds ${what}, and leaves it alone`, () => {
+      writeFileSync(path, content);
+      assert.throws(() => openSecretFile(path, false), SecretFileError);
+      assert.equal(readFileSync(path, 'utf8'), content);
+    });
+  }
+
+  it('never names a secret in its error', () => {
+    const secret = 'c0ffee'.repeat(10);
+    writeFileSync(path, JSON.stringify({ secrets: [{ number: 1, hex: secret }] }));
+    assert.throws(
+      () => openSecretFile(path, true),
+      (error: Error) => error instanceof SecretFileError && !error.message.includes(secret),
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { SecretRing } from '../../src/secrets/secret-ring.ts';
+
+const bytes = (fill: number) => Buffer.alloc(32, fill);
+
+describe('SecretRing', () => {
+  it('takes the highest number for the newest, wherever it is listed', () => {
+    const ring = new SecretRing([
+      { number: 2, bytes: bytes(2) },
+      { number: 9, bytes: bytes(9) },
+      { number: 1, bytes: bytes(1) },
+    ]);
+    assert.equal(ring.newest.number, 9);
+    assert.deepEqual([...ring.numbers].sort(), [1, 2, 9]);
+  });
+
+  it('derives a key of its own for each secret and purpose, the same every time', () => {
+    const secrets = [
+      { number: 1, bytes: bytes(1) },
+      { number: 2, bytes: bytes(2) },
+    ];
+    const keys = new Set<string>();
+    for (const number of [1, 2]) {
+      for (const purpose of ['sub-id', 'click-id', 'offer-value'] as const) {
+        const key = new SecretRing(secrets).key(number, purpose)!;
+        assert.equal(key.length, 32);
+        assert.deepEqual(key, new SecretRing(secrets).key(number, purpose));
+        keys.add(key.toString('hex'));
+      }
+    }
+    assert.equal(keys.size, 6);
+    for (const secret of secrets) assert(!keys.has(secret.bytes.toString('hex')));
+  });
+
+  it('has no key for a number it does not hold', () => {
+    assert.equal(new SecretRing([{ number: 1, bytes: bytes(1) }]).key(2, 'sub-id'), null);
+  });
+
+  it('is not made of nothing', () => {
+    assert.throws(() => new SecretRing([]));
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { findSession } from '../../src/sessions/find-session.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import type { Session } from '../../src/sessions/session.ts';
+import { SubIds } from '../../src/sessions/sub-id.ts';
+import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { ringOf } from '../support/secrets.ts';
+import { liveTenant, testTenant } from '../support/tenants.ts';
+
+const sessionTtlMs = 4 * 60 * 60 * 1000;
+
+class Bench {
+  readonly clock = new ManualClock();
+  readonly sessions: MemorySessionStore;
+  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  missing = 0;
+
+  constructor(t: TestContext) {
+    const { clock } = this;
+    this.sessions = new MemorySessionStore({ clock, sessionsMax: 100, sessionTtlMs, parts: 4, sweepMs: 60_000 });
+    t.after(() => this.sessions.close());
+  }
+
+  /** A genuine id that no store holds. */
+  issue(tenant: Tenant = liveTenant): string {
+    return this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
+  }
+
+  create(): { id: string; session: Session } {
+    const fields = emptyPocketVector(liveTenant.vertical);
+    const session = { tenant: liveTenant, createdMs: this.clock.wallMs(), fields, ranked: null };
+    const id = this.issue();
+    this.sessions.reserve();
+    this.sessions.add(id, session);
+    return { id, session };
+  }
+
+  /** The session, or the code of the refusal. */
+  find(id: string, tenant: Tenant = liveTenant): Session | string {
+    const { clock, sessions, subIds } = this;
+    const onSessionMissing = () => {
+      this.missing++;
+    };
+    const outcome = findSession({ clock, sessions, subIds, sessionTtlMs, onSessionMissing }, tenant, id);
+    return outcome.ok ? outcome.value : outcome.refusal.code;
+  }
+}
+
+const strangers: readonly (readonly [whose: string, tenant: Tenant])[] = [
+  ['another account', { ...liveTenant, account: 43 }],
+  ['another mode', testTenant],
+  ['another vertical', { ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } }],
+];
+
+describe('findSession', () => {
+  it('finds a live session for a key of the same account, vertical and mode', (t) => {
+    const bench = new Bench(t);
+    const { id, session } = bench.create();
+    assert.equal(bench.find(id, { ...liveTenant }), session);
+  });
+
+  for (const [whose, tenant] of strangers) {
+    it(`knows nothing of it for ${whose}, live, expired or lost`, (t) => {
+      const bench = new Bench(t);
+      const { id } = bench.create();
+      const lost = bench.issue();
+      assert.equal(bench.find(id, tenant), 'SUB_ID_NOT_FOUND');
+      assert.equal(bench.find(lost, tenant), 'SUB_ID_NOT_FOUND');
+      bench.clock.advance(sessionTtlMs);
+      assert.equal(bench.find(id, tenant), 'SUB_ID_NOT_FOUND');
+      assert.equal(bench.find(lost, tenant), 'SUB_ID_NOT_FOUND');
+      assert.equal(bench.missing, 0);
+    });
+  }
+
+  it('knows nothing of an id nobody issued', (t) => {
+    const bench = new Bench(t);
+    const { id } = bench.create();
+    const last = id.at(-1) === '0' ? '1' : '0';
+    for (const text of [
+      '',
+      'sub_',
+      `sub_${'0'.repeat(64)}`,
+      id.slice(0, -1) + last,
+      id.toUpperCase(),
+      `${id} `,
+      '__proto__',
+    ]) {
+      assert.equal(bench.find(text), 'SUB_ID_NOT_FOUND');
+    }
+    assert.equal(bench.missing, 0);
+  });
+
+  it('finds a session until its four hours are over, to the millisecond', (t) => {
+    const bench = new Bench(t);
+    const { id, session } = bench.create();
+    bench.clock.advance(sessionTtlMs - 1);
+    assert.equal(bench.find(id), session);
+    bench.clock.advance(1);
+    assert.equal(bench.find(id), 'SUB_ID_EXPIRED');
+  });
+
+  it('says that a session is expired long after it was swept away, without an alert', (t) => {
+    const bench = new Bench(t);
+    const { id } = bench.create();
+    bench.clock.advance(100 * sessionTtlMs);
+    for (let i = 0; i < 4; i++) bench.sessions.sweepNextPart();
+    assert.equal(bench.sessions.size, 0);
+    assert.equal(bench.find(id), 'SUB_ID_EXPIRED');
+    assert.equal(bench.missing, 0);
+  });
+
+  it('says that a live session no store holds is expired, with an alert', (t) => {
+    const bench = new Bench(t);
+    const id = bench.issue();
+    bench.clock.advance(sessionTtlMs - 1);
+    assert.equal(bench.find(id), 'SUB_ID_EXPIRED');
+    assert.equal(bench.missing, 1);
+    bench.clock.advance(1);
+    assert.equal(bench.find(id), 'SUB_ID_EXPIRED');
+    assert.equal(bench.missing, 1);
+  });
+
+  it('lets a session be expired by a wall clock set forward, and live again when it is set back', (t) => {
+    const bench = new Bench(t);
+    const { id, session } = bench.create();
+    bench.clock.setWall(session.createdMs + sessionTtlMs);
+    assert.equal(bench.find(id), 'SUB_ID_EXPIRED');
+    bench.clock.setWall(session.createdMs);
+    assert.equal(bench.find(id), session);
+  });
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { dayMs } from '../../src/domain/calendar.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { RestoreFromLedger } from '../../src/sessions/restore-from-ledger.ts';
+import { subIdText } from '../../src/sessions/sub-id.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+const sessionTtlMs = 4 * 60 * 60 * 1000;
+
+function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
+  const clock = new ManualClock();
+  const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, parts: 4, sweepMs: 60_000 });
+  t.after(() => sessions.close());
+  const restore = new RestoreFromLedger({ clock, sessions, sessionTtlMs, verticals: [personalLoans] });
+  return { clock, sessions, restore, nowMs: clock.wallMs() };
+}
+
+describe('RestoreFromLedger', () => {
+  it('brings back a live session, without its fields', (t) => {
+    const { sessions, restore, nowMs } = setUp(t);
+    const sub = subOf({ createdMs: nowMs - 1_000, serial: 1, account: 9, mode: 'test' });
+    restore.visit(createdRecord(sub));
+    assert.deepEqual(sessions.get(subIdText(sub)), {
+      tenant: { account: 9, vertical: personalLoans, mode: 'test' },
+      createdMs: nowMs - 1_000,
+      fields: personalLoans.fields.map(() => -1),
+      ranked: null,
+    });
+  });
+
+  it('leaves out what is expired, to the millisecond', (t) => {
+    const { sessions, restore, nowMs } = setUp(t);
+    const dead = subOf({ createdMs: nowMs - sessionTtlMs, serial: 1 });
+    const dying = subOf({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
+    for (const sub of [dead, dying]) restore.visit(createdRecord(sub));
+    assert.equal(sessions.get(subIdText(dead)), undefined);
+    assert(sessions.get(subIdText(dying)) !== undefined);
+  });
+
+  it('lets a restored session go when its own four hours are over', (t) => {
+    const { clock, sessions, restore, nowMs } = setUp(t);
+    restore.visit(createdRecord(subOf({ createdMs: nowMs - sessionTtlMs + 1_000, serial: 1 })));
+    assert.equal(sessions.size, 1);
+    clock.advance(1_001);
+    for (let i = 0; i < 4; i++) sessions.sweepNextPart();
+    assert.equal(sessions.size, 0);
+  });
+
+  it('shares one tenant among the sessions of an account, vertical and mode', (t) => {
+    const { sessions, restore, nowMs } = setUp(t);
+    const [one, other] = [1, 2].map((serial) => subOf({ createdMs: nowMs, serial })) as [Buffer, Buffer];
+    const test = subOf({ createdMs: nowMs, serial: 3, mode: 'test' });
+    for (const sub of [one, other, test]) restore.visit(createdRecord(sub));
+    const tenantOf = (sub: Buffer) => sessions.get(subIdText(sub))!.tenant;
+    assert.equal(tenantOf(one), tenantOf(other));
+    assert.notEqual(tenantOf(one), tenantOf(test));
+  });
+
+  it('counts the sessions each key created on the present UTC day', (t) => {
+    const { restore, nowMs } = setUp(t);
+    const midnight = nowMs - (nowMs % dayMs);
+    const created = (createdMs: number, keyNumber: number, serial: number) =>
+      createdRecord(subOf({ createdMs, serial })).with(4, keyNumber);
+    restore.visit(created(midnight - 1, 7, 1));
+    restore.visit(created(midnight, 7, 2));
+    restore.visit(created(nowMs, 7, 3));
+    restore.visit(created(nowMs, 8, 4));
+    assert.deepEqual(
+      [...restore.sessionsToday],
+      [
+        [7, 2],
+        [8, 1],
+      ],
+    );
+  });
+
+  it('passes over sessions of a vertical that is not served, views, clicks, and what is no record', (t) => {
+    const { sessions, restore, nowMs } = setUp(t);
+    const sub = subOf({ createdMs: nowMs, serial: 1 });
+    restore.visit(createdRecord(subOf({ createdMs: nowMs, serial: 2, vertical: 99 })));
+    restore.visit(viewedRecord(sub, ['offer']));
+    restore.visit(clickedRecord(sub, 'offer'));
+    for (const noise of [
+      null,
+      undefined,
+      1,
+      'text',
+      {},
+      [],
+      [1],
+      [1, 'x', sub],
+      [1, nowMs, 'sub', 'tag', 1, 0, null],
+    ]) {
+      restore.visit(noise);
+    }
+    restore.visit([1, nowMs, sub.subarray(1), 'tag', 1, 0, null]);
+    assert.equal(sessions.size, 0);
+  });
+
+  it('stops at a full store without dropping anything', (t) => {
+    const { sessions, restore, nowMs } = setUp(t, { sessionsMax: 2 });
+    const subs = [1, 2, 3].map((serial) => subOf({ createdMs: nowMs, serial }));
+    for (const sub of subs) restore.visit(createdRecord(sub));
+    assert.equal(sessions.size, 2);
+    assert.deepEqual(
+      subs.map((sub) => sessions.get(subIdText(sub)) !== undefined),
+      [true, true, false],
+    );
+  });
+});

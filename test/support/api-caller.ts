@@ -1,0 +1,86 @@
+import type { MarketplaceView, SessionView, SummaryView } from '../../src/index.ts';
+import type { InputsView } from '../../src/operations/submit-inputs.ts';
+import { assertOk } from './answers.ts';
+import type { Answer, HttpClient } from './http-client.ts';
+
+type Query = Readonly<Record<string, string | number>>;
+type Headers = Readonly<Record<string, string>>;
+
+/** One API key at one vertical's base path. `post` and `get` answer whatever comes; the named steps insist on 200. */
+export class ApiCaller {
+  readonly http: HttpClient;
+  /** e.g. `/v1/personal-loans` */
+  readonly basePath: string;
+  readonly key: string;
+
+  constructor(http: HttpClient, segment: string, key: string) {
+    this.http = http;
+    this.basePath = `/v1/${segment}`;
+    this.key = key;
+  }
+
+  /** A `body` that is a string or bytes is sent as it is, anything else as JSON. */
+  post(operation: 'session' | 'inputs', body: unknown, headers: Headers = {}): Promise<Answer> {
+    const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    return this.http.send({
+      method: 'POST',
+      path: `${this.basePath}/${operation}`,
+      headers: {
+        Authorization: `Bearer ${this.key}`,
+        'Content-Type': 'application/json',
+        'Content-Length': String(Buffer.byteLength(raw)),
+        ...headers,
+      },
+      body: raw,
+    });
+  }
+
+  /** A query that is a string is sent as it is. */
+  get(
+    operation: 'marketplace' | 'analytics',
+    query: Query | string,
+    headers: Headers = {},
+    method: 'GET' | 'HEAD' = 'GET',
+  ): Promise<Answer> {
+    const text =
+      typeof query === 'string'
+        ? query
+        : new URLSearchParams(
+            Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+          ).toString();
+    return this.http.send({
+      method,
+      path: `${this.basePath}/${operation}?${text}`,
+      headers: { Authorization: `Bearer ${this.key}`, ...headers },
+    });
+  }
+
+  async createSession(tag: string, more: Readonly<Record<string, unknown>> = {}): Promise<SessionView> {
+    return assertOk(await this.post('session', { referrer_tag: tag, ...more }));
+  }
+
+  async submit(subId: string, fields: object): Promise<InputsView> {
+    return assertOk(await this.post('inputs', { sub_id: subId, fields }));
+  }
+
+  /** The sub_id of a new session that holds these fields. */
+  async sessionWith(tag: string, fields: object, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const { sub_id: subId } = await this.createSession(tag, more);
+    await this.submit(subId, fields);
+    return subId;
+  }
+
+  async offers(subId: string, query: Query = {}): Promise<MarketplaceView> {
+    return assertOk(await this.get('marketplace', { sub_id: subId, format: 'json', ...query }));
+  }
+
+  async summary(query: Query): Promise<SummaryView> {
+    return assertOk(await this.get('analytics', query));
+  }
+
+  /** Follows a click_url as it is; the redirect itself is not followed. */
+  click(clickUrl: string, headers: Headers = {}, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> {
+    const url = new URL(clickUrl);
+    return this.http.send({ method, path: url.pathname + url.search, headers });
+  }
+}

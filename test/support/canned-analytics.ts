@@ -1,0 +1,31 @@
+import type { Analytics, Figures, SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+
+export const noFigures: Figures = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+
+/**
+ * Answers every question with the figures it holds and remembers the last one: the rules of the operation show without
+ * the lender confirmations and the 45 days that such figures take.
+ */
+export class CannedAnalytics implements Analytics {
+  readonly foldedPosition = 0;
+  readonly healthy = true;
+  asked: SummaryQuery | null = null;
+  /** Thrown instead of an answer. */
+  fault: Error | null = null;
+  figures: SummaryFigures = {
+    ...noFigures,
+    topLenders: [],
+    byDevice: [],
+    matured: { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 },
+    subsOutsideDates: 0,
+    asOfMs: null,
+  };
+
+  async summary(query: SummaryQuery): Promise<SummaryFigures> {
+    this.asked = query;
+    if (this.fault !== null) throw this.fault;
+    return this.figures;
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
+
+export interface Asked {
+  readonly method?: string;
+  /** Path and query, sent as they are. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+}
+
+/** Stands in everything a test submits where it looks for an echo: no error may repeat it (D2). */
+export const marker = 'zq7echo';
+
+/**
+ * Sends one request after another to one listener. What holds for every answer, whatever a test is about, is checked here:
+ * it has one `X-Request-Id`, no header twice, and an error among them repeats nothing that bears the marker.
+ */
+export class HttpClient {
+  readonly port: number;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  async send({ method = 'GET', path, headers = {}, body }: Asked): Promise<Answer> {
+    const options: RequestOptions = { host: '127.0.0.1', port: this.port, agent: this.#agent, method, path, headers };
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      const sent = request(options, (message) => readAnswer(message).then(resolve, reject));
+      sent.on('error', reject);
+      sent.end(body);
+    });
+    checkAnswer(answer);
+    return answer;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+async function readAnswer(message: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  const headers = new Map<string, string>();
+  for (const [name, values] of Object.entries(message.headersDistinct)) {
+    assert.equal(values?.length, 1, `the header ${name} comes more than once`);
+    headers.set(name, values?.[0] as string);
+  }
+  return { status: message.statusCode as number, headers, text: Buffer.concat(chunks).toString() };
+}
+
+function checkAnswer({ status, headers, text }: Answer): void {
+  assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,64}$/);
+  assert.equal(headers.has('server'), false);
+  if (status < 400) return;
+  const all = [...headers.entries()].flat().join('\n') + text;
+  assert.ok(!all.toLowerCase().includes(marker), `an error repeats what was submitted: ${all}`);
+}

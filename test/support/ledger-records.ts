@@ -1,0 +1,56 @@
+import type { Mode } from '../../src/domain/mode.ts';
+import type { DeviceClass, OfferClicked, OffersViewed, SessionCreated } from '../../src/events/ledger-record.ts';
+import { subIdBytes } from '../../src/sessions/sub-id.ts';
+
+/** What a test wants of a sub_id; the rest of its bytes follow from `serial`, so that different serials are different ids. */
+export interface SubWanted {
+  readonly createdMs: number;
+  readonly serial: number;
+  readonly account?: number;
+  readonly vertical?: number;
+  readonly mode?: Mode;
+}
+
+/** The 32 bytes of a sub_id as the ledger holds it, without a valid MAC: the aggregator does not verify. */
+export function subOf({ createdMs, serial, account = 1, vertical = 1, mode = 'live' }: SubWanted): Buffer {
+  const bytes = Buffer.alloc(subIdBytes);
+  bytes.writeUIntBE(createdMs, 0, 6);
+  bytes.writeUInt32BE(account, 8);
+  bytes[12] = (vertical << 1) | (mode === 'test' ? 1 : 0);
+  bytes[13] = 1;
+  bytes.writeUInt32BE(serial, 14);
+  return bytes;
+}
+
+export function createdRecord(
+  sub: Buffer,
+  {
+    tag = 'tag-one',
+    device = 0,
+    metadata = null as string | null,
+  }: { tag?: string; device?: DeviceClass; metadata?: string | null } = {},
+): SessionCreated {
+  return [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata];
+}
+
+/** A view a second after the session's creation, unless told otherwise. */
+export function viewedRecord(
+  sub: Buffer,
+  offerIds: readonly string[],
+  wallMs = sub.readUIntBE(0, 6) + 1_000,
+): OffersViewed {
+  return [2, wallMs, sub, 'catalog-1', offerIds];
+}
+
+/** A click two seconds after the session's creation, unless told otherwise. */
+export function clickedRecord(
+  sub: Buffer,
+  offerId: string,
+  {
+    lender = `Lender of ${offerId}`,
+    valueMicros = 1_000_000,
+    wallMs = sub.readUIntBE(0, 6) + 2_000,
+  }: { lender?: string; valueMicros?: number; wallMs?: number } = {},
+): OfferClicked {
+  return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros];
+}

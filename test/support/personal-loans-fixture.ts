@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { personalLoanCatalogs } from '../../src/catalogs/example-catalogs.ts';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { choiceCases, flagCases, integerCases, integerChoiceCases } from './field-cases.ts';
+import type { VerticalFixture } from './vertical-fixture.ts';
+
+const catalogs = personalLoanCatalogs();
+const read = (mode: 'live' | 'test'): CatalogFile => {
+  const source = catalogs.find((candidate) => candidate.mode === mode);
+  if (source === undefined || !('file' in source)) throw new Error('the example catalogs are files');
+  return JSON.parse(readFileSync(source.file, 'utf8')) as CatalogFile;
+};
+
+const states =
+  'AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA ' +
+  'RI SC SD TN TX UT VT VA WA WV WI WY PR GU VI AS MP';
+const purposes =
+  'debt_consolidation home_improvement major_purchase medical_expenses moving vacation wedding business other';
+
+const complete = {
+  loan_amount: 10_000,
+  loan_purpose: 'major_purchase',
+  credit_score_range: '750-799',
+  annual_income: 120_000,
+  employment_status: 'employed',
+  state: 'CA',
+  monthly_debt_payments: 500,
+  housing_status: 'own',
+  citizenship_status: 'citizen',
+  birthdate: '1980-01-01',
+};
+
+/** Written down from contract 2.2, D6 and D7, not taken from the code. */
+export const personalLoansFixture: VerticalFixture = {
+  vertical: personalLoans,
+  catalogs,
+  catalogFiles: { live: read('live'), test: read('test') },
+  complete,
+  unmatched: { ...complete, loan_amount: 100_000, credit_score_range: '300-579', annual_income: 0 },
+  required: ['loan_amount', 'loan_purpose', 'credit_score_range', 'annual_income', 'employment_status', 'state'],
+  conditional: [
+    {
+      when: { loan_purpose: 'debt_consolidation' },
+      unless: { loan_purpose: 'moving' },
+      field: 'monthly_debt_payments',
+      value: 0,
+    },
+    {
+      when: { loan_purpose: 'home_improvement' },
+      unless: { loan_purpose: 'debt_consolidation', monthly_debt_payments: 10 },
+      field: 'housing_status',
+      value: 'rent',
+    },
+  ],
+  fields: [
+    integerCases('loan_amount', 1_000, 100_000),
+    choiceCases('loan_purpose', purposes.split(' ')),
+    choiceCases('credit_score_range', ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+']),
+    integerCases('annual_income', 0, 10_000_000),
+    choiceCases('employment_status', ['employed', 'self_employed', 'retired', 'other']),
+    choiceCases('state', states.split(' ')),
+    {
+      name: 'birthdate',
+      valid: ['1980-02-29', '2008-05-20', '1906-05-20', '2000-02-29'],
+      invalid: [
+        ['2008-05-21', 'min_age'],
+        ['2026-05-20', 'min_age'],
+        ['2026-05-21', 'range'],
+        ['1905-05-20', 'range'],
+        ['1981-02-29', 'format'],
+        ['1980-13-01', 'format'],
+        ['1980-1-1', 'format'],
+        ['1980-01-01T00:00:00Z', 'format'],
+        [' 1980-01-01', 'format'],
+        ['', 'format'],
+        [19800101, 'type'],
+        [true, 'type'],
+        [{}, 'type'],
+      ],
+      hints: { min_age: { min: 18 } },
+    },
+    choiceCases('housing_status', ['own', 'rent', 'other']),
+    integerCases('monthly_debt_payments', 0, 1_000_000),
+    integerChoiceCases('loan_term_months', [12, 24, 36, 48, 60, 84]),
+    flagCases('co_borrower'),
+    choiceCases('citizenship_status', ['citizen', 'perm_resident', 'visa']),
+    choiceCases('education_level', ['high_school', 'bachelors', 'graduate', 'other']),
+    {
+      name: 'address_zip',
+      valid: ['00501', '94110', '99999'],
+      invalid: [
+        ['9411', 'format'],
+        ['941100', 'format'],
+        ['94110-1234', 'format'],
+        ['9411a', 'format'],
+        ['９４１１０', 'format'],
+        ['94110\n', 'format'],
+        ['', 'format'],
+        [94110, 'type'],
+        [['94110'], 'type'],
+      ],
+      hints: {},
+    },
+  ],
+  creditBand: 'credit_score_range',
+  amount: 'loan_amount',
+  term: 'loan_term_months',
+  someTerm: 84,
+  clickMicros: ({ payout_usd, bands }, band) => Math.round(payout_usd * 1_000_000 * (bands[band]?.confirm_rate ?? 0)),
+};

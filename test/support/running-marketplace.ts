@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bounds } from '../../src/bounds.ts';
+import {
+  createMarketplace,
+  type KeyLimits,
+  type Marketplace,
+  type MarketplaceOptions,
+  type Mode,
+} from '../../src/index.ts';
+import { ApiCaller } from './api-caller.ts';
+import { HttpClient } from './http-client.ts';
+import { ManualClock } from './manual-clock.ts';
+import type { VerticalFixture } from './vertical-fixture.ts';
+import { allFixtures } from './vertical-fixtures.ts';
+
+export const engines = ['uws', 'node'] as const;
+export type Engine = (typeof engines)[number];
+
+export interface WantedKey {
+  /** Default: an account that nobody else has. */
+  readonly account?: string;
+  readonly mode?: Mode;
+  readonly expiresAt?: Date;
+  readonly limits?: Partial<KeyLimits>;
+}
+
+export type StartOptions = Partial<Omit<MarketplaceOptions, 'dataDir' | 'clock' | 'listen'>>;
+
+/**
+ * A whole service as a caller sees it: real sockets, real files in a folder of its own, every vertical there is a fixture
+ * for, and time that a test moves.
+ */
+export class RunningMarketplace {
+  readonly engine: Engine;
+  readonly clock: ManualClock;
+  readonly marketplace: Marketplace;
+  readonly http: HttpClient;
+  readonly operations: HttpClient;
+  readonly #folder: string;
+  #accounts = 0;
+
+  private constructor(engine: Engine, clock: ManualClock, marketplace: Marketplace, folder: string) {
+    const { ports } = marketplace;
+    if (ports === null) throw new Error('no listeners');
+    this.engine = engine;
+    this.clock = clock;
+    this.marketplace = marketplace;
+    this.http = new HttpClient(ports.public);
+    this.operations = new HttpClient(ports.operations);
+    this.#folder = folder;
+  }
+
+  static async start(engine: Engine, options: StartOptions = {}): Promise<RunningMarketplace> {
+    const folder = temporaryFolder();
+    const clock = new ManualClock();
+    try {
+      const marketplace = await createMarketplace({
+        durability: 'write',
+        maxSessions: 10_000,
+        // So that the one suite sees both matchers.
+        matcherThreads: engine === 'uws' ? 1 : 0,
+        catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
+        ...options,
+        dataDir: folder,
+        clock,
+        listen: { engine },
+      });
+      return new RunningMarketplace(engine, clock, marketplace, folder);
+    } catch (fault) {
+      rmSync(folder, { recursive: true });
+      throw fault;
+    }
+  }
+
+  issueKey({ vertical }: VerticalFixture, wanted: WantedKey = {}): { readonly key: string; readonly id: string } {
+    this.#accounts++;
+    const { account = `account ${this.#accounts}`, mode = 'live', ...rest } = wanted;
+    const issued = this.marketplace.keys.create({ account, vertical: vertical.segment, mode, ...rest });
+    // An unknown key makes the service look for new ones, but not more often than this.
+    this.clock.advance(bounds.keyMissPollMs);
+    return issued;
+  }
+
+  /** A caller with a key of its own. */
+  caller(fixture: VerticalFixture, wanted: WantedKey = {}): ApiCaller {
+    return this.callerWith(fixture, this.issueKey(fixture, wanted).key);
+  }
+
+  callerWith({ vertical }: VerticalFixture, key: string): ApiCaller {
+    return new ApiCaller(this.http, vertical.segment, key);
+  }
+
+  async close(): Promise<void> {
+    this.http.close();
+    this.operations.close();
+    try {
+      await this.marketplace.close();
+    } finally {
+      rmSync(this.#folder, { recursive: true });
+    }
+  }
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'marketplace-test-'));
+}

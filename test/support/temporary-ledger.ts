@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { EventLog } from '../../src/events/event-log.ts';
+import { openEventLog } from '../../src/events/file-event-log.ts';
+import type { LogFiles } from '../../src/events/log-files.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
+
+/** A real ledger in a folder of its own that goes with the test. */
+export interface TemporaryLedger {
+  readonly log: EventLog;
+  /** From now on no file can be written, until `repair`. The log finds out at its next group. */
+  breakFiles(): void;
+  repair(): void;
+  /** Closes the log and reads back what it holds. */
+  records(): Promise<unknown[][]>;
+}
+
+export async function openTemporaryLedger(t: TestContext): Promise<TemporaryLedger> {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  const options = { folder, shard: 0, durability: 'write' } as const;
+  let broken = false;
+  const files: LogFiles = {
+    ...nodeLogFiles,
+    create: (path) => (broken ? Promise.reject(new Error('no space left')) : nodeLogFiles.create(path)),
+  };
+  // Segments of one group each: every group needs a file, so that broken files are noticed at once.
+  const log = await openEventLog({ ...options, files, segmentBytesMax: 1, healMs: 1 });
+  t.after(async () => {
+    await log.close();
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    log,
+    breakFiles() {
+      broken = true;
+    },
+    repair() {
+      broken = false;
+    },
+    async records() {
+      await log.close();
+      const found: unknown[][] = [];
+      const again = await openEventLog({
+        ...options,
+        onRecord: (_position, record) => found.push(record as unknown[]),
+      });
+      await again.close();
+      return found;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { personalLoans, uspsCodes } from '../../src/verticals/personal-loans.ts';
+
+describe('the personal loans vertical', () => {
+  it('has the pocket fields of the contract, in its order', () => {
+    assert.deepEqual(
+      personalLoans.fields.map(({ name }) => name),
+      [
+        'loan_amount',
+        'loan_purpose',
+        'credit_score_range',
+        'annual_income',
+        'employment_status',
+        'state',
+        'birthdate',
+        'housing_status',
+        'monthly_debt_payments',
+        'loan_term_months',
+        'co_borrower',
+        'citizenship_status',
+        'education_level',
+        'address_zip',
+      ],
+    );
+  });
+
+  it('requires six fields, in the order missing_required lists them', () => {
+    assert.deepEqual(personalLoans.required, [
+      'loan_amount',
+      'loan_purpose',
+      'credit_score_range',
+      'annual_income',
+      'employment_status',
+      'state',
+    ]);
+  });
+
+  it('knows the fifty states, the District of Columbia and five territories', () => {
+    assert.equal(new Set(uspsCodes).size, 56);
+    for (const code of uspsCodes) assert.match(code, /^[A-Z]{2}$/);
+    for (const code of ['DC', 'PR', 'GU', 'VI', 'AS', 'MP']) assert((uspsCodes as readonly string[]).includes(code));
+    for (const code of ['AA', 'AE', 'AP', 'UM', 'FM', 'MH', 'PW', 'XX']) {
+      assert(!(uspsCodes as readonly string[]).includes(code));
+    }
+  });
+});

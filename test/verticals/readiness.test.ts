@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { merge } from '../../src/operations/submit-inputs.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
+import { readinessOf } from '../../src/verticals/readiness.ts';
+import { validateFields } from '../../src/verticals/validate-fields.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+
+const required = {
+  loan_amount: 15_000,
+  loan_purpose: 'wedding',
+  credit_score_range: '700-749',
+  annual_income: 0,
+  employment_status: 'employed',
+  state: 'CA',
+};
+
+function readiness(fields: object) {
+  const { invalid, changes } = validateFields(personalLoans, fields, 2026_05_20);
+  assert.deepEqual(invalid, []);
+  return readinessOf(personalLoans, merge(emptyPocketVector(personalLoans), changes));
+}
+
+describe('readiness', () => {
+  it('is insufficient with nothing, and everything required is missing', () => {
+    assert.deepEqual(readiness({}), {
+      matchReadiness: 'insufficient',
+      missingRequired: Object.keys(required),
+      missingConditional: [],
+    });
+  });
+
+  for (const missing of Object.keys(required)) {
+    it(`is insufficient while ${missing} is missing`, () => {
+      const { matchReadiness, missingRequired } = readiness({ ...required, [missing]: null });
+      assert.equal(matchReadiness, 'insufficient');
+      assert.deepEqual(missingRequired, [missing]);
+    });
+  }
+
+  it('is high with the required fields where no condition holds', () => {
+    assert.deepEqual(readiness(required), { matchReadiness: 'high', missingRequired: [], missingConditional: [] });
+  });
+
+  for (const [purpose, field, value] of [
+    ['debt_consolidation', 'monthly_debt_payments', 0],
+    ['home_improvement', 'housing_status', 'own'],
+  ] as const) {
+    it(`is partial for ${purpose} without ${field}, and high with it`, () => {
+      const fields = { ...required, loan_purpose: purpose };
+      assert.deepEqual(readiness(fields), {
+        matchReadiness: 'partial',
+        missingRequired: [],
+        missingConditional: [field],
+      });
+      assert.equal(readiness({ ...fields, [field]: value }).matchReadiness, 'high');
+    });
+
+    it(`is insufficient for ${purpose} without ${field} as long as a required field is missing too`, () => {
+      assert.deepEqual(readiness({ ...required, loan_purpose: purpose, state: null }), {
+        matchReadiness: 'insufficient',
+        missingRequired: ['state'],
+        missingConditional: [field],
+      });
+    });
+  }
+
+  for (const purpose of ['major_purchase', 'medical_expenses', 'moving', 'vacation', 'wedding', 'business', 'other']) {
+    it(`needs nothing further for ${purpose}`, () => {
+      assert.equal(readiness({ ...required, loan_purpose: purpose }).matchReadiness, 'high');
+    });
+  }
+
+  it('refuses a vertical whose rules name a field it does not have', () => {
+    const broken: Vertical = { ...personalLoans, required: ['no_such_field'] };
+    assert.throws(() => readinessOf(broken, emptyPocketVector(broken)), /no_such_field/);
+  });
+});
