@@ -31,6 +31,9 @@ export const bounds = {
   userAgentsRememberedMax: 4_096,
   metadataKeysMax: 10,
   metadataCharactersMax: 256,
+  idempotencyKeyCharactersMax: 255,
+  /** Keys remembered, each as long as its session lives; a keyed request beyond it gets 503. About 500 bytes each. */
+  idempotencyKeysMax: 1_000_000,
   /** The store is many small LRUs: one large map stalls for hundreds of milliseconds when it grows. */
   sessionStoreParts: 256,
   /** All parts are swept once in this time; expiry never waits for it. */

@@ -80,7 +80,7 @@ export interface NewPartnerKey {
   readonly limits?: Partial<KeyLimits>;
 }
 
-/** A marketplace running inside this process. Close it, or declare it with `await using`. */
+/** A marketplace running inside this process. Close it; where the runtime knows `await using`, that will do it. */
 export interface Marketplace extends AsyncDisposable {
   /** The operations of the API for one key, which must be of the vertical named; default: the first one served. */
   partner(apiKey: string, vertical?: string): Partner;

@@ -31,6 +31,7 @@ import { startMatcher } from './offers/start-matcher.ts';
 import { type ClickOutcome, type ClickRequest, followClick } from './operations/follow-click.ts';
 import { RandomPool } from './secrets/random-pool.ts';
 import { openSecretFile } from './secrets/secret-file.ts';
+import { IdempotencyKeys } from './sessions/idempotency-keys.ts';
 import { MemorySessionStore } from './sessions/memory-session-store.ts';
 import { RestoreFromLedger } from './sessions/restore-from-ledger.ts';
 import { SubIds } from './sessions/sub-id.ts';
@@ -59,7 +60,7 @@ export interface ServiceOptions {
 export interface Service extends AsyncDisposable {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
-  readonly keys: KeyRegister;
+  readonly keys: Pick<KeyRegister, 'create' | 'list' | 'revoke'>;
   readonly urls: PublicUrls;
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
@@ -108,6 +109,11 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; keys already known go on working'),
   });
   closers.add(() => directory.close());
+  // What this process changes itself holds at once; what others change, as soon as the directory looks.
+  const refreshed = <Result>(result: Result): Result => {
+    directory.refresh();
+    return result;
+  };
   const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: options.limits });
 
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
@@ -224,6 +230,11 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     sessionTtlMs,
     ledger,
     devices,
+    idempotencyKeys: new IdempotencyKeys({
+      clock,
+      rememberedMs: sessionTtlMs,
+      keysMax: bounds.idempotencyKeysMax,
+    }),
     catalogs,
     matcher,
     seal,
@@ -258,7 +269,11 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   return {
     gatekeeper,
     operations,
-    keys,
+    keys: {
+      create: (wanted, nowMs) => refreshed(keys.create(wanted, nowMs)),
+      list: () => keys.list(),
+      revoke: (id, nowMs) => refreshed(keys.revoke(id, nowMs)),
+    },
     urls,
     ports,
     followClick: (request) => followClick(clickPorts, request),

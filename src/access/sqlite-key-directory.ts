@@ -55,6 +55,11 @@ export class SqliteKeyDirectory implements KeyDirectory {
     return this.#keys.get(hash) ?? this.#findAnew(hash);
   }
 
+  /** Looks for changes at once: for whoever has just made one. */
+  refresh(): void {
+    this.#poll();
+  }
+
   close(): void {
     clearInterval(this.#timer);
     this.#database.close();

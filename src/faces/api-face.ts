@@ -60,6 +60,7 @@ export class ApiFace {
     const { method } = exchange;
     if (method === 'OPTIONS') return this.#describe(exchange, route);
     const cors = this.#ports.cors.headersFor(exchange);
+    exchange.refusalHeaders = cors;
     if (!route.allow.startsWith(method) && !(method === 'HEAD' && route.allow.startsWith('GET'))) {
       return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, [...cors, 'Allow', route.allow]);
     }
@@ -76,6 +77,7 @@ export class ApiFace {
     }
     const headers = limitHeaders(admission.limits);
     if (cors.length > 0) headers.push(...cors);
+    exchange.refusalHeaders = headers;
 
     switch (route.operation) {
       case 'create_session':
@@ -90,14 +92,12 @@ export class ApiFace {
   };
 
   #createSession(exchange: Exchange, admission: Admission, headers: string[]): void {
-    const { operations } = this.#ports;
-    // Announced by the contract, not served yet: to ignore it would count a retried session twice without a word.
-    const unserved = exchange.header('idempotency-key') !== '';
+    const idempotencyKey = exchange.header('idempotency-key') || null;
     this.#withJsonBody(exchange, headers, admission, async (body) => {
-      const outcome = unserved
-        ? operations.giveUp(admission, { code: 'INVALID_REQUEST', param: 'Idempotency-Key' })
-        : await operations.createSession(admission, body);
-      this.#answer(exchange, headers, outcome);
+      const outcome = await this.#ports.operations.createSession(admission, body, idempotencyKey);
+      if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
+      if (outcome.value.replayed) headers.push('Idempotency-Replayed', 'true');
+      this.#sendJson(exchange, headers, JSON.stringify(outcome.value.session));
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Admission } from '../access/gatekeeper.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { refused } from '../domain/outcome.ts';
-import { type CreateSessionPorts, createSession, type SessionView } from '../operations/create-session.ts';
+import { type CreatedSession, type CreateSessionPorts, createSession } from '../operations/create-session.ts';
 import { type GetMarketplacePorts, getMarketplace, type MarketplaceRequest } from '../operations/get-marketplace.ts';
 import {
   type AnalyticsRequest,
@@ -25,14 +25,18 @@ export class ApiOperations {
     this.#ports = ports;
   }
 
-  async createSession(admission: Admission, body: unknown): Promise<Outcome<SessionView>> {
+  async createSession(
+    { caller, daySlot }: Admission,
+    body: unknown,
+    idempotencyKey: string | null,
+  ): Promise<Outcome<CreatedSession>> {
     let created = false;
     try {
-      const outcome = await createSession(this.#ports, admission.caller, admission.caller.keyNumber, body);
-      created = outcome.ok;
+      const outcome = await createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey);
+      created = outcome.ok && !outcome.value.replayed;
       return outcome;
     } finally {
-      if (!created) admission.daySlot?.giveBack();
+      if (!created) daySlot?.giveBack();
     }
   }
 

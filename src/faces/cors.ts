@@ -1,7 +1,15 @@
 import type { Exchange } from '../http/listener.ts';
 
-const exposed =
-  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After';
+const exposed = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Idempotency-Replayed',
+].join(', ');
 const preflightSeconds = '600';
 
 /** Cross-origin access to the API from a browser: off unless origins are configured (SVC_CORS_ORIGINS). */
@@ -29,7 +37,7 @@ export class Cors {
       'Access-Control-Allow-Methods',
       allow,
       'Access-Control-Allow-Headers',
-      'Authorization, Content-Type',
+      'Authorization, Content-Type, Idempotency-Key',
       'Access-Control-Max-Age',
       preflightSeconds,
     ];

@@ -89,15 +89,19 @@ export class Partner {
     this.#authorization = `Bearer ${apiKey}`;
   }
 
-  /** POST /session (contract 4.1). */
-  async createSession(body: {
-    readonly referrer_tag: string;
-    readonly user_agent?: string;
-    readonly metadata?: Readonly<Record<string, string | number | boolean | null>>;
-  }): Promise<Result<SessionView>> {
+  /** POST /session (contract 4.1). The key makes a retry safe: it gets the first answer and creates nothing (D5). */
+  async createSession(
+    body: {
+      readonly referrer_tag: string;
+      readonly user_agent?: string;
+      readonly metadata?: Readonly<Record<string, string | number | boolean | null>>;
+    },
+    { idempotencyKey = null }: { readonly idempotencyKey?: string | null } = {},
+  ): Promise<Result<SessionView>> {
     const admission = this.#admit('create_session');
     if (!admission.ok) return failed(admission.refusal);
-    return result(await this.#ports.operations.createSession(admission, body));
+    const outcome = await this.#ports.operations.createSession(admission, body, idempotencyKey);
+    return outcome.ok ? { ok: true, value: outcome.value.session } : failed(outcome.refusal);
   }
 
   /** POST /inputs (contract 4.2). */

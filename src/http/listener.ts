@@ -21,11 +21,19 @@ export interface Exchange {
    * `onNoBody` is called instead. One of the two is called, once. The bytes are valid only during the call of `onBody`.
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void;
+  /**
+   * Headers, flat, for what the listener answers by itself from now on, such as a 413 or the deadline's 503: a caller is
+   * owed them whoever answers. Empty until the face knows them.
+   */
+  refusalHeaders: readonly string[];
   /** Sends the answer. Only the first call counts; after an abort or the deadline it does nothing. */
   reply(reply: Reply): void;
   /** True once answered, aborted or past the deadline: whatever is still being computed is wanted by nobody. */
   readonly over: boolean;
 }
+
+/** What an exchange starts with. */
+export const noHeaders: readonly string[] = [];
 
 export interface Reply {
   readonly status: number;
@@ -46,7 +54,7 @@ export interface ListenerOptions {
   readonly port: number;
   readonly handler: Handler;
   /** The answer to what the listener refuses by itself: 400 framing, 413, 500, 503 deadline. */
-  readonly errorReply: (refusal: Refusal, requestId: string) => Reply;
+  readonly errorReply: (refusal: Refusal, requestId: string, headers: readonly string[]) => Reply;
   /** A handler threw or rejected, or an engine misbehaved: a bug to log, with the id the client was given. */
   readonly onFault: (fault: unknown, requestId: string) => void;
   /** A request that ran into the deadline, for a metric. */

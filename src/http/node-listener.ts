@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import { type Deadlined, DeadlineQueue } from './deadline-queue.ts';
 import { InFlight } from './in-flight.ts';
-import type { Exchange, Listener, ListenerOptions, Reply } from './listener.ts';
+import { type Exchange, type Listener, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
 
@@ -42,6 +42,8 @@ class NodeListener implements Listener {
   port = 0;
   /** Set for good when the drain begins: every answer from then on ends its connection. */
   draining = false;
+  /** Connections that end with the body that is going by. */
+  readonly ending = new WeakSet<Socket>();
   private readonly server: Server;
   private readonly connections = new Map<Socket, Set<NodeExchange>>();
   private deadlineCheck: NodeJS.Timeout | undefined;
@@ -91,6 +93,11 @@ class NodeListener implements Listener {
 
   private serve(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    if (this.ending.has(socket)) {
+      // It came behind a body that was refused: its sender was told that the connection ends, so it is not carried out.
+      request.resume();
+      return;
+    }
     const exchanges = this.connections.get(socket);
     // Answers to pipelined requests wait for each other in memory, so there is a bound to how many may.
     if (exchanges === undefined || exchanges.size >= bounds.pipelinedRequestsMax) {
@@ -137,7 +144,7 @@ class NodeListener implements Listener {
     if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: [], body: '' };
     const param = code === undefined ? undefined : paramOfParserError[code];
     const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : { code: 'INVALID_REQUEST', param };
-    return this.options.errorReply(refusal, requestId);
+    return this.options.errorReply(refusal, requestId, noHeaders);
   }
 }
 
@@ -154,6 +161,7 @@ class NodeExchange implements Exchange, Deadlined {
   readonly query: string;
   readonly requestId = nextRequestId();
   over = false;
+  refusalHeaders = noHeaders;
   dueMs = 0;
   private readonly listener: NodeListener;
   private readonly request: IncomingMessage;
@@ -290,7 +298,7 @@ class NodeExchange implements Exchange, Deadlined {
   }
 
   private refuse(refusal: Refusal): void {
-    this.answer(this.listener.options.errorReply(refusal, this.requestId));
+    this.answer(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
   }
 
   private answer(reply: Reply): void {
@@ -313,6 +321,7 @@ class NodeExchange implements Exchange, Deadlined {
    */
   private linger(reply: Reply): void {
     const { request, response, listener } = this;
+    listener.ending.add(request.socket);
     if (this.method === 'HEAD' || bodyBytes(reply) === 0) response.flushHeaders();
     else response.write(reply.body);
     this.uncount();

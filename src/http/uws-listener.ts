@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import { type Deadlined, DeadlineQueue } from './deadline-queue.ts';
 import { InFlight } from './in-flight.ts';
-import type { Exchange, Listener, ListenerOptions, Reply } from './listener.ts';
+import { type Exchange, type Listener, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
 
@@ -172,6 +172,7 @@ class UwsExchange implements Exchange, Deadlined {
   readonly query: string;
   readonly requestId = nextRequestId();
   over = false;
+  refusalHeaders = noHeaders;
   dueMs = 0;
   private readonly listener: UwsListener;
   private req: HttpRequest | undefined;
@@ -345,7 +346,7 @@ class UwsExchange implements Exchange, Deadlined {
   }
 
   private refuse(refusal: Refusal): void {
-    const reply = this.listener.options.errorReply(refusal, this.requestId);
+    const reply = this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders);
     this.answer(reply, headText(reply, this.requestId));
   }
 

@@ -65,7 +65,7 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
 
   const countable =
     !request.looksOnly &&
-    clickedMs < createdMs + bounds.clickAttributedMs &&
+    clickedMs <= createdMs + bounds.clickAttributedMs &&
     !ports.devices.isBot(request.userAgent) &&
     ports.budget.spend(request.sub);
   if (countable) {

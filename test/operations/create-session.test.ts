@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { done, type Outcome } from '../../src/domain/outcome.ts';
 import { deviceClasses } from '../../src/events/ledger-record.ts';
-import { createSession } from '../../src/operations/create-session.ts';
+import { createSession, type SessionView } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { decodeSubId, SubIds } from '../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
@@ -23,6 +25,11 @@ class Bench {
   readonly devices = new DeviceClassifier(100);
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
+  readonly idempotencyKeys = new IdempotencyKeys<Outcome<SessionView>>({
+    clock: this.clock,
+    rememberedMs: sessionTtlMs,
+    keysMax: 3,
+  });
 
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number) {
     const { clock } = this;
@@ -35,14 +42,16 @@ class Bench {
     return new Bench(t, await openTemporaryLedger(t), sessionsMax);
   }
 
-  create(body: unknown, tenant = liveTenant) {
-    const { clock, subIds, devices, sessions, ledger } = this;
-    return createSession(
-      { clock, subIds, devices, sessions, ledger: ledger.log, sessionTtlMs },
-      tenant,
-      keyNumber,
-      body,
-    );
+  /** The session, or the refusal. */
+  async create(body: unknown, tenant = liveTenant) {
+    const outcome = await this.createWithKey(body, null, tenant);
+    return outcome.ok ? done(outcome.value.session) : outcome;
+  }
+
+  createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {
+    const { clock, subIds, devices, sessions, idempotencyKeys, ledger } = this;
+    const ports = { clock, subIds, devices, sessions, idempotencyKeys, ledger: ledger.log, sessionTtlMs };
+    return createSession(ports, tenant, keyNumber, body, idempotencyKey);
   }
 
   /** What became of a body: `ok`, or the code of the refusal and the parameter at fault. */
@@ -277,5 +286,87 @@ describe('createSession', () => {
     await bench.ledger.log.close();
     assert.equal(await bench.verdict({ referrer_tag }), 'SERVICE_UNAVAILABLE');
     assert.equal(bench.sessions.size, 0);
+  });
+});
+
+describe('createSession with an Idempotency-Key', () => {
+  it('answers a repeat with the first session, marked as replayed, and records nothing', async (t) => {
+    const bench = await Bench.open(t);
+    const first = await bench.createWithKey({ referrer_tag, metadata: { a: 1 } }, 'retry-1');
+    const repeat = await bench.createWithKey({ referrer_tag, metadata: { a: 1 } }, 'retry-1');
+    assert(first.ok && repeat.ok);
+    assert.deepEqual(repeat.value, { session: first.value.session, replayed: true });
+    assert.equal(first.value.replayed, false);
+    assert.equal(bench.sessions.size, 1);
+    assert.equal((await bench.ledger.records()).length, 1);
+  });
+
+  it('lets a repeat wait for a first request that is pending', async (t) => {
+    const bench = await Bench.open(t);
+    const outcomes = await Promise.all([1, 2, 3].map(() => bench.createWithKey({ referrer_tag }, 'retry-1')));
+    const ids = outcomes.map((outcome) => outcome.ok && outcome.value.session.sub_id);
+    assert.equal(new Set(ids).size, 1);
+    assert.deepEqual(outcomes.map((outcome) => outcome.ok && outcome.value.replayed).sort(), [false, true, true]);
+  });
+
+  it('refuses the key with another payload, but names what is wrong with the payload first', async (t) => {
+    const bench = await Bench.open(t);
+    await bench.createWithKey({ referrer_tag }, 'retry-1');
+    const other = await bench.createWithKey({ referrer_tag: 'experiment-2' }, 'retry-1');
+    assert(!other.ok);
+    assert.equal(other.refusal.code, 'IDEMPOTENCY_MISMATCH');
+    const malformed = await bench.createWithKey({ referrer_tag: 'No' }, 'retry-1');
+    assert(!malformed.ok);
+    assert.equal(malformed.refusal.code, 'INVALID_REFERRER_TAG');
+  });
+
+  it('keeps the keys of tenants apart', async (t) => {
+    const bench = await Bench.open(t);
+    const live = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    const sandbox = await bench.createWithKey({ referrer_tag: 'experiment-2' }, 'retry-1', testTenant);
+    assert(live.ok && sandbox.ok);
+    assert.notEqual(live.value.session.sub_id, sandbox.value.session.sub_id);
+  });
+
+  it('forgets a key with its session, not before', async (t) => {
+    const bench = await Bench.open(t);
+    await bench.createWithKey({ referrer_tag }, 'retry-1');
+    bench.clock.advance(sessionTtlMs - 1);
+    const before = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(before.ok && before.value.replayed);
+    bench.clock.advance(2);
+    const after = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(after.ok && !after.value.replayed);
+  });
+
+  it('refuses a keyed request when no more keys can be remembered, until some are over', async (t) => {
+    const bench = await Bench.open(t);
+    for (const key of ['1', '2', '3']) await bench.createWithKey({ referrer_tag }, key);
+    const full = await bench.createWithKey({ referrer_tag }, '4');
+    assert(!full.ok);
+    assert.equal(full.refusal.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(bench.sessions.size, 3);
+    bench.clock.advance(sessionTtlMs + 1);
+    assert((await bench.createWithKey({ referrer_tag }, '4')).ok);
+  });
+
+  it('forgets the key of a request that came to nothing, so that its retry is a first one', async (t) => {
+    const bench = await Bench.open(t, { sessionsMax: 1 });
+    await bench.create({ referrer_tag });
+    const refused = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(!refused.ok);
+    bench.clock.advance(sessionTtlMs + 1);
+    const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(retry.ok && !retry.value.replayed);
+  });
+
+  it('takes 1 to 255 visible ASCII characters for a key, and nothing else', async (t) => {
+    const bench = await Bench.open(t);
+    for (const key of ['a', '~'.repeat(255)]) assert((await bench.createWithKey({ referrer_tag }, key)).ok);
+    for (const key of ['', 'a b', 'é', 'a'.repeat(256), 'tab\t']) {
+      const outcome = await bench.createWithKey({ referrer_tag }, key);
+      assert(!outcome.ok);
+      assert.deepEqual(outcome.refusal, { code: 'INVALID_REQUEST', param: 'Idempotency-Key' });
+    }
   });
 });

@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../domain/clock.ts';
+
+/** What became, or is becoming, of the first request that carried a key. */
+export interface FirstRequest<Answer> {
+  /** Digest of its payload: a repeat must match it. */
+  readonly payload: string;
+  readonly answer: Promise<Answer>;
+}
+
+export interface IdempotencyKeysOptions {
+  readonly clock: Clock;
+  /** How long a key is remembered: as long as the session it created lives (D5). */
+  readonly rememberedMs: number;
+  readonly keysMax: number;
+}
+
+/**
+ * The Idempotency-Keys of live sessions (D5). Like the sessions, none is forgotten before its time: when there is no room
+ * for one more, its request must be refused, since a forgotten key would let a retry count twice.
+ */
+export class IdempotencyKeys<Answer> {
+  readonly #keysMax: number;
+  readonly #first: LRUCache<string, FirstRequest<Answer>>;
+
+  constructor({ clock, rememberedMs, keysMax }: IdempotencyKeysOptions) {
+    this.#keysMax = keysMax;
+    this.#first = new LRUCache({
+      // Bounded by size rather than count, since a count is paid for in advance, used or not.
+      maxSize: keysMax,
+      sizeCalculation: () => 1,
+      ttl: rememberedMs,
+      ttlResolution: 0,
+      perf: { now: () => clock.wallMs() },
+    });
+  }
+
+  find(key: string): FirstRequest<Answer> | undefined {
+    return this.#first.get(key);
+  }
+
+  /** Whether one more key can be remembered. */
+  hasRoom(): boolean {
+    return this.#first.size < this.#keysMax || (this.#first.purgeStale() && this.#first.size < this.#keysMax);
+  }
+
+  /** Only while there is room. */
+  remember(key: string, first: FirstRequest<Answer>): void {
+    this.#first.set(key, first);
+  }
+
+  forget(key: string): void {
+    this.#first.delete(key);
+  }
+}

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MarketplaceView } from '../../src/index.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { atEveryDoor } from '../support/doors.ts';
+import { type Answer, marker } from '../support/http-client.ts';
+import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+
+const hourMs = 60 * 60 * 1000;
+
+function assertNotFoundPage(answer: Answer): void {
+  assert.equal(answer.status, 404);
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/);
+  assert.equal(answer.headers.has('location'), false);
+  assert.match(answer.text, /^<!doctype html>/i);
+  assert.ok(answer.text.length < 4_096);
+}
+
+/** The same URL with one query parameter replaced, or left out when undefined. */
+function altered(clickUrl: string, name: string, value: string | undefined): string {
+  const url = new URL(clickUrl);
+  if (value === undefined) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** Changes the character at a place, counted from the end when negative, to another of the same alphabet. */
+function bent(text: string, at: number): string {
+  const place = at < 0 ? text.length + at : at;
+  return `${text.slice(0, place)}${text[place] === '0' ? '1' : '0'}${text.slice(place + 1)}`;
+}
+
+atEveryDoor('a click', (door) => {
+  const shown = async (tag: string): Promise<{ caller: ApiCaller; view: MarketplaceView; first: string }> => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const view = await caller.offers(await caller.sessionWith(tag, fixture.complete), { max_offers: 20 });
+    return { caller, view, first: view.offers[0]?.click_url as string };
+  };
+  const clicks = async (caller: ApiCaller, tag: string) => (await caller.summary({ referrer_tag: tag })).offer_clicks;
+
+  test("redirects to the offer's own landing address with a click_id, which no cache keeps", async () => {
+    const { caller, view } = await shown('redirects');
+    const ids = new Set<string>();
+    for (const { svc_offer_id: id, click_url: url } of view.offers) {
+      const answer = await caller.click(url);
+      assert.equal(answer.status, 302);
+      assert.equal(answer.text, '');
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+      assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+      const [head, tail] = listedOffer(door.fixture, id).offer.landing_url.split('{click_id}') as [string, string];
+      const location = answer.headers.get('location') ?? '';
+      assert.ok(location.startsWith(head) && location.endsWith(tail), location);
+      const clickId = location.slice(head.length, location.length - tail.length);
+      assert.match(clickId, /^[\w-]{40,}$/);
+      ids.add(clickId);
+    }
+    assert.equal(ids.size, view.offers.length);
+  });
+
+  test('books what the offers are worth in the band of the borrower', async () => {
+    const { caller, view } = await shown('books');
+    const ids: string[] = [];
+    for (const { svc_offer_id: id, click_url: url } of view.offers.slice(0, 7)) {
+      await caller.click(url);
+      ids.push(id);
+    }
+    const summary = await caller.summary({ referrer_tag: 'books' });
+    assert.equal(summary.offer_clicks, 7);
+    assert.equal(summary.rev_attributed, worthMicros(door.fixture, ids) / 1_000_000);
+    assert.ok(summary.rev_attributed > 0);
+    assert.equal(summary.rev_confirmed, 0);
+  });
+
+  test('counts once for a session and offer, however often it is repeated and from whichever answer', async () => {
+    const { caller, view, first } = await shown('repeats');
+    const again = await caller.offers(view.sub_id);
+    for (const url of [first, first, again.offers[0]?.click_url as string]) {
+      assert.equal((await caller.click(url)).status, 302);
+    }
+    await Promise.all(Array.from({ length: 5 }, () => caller.click(view.offers[1]?.click_url as string)));
+    assert.equal(await clicks(caller, 'repeats'), 2);
+  });
+
+  test('counts for each session by itself', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    for (let session = 0; session < 3; session++) {
+      const { offers } = await caller.offers(await caller.sessionWith('each', fixture.complete));
+      await caller.click(offers[0]?.click_url as string);
+    }
+    assert.equal(await clicks(caller, 'each'), 3);
+  });
+
+  test('on an offer never shown to the session redirects and books nothing', async () => {
+    const { caller, view, first } = await shown('never-shown');
+    const hidden = await caller.sessionWith('never-shown-2', door.fixture.complete);
+    const { offers } = await caller.offers(hidden, { max_offers: 1 });
+    const unseen = view.offers[5]?.svc_offer_id as string;
+    const answer = await caller.click(altered(offers[0]?.click_url as string, 'offer', unseen));
+    assert.equal(answer.status, 302);
+    const [head] = listedOffer(door.fixture, unseen).offer.landing_url.split('{click_id}') as [string];
+    assert.ok(answer.headers.get('location')?.startsWith(head));
+    const summary = await caller.summary({ referrer_tag: 'never-shown-2' });
+    assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [0, 0]);
+    assert.equal((await caller.click(first)).status, 302);
+  });
+
+  test('with an altered, missing or repeated sub, offer or v gets a small page and 404', async () => {
+    const { caller, view, first } = await shown('altered');
+    const { sub_id: sub } = view;
+    const v = new URL(first).searchParams.get('v') as string;
+    const other = await caller.sessionWith('altered', door.fixture.complete);
+    const bads = [
+      altered(first, 'sub', undefined),
+      altered(first, 'sub', ''),
+      altered(first, 'sub', marker),
+      altered(first, 'sub', other),
+      ...[4, 20, 40, -17, -1].map((at) => altered(first, 'sub', bent(sub, at))),
+      altered(first, 'sub', sub.toUpperCase()),
+      altered(first, 'offer', undefined),
+      altered(first, 'offer', marker),
+      altered(first, 'offer', '__proto__'),
+      altered(first, 'offer', `<script>${marker}</script>`),
+      altered(first, 'v', undefined),
+      altered(first, 'v', ''),
+      altered(first, 'v', `${v}A`),
+      altered(first, 'v', v.slice(0, -1)),
+      ...[0, 2, 15, 30, -1].map((at) => altered(first, 'v', bent(v, at))),
+      `${first}&sub=${sub}`,
+      `${first}&offer=${marker}`,
+      `${first}&v=${v}`,
+      `${first.slice(0, first.indexOf('?'))}?%=%&sub=%ff`,
+      first.slice(0, first.indexOf('?')),
+    ];
+    for (const url of bads) assertNotFoundPage(await caller.click(url));
+    assert.equal(await clicks(caller, 'altered'), 0);
+  });
+
+  test('goes nowhere but to the catalog: nothing in the query changes where it lands', async () => {
+    const { caller, first } = await shown('no-open-redirect');
+    const plain = (await caller.click(first)).headers.get('location') as string;
+    const evil = encodeURIComponent('https://evil.example/');
+    for (const name of ['url', 'to', 'redirect', 'location', 'landing_url', 'click_id', 'next']) {
+      const answer = await caller.click(`${first}&${name}=${evil}`, { 'X-Forwarded-Host': 'evil.example' });
+      const location = new URL(answer.headers.get('location') as string);
+      assert.equal(location.origin, new URL(plain).origin);
+      assert.ok(!location.href.includes('evil'));
+    }
+  });
+
+  test('by HEAD redirects and books nothing', async () => {
+    const { caller, first } = await shown('by-head');
+    const answer = await caller.click(first, {}, 'HEAD');
+    assert.equal(answer.status, 302);
+    assert.ok(answer.headers.has('location'));
+    assert.equal(await clicks(caller, 'by-head'), 0);
+  });
+
+  test('by a self-declared bot redirects and books nothing', async () => {
+    const { caller, view } = await shown('by-bots');
+    const bots = [
+      'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+      'Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)',
+      'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+      'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+      'Twitterbot/1.0',
+      'WhatsApp/2.21.12.21 A',
+      'Mozilla/5.0 (compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)',
+      'some-new-crawler/0.1',
+    ];
+    for (const [at, bot] of bots.entries()) {
+      const answer = await caller.click(view.offers[at]?.click_url as string, { 'User-Agent': bot });
+      assert.equal(answer.status, 302, bot);
+    }
+    assert.equal(await clicks(caller, 'by-bots'), 0);
+  });
+
+  test('by a browser, an HTTP library or nobody in particular counts', async () => {
+    const { caller, view } = await shown('by-people');
+    const agents = [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
+      'curl/8.5.0',
+      'python-requests/2.32.3',
+      '',
+      undefined,
+    ];
+    for (const [at, agent] of agents.entries()) {
+      const headers: Record<string, string> = agent === undefined ? {} : { 'User-Agent': agent };
+      await caller.click(view.offers[at]?.click_url as string, headers);
+    }
+    assert.equal(await clicks(caller, 'by-people'), agents.length);
+  });
+
+  test('fetched ahead gets 503, is not stored and does not count, so that the real one is made and does', async () => {
+    const { caller, first } = await shown('ahead');
+    const heads: Record<string, string>[] = [
+      { 'Sec-Purpose': 'prefetch' },
+      { 'Sec-Purpose': 'prefetch;prerender' },
+      { Purpose: 'prefetch' },
+      { 'X-Moz': 'prefetch' },
+    ];
+    for (const headers of heads) {
+      const answer = await caller.click(first, headers);
+      assert.equal(answer.status, 503);
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+      assert.ok(Number(answer.headers.get('retry-after')) >= 1);
+      assert.equal(answer.headers.has('location'), false);
+    }
+    assert.equal(await clicks(caller, 'ahead'), 0);
+    await caller.click(first);
+    assert.equal(await clicks(caller, 'ahead'), 1);
+  });
+
+  test('redirects and counts after the session has expired, within 24 hours of its creation', async () => {
+    const { caller, view } = await shown('expired');
+    const { clock } = door.market;
+    clock.advance(4 * hourMs);
+    assert.equal((await caller.click(view.offers[0]?.click_url as string)).status, 302);
+    clock.advance(20 * hourMs - 1);
+    assert.equal((await caller.click(view.offers[1]?.click_url as string)).status, 302);
+    assert.equal(await clicks(caller, 'expired'), 2);
+  });
+
+  test('redirects and books nothing more than 24 hours after the creation of its session', async () => {
+    const { caller, first } = await shown('too-late');
+    door.market.clock.advance(24 * hourMs + 1);
+    const answer = await caller.click(first);
+    assert.equal(answer.status, 302);
+    assert.ok(answer.headers.has('location'));
+    const summary = await caller.summary({ referrer_tag: 'too-late' });
+    assert.deepEqual([summary.sessions_total, summary.offer_clicks, summary.rev_attributed], [1, 0, 0]);
+  });
+
+  test('costs no limit of any key and needs none', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { requestsPerMinute: 3 } });
+    const { offers } = await caller.offers(await caller.sessionWith('free', fixture.complete));
+    for (const { click_url: url } of [...offers, ...offers]) {
+      const answer = await caller.click(url);
+      assert.equal(answer.status, 302);
+      assert.equal(answer.headers.has('x-ratelimit-limit'), false);
+    }
+  });
+});

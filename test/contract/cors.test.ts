@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { atEveryDoor } from '../support/doors.ts';
+import type { Answer } from '../support/http-client.ts';
+
+const page = 'https://landing.example';
+const stranger = 'https://landing.example.evil.example';
+const corsHeaders = ({ headers }: Answer) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
+
+atEveryDoor('calls from a browser, by default', (door) => {
+  test('are allowed to no origin', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const answer = await caller.get('analytics', { referrer_tag: 'cors' }, { Origin: page });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(corsHeaders(answer), []);
+    const preflight = await market.http.send({
+      method: 'OPTIONS',
+      path: `${caller.basePath}/session`,
+      headers: { Origin: page, 'Access-Control-Request-Method': 'POST' },
+    });
+    assert.deepEqual(corsHeaders(preflight), []);
+  });
+});
+
+atEveryDoor(
+  'calls from a browser, with an origin configured',
+  (door) => {
+    test('are allowed to that origin, on answers and errors alike, and show it the limits', async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture);
+      const answers = [
+        await caller.get('analytics', { referrer_tag: 'cors' }, { Origin: page }),
+        await caller.get('analytics', '', { Origin: page }),
+        await caller.get('analytics', '', { Origin: page, Authorization: 'Bearer none' }),
+        await caller.post('session', '{', { Origin: page }),
+        await market.http.send({ path: `${caller.basePath}/nothing`, headers: { Origin: page } }),
+        await caller.post('session', 'x'.repeat(70_000), { Origin: page }),
+      ];
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 400, 401, 400, 404, 413],
+      );
+      for (const answer of answers) {
+        assert.equal(answer.headers.get('access-control-allow-origin'), page);
+        assert.match(answer.headers.get('vary') ?? '', /\bOrigin\b/i);
+        assert.match(answer.headers.get('access-control-expose-headers') ?? '', /x-ratelimit-reset/i);
+        assert.match(answer.headers.get('access-control-expose-headers') ?? '', /retry-after/i);
+        assert.equal(answer.headers.has('access-control-allow-credentials'), false);
+      }
+    });
+
+    test('are allowed to no other', async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture);
+      for (const origin of [stranger, 'null', 'http://landing.example', `${page}:443`, `${page}/`, '*', '']) {
+        const answer = await caller.get('analytics', { referrer_tag: 'cors' }, { Origin: origin });
+        assert.deepEqual(corsHeaders(answer), [], origin);
+        assert.match(answer.headers.get('vary') ?? '', /\bOrigin\b/i);
+      }
+    });
+
+    test('may be asked for ahead, without a key and without cost', async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
+      for (const [operation, method] of [
+        ['session', 'POST'],
+        ['marketplace', 'GET'],
+      ]) {
+        const preflight = await market.http.send({
+          method: 'OPTIONS',
+          path: `${caller.basePath}/${operation}`,
+          headers: {
+            Origin: page,
+            'Access-Control-Request-Method': method as string,
+            'Access-Control-Request-Headers': 'authorization,content-type',
+          },
+        });
+        assert.equal(preflight.status, 204);
+        assert.equal(preflight.headers.get('access-control-allow-origin'), page);
+        assert.ok(
+          preflight.headers
+            .get('access-control-allow-methods')
+            ?.split(', ')
+            .includes(method as string),
+        );
+        const names = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+        assert.ok(names?.includes('authorization') && names.includes('content-type'));
+      }
+      assert.equal((await caller.get('analytics', { referrer_tag: 'cors' })).status, 200);
+    });
+
+    test('are not allowed to another origin by asking ahead', async () => {
+      const { market, fixture } = door;
+      const preflight = await market.http.send({
+        method: 'OPTIONS',
+        path: `/v1/${fixture.vertical.segment}/session`,
+        headers: { Origin: stranger, 'Access-Control-Request-Method': 'POST' },
+      });
+      assert.deepEqual(corsHeaders(preflight), []);
+    });
+  },
+  { corsOrigins: [page] },
+);

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertOk, assertRefused } from '../support/answers.ts';
+import { atEveryDoor } from '../support/doors.ts';
+
+atEveryDoor('hostile JSON:', (door) => {
+  /** Runs the attack; afterwards the process must answer, and the key must have as many sessions as said. */
+  const attacking = async (
+    attack: (caller: ReturnType<typeof door.market.caller>) => Promise<void>,
+    sessionsTotal = 0,
+  ): Promise<void> => {
+    const caller = door.market.caller(door.fixture, { limits: { analyticsPerMinute: 1_000 } });
+    await attack(caller);
+    assert.equal((await door.market.operations.send({ path: '/healthz' })).status, 200);
+    assert.equal((await caller.summary({ referrer_tag: 'hostile' })).sessions_total, sessionsTotal);
+  };
+
+  test('nesting as deep as a body has room for is refused where it matters and passed over where not', () =>
+    attacking(async (caller) => {
+      const { sub_id: subId } = await caller.createSession('hostile');
+      const depth = 30_000;
+      for (const [open, close] of [
+        ['[', ']'],
+        ['{"a":', '}'],
+      ] as const) {
+        const levels = open === '[' ? depth : depth / 3;
+        const deep = `${open.repeat(levels)}1${close.repeat(levels)}`;
+        assertRefused(await caller.post('session', open.repeat(levels)), 'INVALID_REQUEST', 'body');
+        assertRefused(await caller.post('session', `{"referrer_tag":${deep}}`), 'INVALID_REFERRER_TAG');
+        const metadata = `{"referrer_tag":"hostile","metadata":{"a":${deep}}}`;
+        assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+        assertRefused(await caller.post('inputs', `{"sub_id":${deep},"fields":{}}`), 'INVALID_REQUEST', 'sub_id');
+        const known = `{"sub_id":"${subId}","fields":{"${door.fixture.amount}":${deep}}}`;
+        assertRefused(await caller.post('inputs', known), 'INVALID_FIELD_VALUE');
+        assertOk(await caller.post('inputs', `{"sub_id":"${subId}","fields":{"unknown":${deep}}}`));
+      }
+      assertRefused(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
+    }, 1));
+
+  test('names of the language itself are names like any other', () =>
+    attacking(async (caller) => {
+      const names = [
+        '__proto__',
+        'constructor',
+        'prototype',
+        'toString',
+        'hasOwnProperty',
+        'valueOf',
+        '__defineGetter__',
+      ];
+      const prototyped = '{"__proto__":{"referrer_tag":"hostile"}}';
+      assertRefused(await caller.post('session', prototyped), 'INVALID_REFERRER_TAG');
+      const { sub_id: subId } = await caller.createSession('hostile');
+      const inherited = `{"__proto__":{"sub_id":"${subId}","fields":{}}}`;
+      assertRefused(await caller.post('inputs', inherited), 'INVALID_REQUEST', 'sub_id');
+      const members = names.map((name) => `"${name}":{"${door.fixture.amount}":5000,"polluted":true}`).join(',');
+      const view = assertOk<{ fields_unknown: string[]; fields_accepted: string[] }>(
+        await caller.post('inputs', `{"sub_id":"${subId}","fields":{${members}}}`),
+      );
+      assert.deepEqual([view.fields_accepted, view.fields_unknown], [[], names]);
+      const flat = names.map((name) => `"${name}":"x"`).join(',');
+      assertOk(await caller.post('session', `{"referrer_tag":"hostile","metadata":{${flat}},${members}}`));
+      const nested = '{"referrer_tag":"hostile","metadata":{"__proto__":{"x":1}}}';
+      assertRefused(await caller.post('session', nested), 'INVALID_REQUEST', 'metadata');
+      assert.equal(({} as Record<string, unknown>).polluted, undefined);
+      assert.deepEqual((await caller.submit(subId, {})).missing_required, door.fixture.required);
+    }, 2));
+
+  test('a member given twice counts as its last', () =>
+    attacking(async (caller) => {
+      const twice = await caller.post('session', '{"referrer_tag":"hostile","referrer_tag":"HOSTILE"}');
+      assertRefused(twice, 'INVALID_REFERRER_TAG');
+    }));
+
+  test('bytes that are no UTF-8, and characters that are none, break nothing', () =>
+    attacking(async (caller) => {
+      const raw = (text: string) => Buffer.from(text, 'latin1');
+      for (const bytes of ['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80', '\x00', '\xc0\x80']) {
+        assertRefused(
+          await caller.post('session', raw(`{"referrer_tag":"hos${bytes}tile"}`)),
+          bytes === '\x00' ? 'INVALID_REQUEST' : 'INVALID_REFERRER_TAG',
+          bytes === '\x00' ? 'body' : undefined,
+        );
+        assertRefused(
+          await caller.post('session', raw(`${bytes}{"referrer_tag":"hostile"}`)),
+          'INVALID_REQUEST',
+          'body',
+        );
+      }
+      const utf16 = Buffer.from('{"referrer_tag":"hostile"}', 'utf16le');
+      assertRefused(await caller.post('session', utf16), 'INVALID_REQUEST', 'body');
+      for (const text of ['\\u0000', '\\ud800', '\\udfff\\ud800', '\\u2028', '\\u202e']) {
+        const body = `{"referrer_tag":"hostile","user_agent":"${text}","metadata":{"${text}":"${text}"}}`;
+        assertOk(await caller.post('session', body));
+      }
+    }, 5));
+
+  test('numbers larger than any are refused where they matter', () =>
+    attacking(async (caller) => {
+      const digits = '9'.repeat(60_000);
+      for (const number of ['1e400', '-1e400', digits]) {
+        assertRefused(await caller.post('session', `{"referrer_tag":${number}}`), 'INVALID_REFERRER_TAG');
+        const agent = `{"referrer_tag":"hostile","user_agent":${number}}`;
+        assertRefused(await caller.post('session', agent), 'INVALID_REQUEST', 'user_agent');
+        const metadata = `{"referrer_tag":"hostile","metadata":{"n":${number}}}`;
+        assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+      }
+    }));
+
+  test('ten thousand members are refused or passed over, and merge nothing', () =>
+    attacking(async (caller) => {
+      const { sub_id: subId } = await caller.createSession('hostile');
+      const members = Array.from({ length: 6_000 }, (_, at) => `"${at}":1`).join(',');
+      const fields = `{"sub_id":"${subId}","fields":{${members}}}`;
+      assertRefused(await caller.post('inputs', fields), 'INVALID_REQUEST', 'fields');
+      const metadata = `{"referrer_tag":"hostile","metadata":{${members}}}`;
+      assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+      assertOk(await caller.post('session', `{"referrer_tag":"hostile",${members}}`));
+    }, 2));
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertRefused, assertShape } from '../support/answers.ts';
+import { atEveryDoor } from '../support/doors.ts';
+import { marker } from '../support/http-client.ts';
+
+atEveryDoor('POST /inputs', (door) => {
+  test('answers the session, the names accepted and unknown, and how ready the session is', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('inputs');
+    const view = await caller.submit(subId, fixture.complete);
+    assertShape(view, {
+      sub_id: 'string',
+      fields_accepted: 'array',
+      fields_unknown: 'array',
+      match_readiness: 'string',
+      missing_required: 'array',
+      missing_conditional: 'array',
+    });
+    assert.equal(view.sub_id, subId);
+    assert.deepEqual(view.fields_accepted, Object.keys(fixture.complete));
+    assert.deepEqual(view.fields_unknown, []);
+  });
+
+  test('keeps the order of submission in what it accepts and in what it does not know', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('order');
+    const [first, second] = Object.entries(fixture.complete) as [[string, unknown], [string, unknown]];
+    const unknown = { zebra: 1, alpha: { any: ['thing'] }, [first[0].toUpperCase()]: null };
+    const view = await caller.submit(subId, {
+      zebra: 1,
+      [second[0]]: second[1],
+      alpha: unknown.alpha,
+      [first[0]]: first[1],
+      [first[0].toUpperCase()]: null,
+    });
+    assert.deepEqual(view.fields_accepted, [second[0], first[0]]);
+    assert.deepEqual(view.fields_unknown, Object.keys(unknown));
+  });
+
+  test('merges what several calls submit, later values over earlier ones', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('merging');
+    for (const [name, value] of Object.entries(fixture.unmatched)) await caller.submit(subId, { [name]: value });
+    assert.equal((await caller.offers(subId)).total_offers, 0);
+    await caller.submit(subId, fixture.complete);
+    assert.ok((await caller.offers(subId)).total_offers > 0);
+  });
+
+  test('takes no fields at all, and answers readiness', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('empty');
+    const view = await caller.submit(subId, {});
+    assert.deepEqual(view.fields_accepted, []);
+    assert.equal(view.match_readiness, 'insufficient');
+    assert.deepEqual(view.missing_required, fixture.required);
+  });
+
+  test('clears a field with null, and lists it as accepted', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const subId = await caller.sessionWith('clearing', fixture.complete);
+    const name = fixture.required[1] as string;
+    const cleared = await caller.submit(subId, { [name]: null });
+    assert.deepEqual(cleared.fields_accepted, [name]);
+    assert.deepEqual(cleared.missing_required, [name]);
+    assertRefused(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
+  });
+
+  test('merges nothing of a call in which one value is invalid', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('all-or-nothing');
+    const wrong = { ...fixture.complete, [fixture.amount]: marker };
+    assertRefused(await caller.post('inputs', { sub_id: subId, fields: wrong }), 'INVALID_FIELD_VALUE');
+    assert.deepEqual((await caller.submit(subId, {})).missing_required, fixture.required);
+  });
+
+  test('clears nothing either in a call in which one value is invalid', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const subId = await caller.sessionWith('nothing-cleared', fixture.complete);
+    const [name] = fixture.required as [string];
+    const wrong = { [name]: null, [fixture.term]: marker };
+    assertRefused(await caller.post('inputs', { sub_id: subId, fields: wrong }), 'INVALID_FIELD_VALUE');
+    assert.deepEqual((await caller.submit(subId, {})).missing_required, []);
+  });
+
+  test('names every invalid field of a call, in the order of submission', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('all-named');
+    const names = fixture.fields.map(({ name }) => name).reverse();
+    const fields = { ...Object.fromEntries(names.map((name) => [name, { [marker]: 1 }])), [marker]: 1 };
+    const body = assertRefused(await caller.post('inputs', { sub_id: subId, fields }), 'INVALID_FIELD_VALUE');
+    assert.deepEqual(
+      body.fields_invalid?.map(({ field, code }) => [field, code]),
+      names.map((name) => [name, 'type']),
+    );
+  });
+
+  test('takes 64 names of 64 characters, and no more of either', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { sub_id: subId } = await caller.createSession('many-names');
+    const named = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${marker}${at}`, at]));
+    assert.equal((await caller.submit(subId, named(64))).fields_unknown.length, 64);
+    assertRefused(await caller.post('inputs', { sub_id: subId, fields: named(65) }), 'INVALID_REQUEST', 'fields');
+    for (const character of ['n', '\u{1F3E6}']) {
+      await caller.submit(subId, { [character.repeat(64)]: 1 });
+      const long = { sub_id: subId, fields: { [character.repeat(65)]: 1 } };
+      assertRefused(await caller.post('inputs', long), 'INVALID_REQUEST', 'fields');
+    }
+  });
+
+  test('refuses a sub_id that is missing or no string, and fields that are missing or no object', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { sub_id: subId } = await caller.createSession('ill-typed');
+    for (const id of [undefined, null, 5, true, [subId], { id: subId }]) {
+      assertRefused(await caller.post('inputs', { sub_id: id, fields: {} }), 'INVALID_REQUEST', 'sub_id');
+    }
+    for (const fields of [undefined, null, marker, 5, true, [], [marker]]) {
+      assertRefused(await caller.post('inputs', { sub_id: subId, fields }), 'INVALID_REQUEST', 'fields');
+    }
+  });
+
+  test('keeps what any number of calls at once have merged', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('at-once');
+    await Promise.all(Object.entries(fixture.complete).map(([name, value]) => caller.submit(subId, { [name]: value })));
+    assert.equal((await caller.submit(subId, {})).match_readiness, 'high');
+  });
+});

@@ -1,0 +1,110 @@
+import { test } from 'node:test';
+import { assertRefused, type RefusalCode } from '../support/answers.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { atEveryDoor } from '../support/doors.ts';
+import type { Answer } from '../support/http-client.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
+
+const tooLarge = 'x'.repeat(65 * 1024);
+const asText = { 'Content-Type': 'text/plain' };
+
+/**
+ * D1 gives one order for everything that can be wrong with a request. Each test below makes a request that is wrong in two
+ * ways, or in all that come later, and expects to hear of the earlier one.
+ */
+atEveryDoor('the order of checks:', (door) => {
+  const send = (caller: ApiCaller, method: string, path: string, headers = {}, body = '') =>
+    caller.http.send({ method, path: `${caller.basePath}/${path}`, headers, body });
+
+  /** A session of the caller that has expired, with one still live to compare. */
+  const sessions = async (caller: ApiCaller) => {
+    const expired = await caller.sessionWith('order', door.fixture.complete);
+    door.market.clock.advance(4 * 60 * 60 * 1000);
+    return { expired, live: await caller.sessionWith('order', {}) };
+  };
+
+  test('the route comes before the key', async () => {
+    const caller = door.market.caller(door.fixture);
+    assertRefused(await send(caller, 'POST', 'nothing'), 'NOT_FOUND');
+    assertRefused(await send(caller, 'DELETE', 'session'), 'METHOD_NOT_ALLOWED');
+  });
+
+  test('the key comes before the vertical, the limits and the body', async () => {
+    const caller = door.market.caller(door.fixture);
+    const unknown = { Authorization: `Bearer ${caller.key.slice(0, -1)}x`, ...asText };
+    assertRefused(await send(caller, 'POST', 'session', unknown, tooLarge), 'UNAUTHORIZED');
+    assertRefused(await send(caller, 'POST', 'session', unknown, '{'), 'UNAUTHORIZED');
+    assertRefused(await send(caller, 'GET', 'marketplace?format=x', unknown), 'UNAUTHORIZED');
+  });
+
+  test('the vertical comes before the limits and the body', async () => {
+    const { market, fixture } = door;
+    const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
+    const { key } = market.issueKey(elsewhere as (typeof allFixtures)[0], { limits: { requestsPerMinute: 1 } });
+    const there = market.callerWith(elsewhere as (typeof allFixtures)[0], key);
+    await there.createSession('order');
+    assertRefused(await there.post('session', {}), 'RATE_LIMIT_EXCEEDED');
+    const here = market.callerWith(fixture, key);
+    assertRefused(await here.post('session', tooLarge, asText), 'VERTICAL_MISMATCH');
+  });
+
+  test('the limits come before the body and the query', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
+    await caller.createSession('order');
+    assertRefused(await caller.post('session', tooLarge, asText), 'RATE_LIMIT_EXCEEDED');
+    assertRefused(await caller.post('inputs', '{'), 'RATE_LIMIT_EXCEEDED');
+    assertRefused(await caller.get('marketplace', 'format=x'), 'RATE_LIMIT_EXCEEDED');
+    assertRefused(await caller.get('analytics', ''), 'RATE_LIMIT_EXCEEDED');
+  });
+
+  test('the size of the body comes before its type, its type before its JSON, its JSON before its shape', async () => {
+    const caller = door.market.caller(door.fixture);
+    for (const operation of ['session', 'inputs'] as const) {
+      assertRefused(await caller.post(operation, tooLarge, asText), 'PAYLOAD_TOO_LARGE');
+      assertRefused(await caller.post(operation, '{', asText), 'UNSUPPORTED_MEDIA_TYPE');
+      assertRefused(await caller.post(operation, '{'), 'INVALID_REQUEST', 'body');
+      assertRefused(await caller.post(operation, '[]'), 'INVALID_REQUEST', 'body');
+    }
+  });
+
+  test('the shape of the request comes before the session', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { expired } = await sessions(caller);
+    for (const subId of [expired, 'never issued']) {
+      assertRefused(await caller.post('inputs', { sub_id: subId, fields: [] }), 'INVALID_REQUEST', 'fields');
+      const shapes: readonly (readonly [query: string, param: string])[] = [
+        ['', 'format'],
+        ['&format=x', 'format'],
+        ['&format=json&sort=x', 'sort'],
+        ['&format=json&max_offers=0', 'max_offers'],
+      ];
+      for (const [query, param] of shapes) {
+        const answer = await caller.get('marketplace', `sub_id=${encodeURIComponent(subId)}${query}`);
+        assertRefused(answer, 'INVALID_REQUEST', param);
+      }
+    }
+  });
+
+  test('the session comes before the pocket fields', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { expired, live } = await sessions(caller);
+    const fields = { [door.fixture.amount]: 'wrong' };
+    const codes: readonly (readonly [subId: string, code: RefusalCode])[] = [
+      ['never issued', 'SUB_ID_NOT_FOUND'],
+      [expired, 'SUB_ID_EXPIRED'],
+      [live, 'INVALID_FIELD_VALUE'],
+    ];
+    for (const [subId, code] of codes) assertRefused(await caller.post('inputs', { sub_id: subId, fields }), code);
+  });
+
+  test('the session comes before what it lacks', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { live } = await sessions(caller);
+    const expiring = await caller.createSession('order');
+    assertRefused(await caller.get('marketplace', { sub_id: live, format: 'json' }), 'INSUFFICIENT_INPUTS');
+    door.market.clock.advance(4 * 60 * 60 * 1000);
+    const answer: Answer = await caller.get('marketplace', { sub_id: expiring.sub_id, format: 'json' });
+    assertRefused(answer, 'SUB_ID_EXPIRED');
+  });
+});

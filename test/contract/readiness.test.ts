@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { atEveryDoor } from '../support/doors.ts';
+import type { Fields } from '../support/vertical-fixture.ts';
+
+const without = (fields: Fields, ...names: string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+
+atEveryDoor('readiness', (door) => {
+  test('is high when all required fields and those whose condition holds are present', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('ready');
+    const view = await caller.submit(subId, fixture.complete);
+    assert.equal(view.match_readiness, 'high');
+    assert.deepEqual([view.missing_required, view.missing_conditional], [[], []]);
+  });
+
+  for (const name of door.fixture.required) {
+    test(`is insufficient while ${name} is missing, and says so`, async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture);
+      const { sub_id: subId } = await caller.createSession('not-ready');
+      const view = await caller.submit(subId, without(fixture.complete, name));
+      assert.equal(view.match_readiness, 'insufficient');
+      assert.deepEqual(view.missing_required, [name]);
+    });
+  }
+
+  test('lists what is missing in the order of the classes, whatever the order of submission', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const { sub_id: subId } = await caller.createSession('missing-order');
+    const [first, , , last] = fixture.required as [string, string, string, string];
+    const view = await caller.submit(subId, { [last]: fixture.complete[last], [first]: fixture.complete[first] });
+    assert.deepEqual(
+      view.missing_required,
+      fixture.required.filter((name) => name !== first && name !== last),
+    );
+  });
+
+  for (const { when, unless, field, value } of door.fixture.conditional) {
+    test(`is partial while ${field} is missing and its condition holds`, async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture);
+      const { sub_id: subId } = await caller.createSession('conditional');
+      const view = await caller.submit(subId, { ...without(fixture.complete, field), ...when });
+      assert.equal(view.match_readiness, 'partial');
+      assert.deepEqual([view.missing_required, view.missing_conditional], [[], [field]]);
+      const completed = await caller.submit(subId, { [field]: value });
+      assert.equal(completed.match_readiness, 'high');
+      assert.deepEqual(completed.missing_conditional, []);
+    });
+
+    test(`needs no ${field} when its condition does not hold`, async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture);
+      const { sub_id: subId } = await caller.createSession('unconditional');
+      const view = await caller.submit(subId, { ...without(fixture.complete, field), ...unless });
+      assert.equal(view.match_readiness, 'high');
+      assert.deepEqual(view.missing_conditional, []);
+    });
+
+    test(`is insufficient, not partial, while a required field is missing beside ${field}`, async () => {
+      const { market, fixture } = door;
+      const caller = market.caller(fixture);
+      const { sub_id: subId } = await caller.createSession('both-missing');
+      const view = await caller.submit(subId, { ...without(fixture.complete, field, fixture.amount), ...when });
+      assert.equal(view.match_readiness, 'insufficient');
+      assert.deepEqual(view.missing_required, [fixture.amount]);
+    });
+  }
+});

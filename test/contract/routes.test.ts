@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertRefused } from '../support/answers.ts';
+import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
+
+const allowed = {
+  session: ['POST', 'OPTIONS'],
+  inputs: ['POST', 'OPTIONS'],
+  marketplace: ['GET', 'HEAD', 'OPTIONS'],
+  analytics: ['GET', 'HEAD', 'OPTIONS'],
+};
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE'];
+
+atEveryDoor('routes:', (door) => {
+  for (const [operation, answered] of Object.entries(allowed)) {
+    test(`${operation} answers ${answered.join(', ')}, and any other method with 405 and those in Allow`, async () => {
+      const { market, fixture } = door;
+      const { key } = market.issueKey(fixture);
+      for (const method of methods.filter((name) => !answered.includes(name))) {
+        const answer = await market.http.send({
+          method,
+          path: `/v1/${fixture.vertical.segment}/${operation}`,
+          headers: { Authorization: `Bearer ${key}` },
+        });
+        if (method === 'HEAD') assert.deepEqual([answer.status, answer.text], [405, '']);
+        else assertRefused(answer, 'METHOD_NOT_ALLOWED');
+        const allow = (answer.headers.get('allow') ?? '').split(/\s*,\s*/);
+        assert.deepEqual(allow.sort(), [...answered].sort(), method);
+      }
+    });
+
+    test(`${operation} answers OPTIONS without a key`, async () => {
+      const { market, fixture } = door;
+      const path = `/v1/${fixture.vertical.segment}/${operation}`;
+      const answer = await market.http.send({ method: 'OPTIONS', path });
+      assert.deepEqual([answer.status, answer.text], [204, '']);
+      assert.deepEqual((answer.headers.get('allow') ?? '').split(', ').sort(), [...answered].sort());
+      for (const name of answer.headers.keys()) assert.doesNotMatch(name, /^access-control/);
+    });
+  }
+
+  test('paths are taken to the letter', async () => {
+    const { market, fixture } = door;
+    const { segment } = fixture.vertical;
+    const { key } = market.issueKey(fixture);
+    const strays = [
+      `/v1/${segment}`,
+      `/v1/${segment}/`,
+      `/v1/${segment}/analytics/`,
+      `/v1/${segment}/Analytics`,
+      `/v1/${segment}//analytics`,
+      `/v1//${segment}/analytics`,
+      `//v1/${segment}/analytics`,
+      `/v1/${segment}/%61nalytics`,
+      `/v1/${segment}/analytics%2f`,
+      `/v1/${segment}/x/../analytics`,
+      `/v1/${segment}/./analytics`,
+      `/v1/${segment}/analytics;x`,
+      `/v1/${segment.toUpperCase()}/analytics`,
+      `/v2/${segment}/analytics`,
+      `/${segment}/analytics`,
+    ];
+    for (const path of strays) {
+      const answer = await market.http.send({ path, headers: { Authorization: `Bearer ${key}` } });
+      assertRefused(answer, 'NOT_FOUND');
+    }
+  });
+});
+
+onEveryEngine('routes of no vertical', ({ running }) => {
+  test('answer 404, as do those of verticals not served yet, whatever key comes along', async () => {
+    const { http } = running();
+    const { key } = running().issueKey(allFixtures[0] as (typeof allFixtures)[0]);
+    const segments = ['credit-cards', 'mortgage', 'banking', 'find-advisor', 'constructor', '__proto__'];
+    for (const segment of segments) {
+      for (const operation of Object.keys(allowed)) {
+        for (const headers of [{}, { Authorization: `Bearer ${key}` }]) {
+          for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE']) {
+            assertRefused(await http.send({ method, path: `/v1/${segment}/${operation}`, headers }), 'NOT_FOUND');
+          }
+        }
+      }
+    }
+    for (const path of ['/', '/v1', '/v1/', '/favicon.ico', '/c/', '/c/x', '/healthz', '/readyz', '/metrics', '/*']) {
+      assertRefused(await http.send({ path }), 'NOT_FOUND');
+    }
+  });
+
+  test('of the redirect host answer GET, HEAD and OPTIONS, and 405 to the rest', async () => {
+    const { http } = running();
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const answer = await http.send({ method, path: '/c?sub=x' });
+      assertRefused(answer, 'METHOD_NOT_ALLOWED');
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+    }
+    assert.equal((await http.send({ method: 'OPTIONS', path: '/c' })).status, 204);
+  });
+
+  test('give every answer an id of its own', async () => {
+    const { http } = running();
+    const ids = new Set<string | undefined>();
+    for (let times = 0; times < 20; times++) {
+      for (const path of ['/', '/c', '/v1/personal-loans/session'])
+        ids.add((await http.send({ path })).headers.get('x-request-id'));
+    }
+    assert.equal(ids.size, 60);
+  });
+
+  test('of operations say that the service is alive and ready', async () => {
+    const { operations } = running();
+    for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await operations.send({ path })).status, 200);
+    assertRefused(await operations.send({ path: '/v1/personal-loans/analytics' }), 'NOT_FOUND');
+    assertRefused(await operations.send({ method: 'POST', path: '/healthz' }), 'METHOD_NOT_ALLOWED');
+  });
+});

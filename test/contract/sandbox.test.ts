@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { atEveryDoor } from '../support/doors.ts';
+import { listedOffer } from '../support/vertical-fixture.ts';
+
+atEveryDoor('a test key', (door) => {
+  const shown = async (caller: ApiCaller) => {
+    const subId = await caller.sessionWith('sandbox', door.fixture.complete);
+    const view = await caller.offers(subId, { max_offers: 20 });
+    return { ...view, sub_id: '', generated_at: '', offers: view.offers.map((offer) => ({ ...offer, click_url: '' })) };
+  };
+
+  test('gets offers of the sandbox catalog only, and a live key none of them', async () => {
+    const { market, fixture } = door;
+    const tests = await shown(market.caller(fixture, { mode: 'test' }));
+    assert.ok(tests.offers.length > 0);
+    for (const { svc_offer_id: id } of tests.offers) listedOffer(fixture, id, 'test');
+    const lives = await shown(market.caller(fixture));
+    for (const { svc_offer_id: id } of lives.offers) assert.throws(() => listedOffer(fixture, id, 'test'));
+    assert.notEqual(tests.catalog_version, lives.catalog_version);
+    assert.equal(tests.disclosure, fixture.catalogFiles.test.disclosure);
+  });
+
+  test('gets the same offers every time, whoever asks', async () => {
+    const { market, fixture } = door;
+    const first = await shown(market.caller(fixture, { mode: 'test' }));
+    for (let again = 0; again < 3; again++) {
+      assert.deepEqual(await shown(market.caller(fixture, { mode: 'test' })), first);
+    }
+  });
+
+  test('sends clicks to the sandbox landing page of the redirect host, which counts them at zero revenue', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { mode: 'test' });
+    const subId = await caller.sessionWith('sandbox-clicks', fixture.complete);
+    const { offers } = await caller.offers(subId);
+    const [offer] = offers as [(typeof offers)[0]];
+    const answer = await caller.click(offer.click_url);
+    assert.equal(answer.status, 302);
+    const landing = new URL(answer.headers.get('location') ?? '');
+    assert.equal(landing.origin, new URL(market.marketplace.urls.click).origin);
+    assert.ok((landing.searchParams.get('click_id') ?? '').length > 20);
+
+    const page = await caller.click(landing.href);
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(page.text, /sandbox/i);
+
+    const summary = await caller.summary({ referrer_tag: 'sandbox-clicks' });
+    assert.deepEqual([summary.offer_clicks, summary.rev_attributed, summary.rev_confirmed], [1, 0, 0]);
+    assert.deepEqual(summary.top_lenders, [{ lender: offer.lender_name, clicks: 1, rev_confirmed: 0 }]);
+  });
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+const program = fileURLToPath(new URL('programs/lifecycle.ts', import.meta.url));
+const patienceMs = 60_000;
+
+const ways: readonly (readonly [name: string, engine: string, threads: string])[] = [
+  ['without a listener, matching in its own thread', 'none', '0'],
+  ['without a listener, matching in two threads', 'none', '2'],
+  ['with the native listener', 'uws', '1'],
+  ['with the node listener', 'node', '1'],
+];
+
+for (const [name, engine, threads] of ways) {
+  test(`a program that embeds the service ${name} ends by itself once it has closed it`, async (t) => {
+    const folder = temporaryFolder();
+    afterwards(t, () => rmSync(folder, { recursive: true }));
+    const child = spawn(process.execPath, [program, folder, engine, threads], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const killer = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+    const ended = new Promise<{ code: number | null }>((resolve) => child.once('exit', (code) => resolve({ code })));
+    const [stdout, stderr, { code }] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    clearTimeout(killer);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual([stdout, stderr], ['', '']);
+  });
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { worthMicros } from '../support/vertical-fixture.ts';
+
+function folderFor(t: TestContext): string {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function started(t: TestContext, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> {
+  const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write', ...options });
+  afterwards(t, () => marketplace.close());
+  return marketplace;
+}
+
+function ok<Value>(result: Result<Value>): Value {
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+function refusal(result: Result<unknown>) {
+  assert.ok(!result.ok, JSON.stringify(result));
+  return result.error;
+}
+
+const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' } as const;
+
+for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
+  const how = listen === false ? 'without a listener' : `with the ${listen.engine} listener`;
+  test(`the life of a session goes through the functions ${how}`, async (t) => {
+    const marketplace = await started(t, { listen, matcherThreads: 1 });
+    assert.equal(marketplace.ports === null, listen === false);
+    assert.deepEqual(marketplace.notReady(), []);
+    const partner = marketplace.partner(marketplace.keys.create(newKey).key);
+    const session = ok(await partner.createSession({ referrer_tag: 'lifecycle', metadata: { page: 1 } }));
+    assert.equal(session.sandbox, false);
+    const { sub_id } = session;
+    const inputs = ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+    assert.equal(inputs.match_readiness, 'high');
+    const view = ok(await partner.getMarketplace({ sub_id, max_offers: 3, sort: 'lowest_apr' }));
+    assert.deepEqual([view.offers.length, view.sort], [3, 'lowest_apr']);
+    const outcome = await marketplace.followClick(view.offers[1]!.click_url);
+    assert.ok(outcome.kind === 'redirect' && outcome.location.includes(outcome.clickId));
+    const summary = ok(await partner.queryAnalytics({ sub_id_list: [sub_id] }));
+    assert.equal(summary.offer_clicks, 1);
+    assert.equal(summary.rev_attributed, worthMicros(personalLoansFixture, [view.offers[1]!.svc_offer_id]) / 1e6);
+  });
+}
+
+test('a session created over HTTP is the same to the functions, and the other way round', async (t) => {
+  const marketplace = await started(t, { listen: { engine: 'node' } });
+  const { key } = marketplace.keys.create(newKey);
+  const partner = marketplace.partner(key);
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'both-doors' }));
+  const answer = await fetch(`${marketplace.urls.public}/v1/personal-loans/inputs`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ sub_id, fields: personalLoansFixture.complete }),
+  });
+  assert.equal(answer.status, 200);
+  await answer.arrayBuffer();
+  assert.ok(ok(await partner.getMarketplace({ sub_id })).offers.length > 0);
+});
+
+test('what HTTP refuses the functions refuse with the same status, code and members', async (t) => {
+  const clock = new ManualClock();
+  const marketplace = await started(t, { clock });
+  const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'refusals' }));
+
+  const tag = refusal(await partner.createSession({ referrer_tag: 'No' }));
+  assert.deepEqual([tag.status, tag.error], [400, 'INVALID_REFERRER_TAG']);
+  const field = refusal(await partner.submitInputs({ sub_id, fields: { state: 'XX' } }));
+  assert.deepEqual([field.error, field.fields_invalid?.[0]?.field], ['INVALID_FIELD_VALUE', 'state']);
+  const early = refusal(await partner.getMarketplace({ sub_id }));
+  assert.deepEqual([early.status, early.error], [400, 'INSUFFICIENT_INPUTS']);
+  const many = refusal(await partner.getMarketplace({ sub_id, max_offers: 21 }));
+  assert.deepEqual([many.error, many.param], ['INVALID_REQUEST', 'max_offers']);
+  const strange = refusal(await partner.getMarketplace({ sub_id: 'sub_x' }));
+  assert.deepEqual([strange.status, strange.error], [404, 'SUB_ID_NOT_FOUND']);
+  ok(await partner.queryAnalytics({ referrer_tag: 'refusals' }));
+  const limited = refusal(await partner.queryAnalytics({ referrer_tag: 'refusals' }));
+  assert.deepEqual([limited.status, limited.error, limited.retry_after], [429, 'RATE_LIMIT_EXCEEDED', 60]);
+  clock.advance(4 * 60 * 60 * 1000);
+  const expired = refusal(await partner.getMarketplace({ sub_id }));
+  assert.deepEqual([expired.status, expired.error], [400, 'SUB_ID_EXPIRED']);
+  const unknown = refusal(await marketplace.partner('svc_pl_live_none').createSession({ referrer_tag: 'abc' }));
+  assert.deepEqual([unknown.status, unknown.error], [401, 'UNAUTHORIZED']);
+});
+
+test('a key of another vertical is refused, and a vertical not served is a mistake of the program', async (t) => {
+  const catalogs = [...personalLoansFixture.catalogs, ...equipmentLeasesFixture.catalogs];
+  const marketplace = await started(t, { catalogs });
+  const { key } = marketplace.keys.create({ ...newKey, vertical: 'equipment-leases' });
+  const { error } = refusal(await marketplace.partner(key, 'personal-loans').createSession({ referrer_tag: 'abc' }));
+  assert.equal(error, 'VERTICAL_MISMATCH');
+  ok(await marketplace.partner(key, 'equipment-leases').createSession({ referrer_tag: 'abc' }));
+  assert.throws(() => marketplace.partner(key, 'mortgage'), RangeError);
+});
+
+test('an address that is no click_url of ours leads nowhere', async (t) => {
+  const marketplace = await started(t);
+  for (const url of [
+    '',
+    'https://example.test/',
+    'https://example.test/c?sub=x&offer=y&v=z',
+    new URL('https://x.test/?%'),
+  ]) {
+    assert.deepEqual(await marketplace.followClick(url), { kind: 'unknown' });
+  }
+});
+
+test('a bot that follows a click_url is redirected and not counted', async (t) => {
+  const marketplace = await started(t);
+  const partner = marketplace.partner(marketplace.keys.create(newKey).key);
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'bots' }));
+  ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+  const { offers } = ok(await partner.getMarketplace({ sub_id }));
+  const outcome = await marketplace.followClick(offers[0]!.click_url, { userAgent: 'Googlebot/2.1' });
+  assert.equal(outcome.kind, 'redirect');
+  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'bots' })).offer_clicks, 0);
+});
+
+test('two marketplaces in one process, on two folders, know nothing of each other', async (t) => {
+  const [one, other] = [
+    await started(t, { listen: { engine: 'uws' } }),
+    await started(t, { listen: { engine: 'uws' } }),
+  ];
+  assert.notEqual(one.ports?.public, other.ports?.public);
+  const { key } = one.keys.create(newKey);
+  const elsewhere = other.partner(other.keys.create(newKey).key);
+  const { sub_id } = ok(await one.partner(key).createSession({ referrer_tag: 'two' }));
+  assert.equal(refusal(await other.partner(key).createSession({ referrer_tag: 'two' })).error, 'UNAUTHORIZED');
+  assert.equal(refusal(await elsewhere.submitInputs({ sub_id, fields: {} })).error, 'SUB_ID_NOT_FOUND');
+  assert.equal(ok(await elsewhere.queryAnalytics({ referrer_tag: 'two' })).sessions_total, 0);
+  await one.close();
+  ok(await elsewhere.createSession({ referrer_tag: 'two' }));
+});
+
+test('a folder in use is refused to a second marketplace, harms the first in nothing, and is free once it is closed', async (t) => {
+  const dataDir = folderFor(t);
+  const first = await createMarketplace({ dataDir, durability: 'write' });
+  await assert.rejects(createMarketplace({ dataDir, durability: 'write' }));
+  const { key } = first.keys.create(newKey);
+  ok(await first.partner(key).createSession({ referrer_tag: 'locked' }));
+  await first.close();
+  const second = await createMarketplace({ dataDir, durability: 'write' });
+  afterwards(t, () => second.close());
+  assert.equal(ok(await second.partner(key).queryAnalytics({ referrer_tag: 'locked' })).sessions_total, 1);
+});
+
+test('a start that fails leaves nothing behind: the folder can be used at once', async (t) => {
+  const dataDir = folderFor(t);
+  const [source] = personalLoansFixture.catalogs as [(typeof personalLoansFixture.catalogs)[0]];
+  const faulty = [{ vertical: source.vertical, mode: source.mode, text: '{' }];
+  await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));
+  const blocker = await started(t, { listen: { engine: 'node' } });
+  const taken = { engine: 'node', port: blocker.ports!.public } as const;
+  await assert.rejects(createMarketplace({ dataDir, listen: taken }), { code: 'EADDRINUSE' });
+  const marketplace = await createMarketplace({ dataDir, durability: 'write' });
+  await marketplace.close();
+});
+
+test('closing twice, also at the same time, is closing once', async (t) => {
+  const marketplace = await started(t, { listen: { engine: 'uws' } });
+  await Promise.all([marketplace.close(), marketplace.close()]);
+  await marketplace.close();
+  assert.ok(marketplace.notReady().length > 0);
+});

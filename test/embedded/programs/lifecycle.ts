@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { createMarketplace, type Result } from 'svc-marketplace';
+
+/**
+ * What a program that embeds the service does in its life: `node lifecycle.ts FOLDER none|uws|node MATCHER_THREADS`. It
+ * never calls `process.exit`, so it ends only if closing has left no handle behind.
+ */
+const [, , dataDir = '', engine = 'none', matcherThreads = '0'] = process.argv;
+
+function ok<Value>(result: Result<Value>): Value {
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+const marketplace = await createMarketplace({
+  dataDir,
+  listen: engine === 'uws' || engine === 'node' ? { engine } : false,
+  matcherThreads: Number(matcherThreads),
+});
+const { key } = marketplace.keys.create({ account: 'embedded', vertical: 'personal-loans', mode: 'live' });
+const partner = marketplace.partner(key);
+const { sub_id } = ok(await partner.createSession({ referrer_tag: 'embedded' }));
+const fields = {
+  loan_amount: 10_000,
+  loan_purpose: 'major_purchase',
+  credit_score_range: '750-799',
+  annual_income: 120_000,
+  employment_status: 'employed',
+  state: 'CA',
+};
+ok(await partner.submitInputs({ sub_id, fields }));
+const { offers } = ok(await partner.getMarketplace({ sub_id }));
+const click = await marketplace.followClick(offers[0]!.click_url);
+assert.equal(click.kind, 'redirect');
+if (marketplace.ports !== null) {
+  // A connection kept alive must not keep the program alive.
+  const answer = await fetch(`http://127.0.0.1:${marketplace.ports.public}/`);
+  assert.equal(answer.status, 404);
+  await answer.arrayBuffer();
+}
+const summary = ok(await partner.queryAnalytics({ referrer_tag: 'embedded' }));
+assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [1, 1, 1]);
+await marketplace.close();
+await marketplace.close();

@@ -1,0 +1,25 @@
+import { writeSync } from 'node:fs';
+import { createMarketplace } from 'svc-marketplace';
+
+/**
+ * Creates sessions until it is killed, and writes each sub_id that was answered on a line of its own:
+ * `node session-after-session.ts FOLDER fsync|write`. The first line is the API key.
+ */
+const [, , dataDir = '', durability = 'fsync'] = process.argv;
+const marketplace = await createMarketplace({ dataDir, durability: durability === 'write' ? 'write' : 'fsync' });
+const unlimited = { requestsPerMinute: 1_000_000, sessionsPerDay: 1_000_000 };
+const { key } = marketplace.keys.create({
+  account: 'killed',
+  vertical: 'personal-loans',
+  mode: 'live',
+  limits: unlimited,
+});
+const partner = marketplace.partner(key);
+writeSync(1, `${key}\n`);
+for (;;) {
+  const group = Array.from({ length: 8 }, () => partner.createSession({ referrer_tag: 'killed' }));
+  for (const session of await Promise.all(group)) {
+    if (!session.ok) throw new Error(session.error.error);
+    writeSync(1, `${session.value.sub_id}\n`);
+  }
+}

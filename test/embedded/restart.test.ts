@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { createMarketplace, type Marketplace, type OfferView, type Partner, type Result } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { worthMicros } from '../support/vertical-fixture.ts';
+
+const sessionsPerDay = 5;
+
+function ok<Value>(result: Result<Value>): Value {
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+function refusal(result: Result<unknown>): string {
+  assert.ok(!result.ok, JSON.stringify(result));
+  return result.error.error;
+}
+
+interface Life {
+  readonly clock: ManualClock;
+  readonly partner: Partner;
+  readonly marketplace: Marketplace;
+  /** A session from before the restart that has seen three offers and clicked the first. */
+  readonly subId: string;
+  readonly offers: readonly OfferView[];
+}
+
+/** Lives one life on a folder, closes it, lets time pass, and starts another on the same folder with the same key. */
+async function afterRestart(t: TestContext, pauseMs = 0): Promise<Life> {
+  const dataDir = temporaryFolder();
+  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  const clock = new ManualClock();
+  const urls = { click: 'https://go.example' };
+  const first = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
+  const limits = { sessionsPerDay };
+  const { key } = first.keys.create({ account: 'restarts', vertical: 'personal-loans', mode: 'live', limits });
+  const partner = first.partner(key);
+  const { sub_id: subId } = ok(await partner.createSession({ referrer_tag: 'restart' }));
+  ok(await partner.createSession({ referrer_tag: 'restart' }));
+  ok(await partner.submitInputs({ sub_id: subId, fields: fixture.complete }));
+  const { offers } = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
+  await first.followClick(offers[0]!.click_url);
+  await first.close();
+
+  clock.advance(pauseMs);
+  const marketplace = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
+  afterwards(t, () => marketplace.close());
+  return { clock, partner: marketplace.partner(key), marketplace, subId, offers };
+}
+
+test('figures are what they were, without a question asked before the restart', async (t) => {
+  const { partner, offers } = await afterRestart(t);
+  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
+  assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [2, 1, 1]);
+  assert.equal(summary.rev_attributed, worthMicros(fixture, [offers[0]!.svc_offer_id]) / 1e6);
+  assert.deepEqual(summary.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 0 }]);
+});
+
+test('live sessions are known and go on, though their fields must be sent again', async (t) => {
+  const { partner, subId } = await afterRestart(t);
+  assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'INSUFFICIENT_INPUTS');
+  const inputs = ok(await partner.submitInputs({ sub_id: subId, fields: fixture.complete }));
+  assert.equal(inputs.match_readiness, 'high');
+  assert.ok(ok(await partner.getMarketplace({ sub_id: subId })).offers.length > 0);
+});
+
+test('live sessions end four hours after their creation, not after the restart', async (t) => {
+  const hourMs = 60 * 60 * 1000;
+  const { partner, subId, clock } = await afterRestart(t, 3 * hourMs);
+  ok(await partner.submitInputs({ sub_id: subId, fields: {} }));
+  clock.advance(hourMs);
+  assert.equal(refusal(await partner.submitInputs({ sub_id: subId, fields: {} })), 'SUB_ID_EXPIRED');
+});
+
+test('sessions that expired meanwhile are expired, not unknown', async (t) => {
+  const { partner, subId } = await afterRestart(t, 4 * 60 * 60 * 1000);
+  assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
+});
+
+test('the sessions a key has created today still count against its day', async (t) => {
+  const { partner } = await afterRestart(t);
+  for (let count = 2; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
+  assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
+});
+
+test('the sessions of yesterday do not', async (t) => {
+  const { partner } = await afterRestart(t, 12 * 60 * 60 * 1000);
+  for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
+  assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
+});
+
+test('links from before redirect and count, and what was clicked before is still a repeat', async (t) => {
+  const { partner, marketplace, offers } = await afterRestart(t);
+  for (const { click_url: url } of offers) {
+    const outcome = await marketplace.followClick(url);
+    assert.equal(outcome.kind, 'redirect');
+  }
+  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
+  assert.equal(summary.offer_clicks, 3);
+  const ids = offers.map(({ svc_offer_id: id }) => id);
+  assert.equal(summary.rev_attributed, worthMicros(fixture, ids) / 1e6);
+});
