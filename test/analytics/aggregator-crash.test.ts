@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { AggregatorSetup } from '../../src/analytics/aggregator-protocol.ts';
+import { SharedProgress } from '../../src/analytics/shared-progress.ts';
+import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { bounds } from '../../src/bounds.ts';
+import { dayOf } from '../../src/domain/calendar.ts';
+import { openEventLog } from '../../src/events/file-event-log.ts';
+import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { AnalyticsModel } from '../support/analytics-model.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = dayOf(noon);
+const sessions = 25_000;
+
+/** Sessions, each with a view some thousand records later and a click or two later still, so that no batch holds it whole. */
+function* ledger(): Generator<LedgerRecord, void> {
+  const sub = (serial: number) => subOf({ createdMs: noon + serial, serial });
+  for (let serial = 0; serial < sessions + 6_000; serial++) {
+    if (serial < sessions) yield createdRecord(sub(serial), { tag: `tag-${serial % 3}`, device: (serial % 5) as 0 });
+    const viewed = serial - 3_000;
+    if (viewed >= 0 && viewed < sessions) yield viewedRecord(sub(viewed), [`offer-${viewed % 7}`, 'offer-x']);
+    const clicked = serial - 6_000;
+    if (clicked >= 0 && clicked % 2 === 0) yield clickedRecord(sub(clicked), `offer-${clicked % 7}`);
+    if (clicked >= 0 && clicked % 6 === 0) yield clickedRecord(sub(clicked), 'offer-x');
+    if (clicked >= 0 && clicked % 4 === 0) yield clickedRecord(sub(clicked), `offer-${clicked % 7}`);
+  }
+}
+
+describe('aggregator crash', () => {
+  let folder: string;
+  let ledgerFolder: string;
+  let records: number;
+  const model = new AnalyticsModel();
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'aggregator-crash-'));
+    ledgerFolder = join(folder, 'ledger');
+    const log = await openEventLog({ folder: ledgerFolder, shard: 0, durability: 'write' });
+    for (const record of ledger()) {
+      model.record(record);
+      // One in some hundreds is waited for, so that what is pending stays within the log's bounds.
+      if (log.appendedPosition % 500 === 0) await log.append(record);
+      else assert(log.note(record));
+    }
+    records = log.appendedPosition;
+    await log.close();
+    assert(records > 5 * bounds.foldRecordsMax);
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  async function assertFigures(storeFile: string): Promise<void> {
+    const log = { durablePosition: records, appendedPosition: records, healthy: true };
+    const analytics = await startThreadAnalytics({ ledgerFolder, storeFile, log });
+    try {
+      for (const tag of ['tag-0', 'tag-1', 'tag-2']) {
+        const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;
+        const byTag = { ...query, referrerTag: tag, subs: null };
+        assert.deepEqual(await analytics.summary(byTag), model.summary(byTag));
+      }
+      assert.equal((await analytics.totals()).records, records);
+    } finally {
+      await analytics.close();
+    }
+  }
+
+  it('has counted every record once after its process was killed at any point and started again', async () => {
+    const storeFile = join(folder, 'killed.sqlite');
+    let kills = 0;
+    for (let reached = 0; reached < records; ) {
+      const child = spawn(
+        process.execPath,
+        [
+          fileURLToPath(new URL('children/aggregating-process.ts', import.meta.url)),
+          ledgerFolder,
+          storeFile,
+          '700',
+          `${records}`,
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+      const exited = once(child, 'exit');
+      // Somewhere in the step after this many more: in a read, a fold, a write or a commit.
+      const killAt = reached + 700 * (1 + Math.floor(Math.random() * 30));
+      child.stdout.on('data', (text: Buffer) => {
+        reached = Number(text.toString().trim().split('\n').at(-1));
+        if (reached < killAt || reached >= records) return;
+        child.stdout.removeAllListeners('data');
+        setTimeout(() => child.kill('SIGKILL'), Math.random() * 4);
+      });
+      const [code, signal] = await exited;
+      if (signal === 'SIGKILL') kills++;
+      else assert.equal(code, 0);
+    }
+    assert(kills > 0);
+    await assertFigures(storeFile);
+  });
+
+  it('has counted every record once after its thread was ended at any point and started again', async () => {
+    const storeFile = join(folder, 'ended.sqlite');
+    const progress = new SharedProgress();
+    progress.durablePosition = records;
+    let ended = 0;
+    while (progress.foldedPosition < records) {
+      const workerData: AggregatorSetup = { ledgerFolder, storeFile, progress: progress.buffer };
+      const worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), { workerData });
+      const exited = once(worker, 'exit');
+      const reached = progress.foldedPosition;
+      // Its id is -1 once it has ended by itself, which it must not.
+      while (progress.foldedPosition <= reached && worker.threadId !== -1) await pause(1);
+      assert.notEqual(worker.threadId, -1);
+      await pause(Math.random() * 30);
+      await worker.terminate();
+      await exited;
+      ended++;
+    }
+    assert(ended > 1);
+    await assertFigures(storeFile);
+  });
+});

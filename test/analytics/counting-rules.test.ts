@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { bounds } from '../../src/bounds.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = dayOf(noon);
+
+describe('counting rules', () => {
+  let folder: string;
+  let store: AnalyticsStore;
+  let position: number;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'counting-rules-'));
+    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+    position = 0;
+  });
+
+  afterEach(() => {
+    store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Folds records, in one batch or in batches of one: no rule may depend on it, and memory is never asked for the past. */
+  function fold(...records: readonly unknown[]): void {
+    store.foldBatch((batch) => {
+      for (const record of records) batch.fold(++position, record);
+      return { position, segment: 1, offset: position, crc: 0 };
+    });
+  }
+
+  function foldEachAlone(...records: readonly unknown[]): void {
+    for (const record of records) {
+      fold(record);
+      store.close();
+      store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+    }
+  }
+
+  function ask(wanted: Partial<SummaryQuery> = {}): SummaryFigures {
+    return store.summary({
+      account: 1,
+      vertical: 1,
+      mode: 'live',
+      referrerTag: wanted.subs ? null : 'tag-one',
+      subs: null,
+      fromDay: today - 30,
+      toDay: today,
+      today,
+      ...wanted,
+    });
+  }
+
+  const sub = subOf({ createdMs: noon, serial: 1 });
+
+  it('counts a session, its views and its clicks', () => {
+    fold(
+      createdRecord(sub),
+      viewedRecord(sub, ['a', 'b']),
+      viewedRecord(sub, ['b', 'c']),
+      clickedRecord(sub, 'a', { valueMicros: 3_500_000 }),
+      clickedRecord(sub, 'c', { valueMicros: 40 }),
+    );
+    const { sessions, views, clicks, attributedMicros, confirmedMicros } = ask();
+    assert.deepEqual(
+      { sessions, views, clicks, attributedMicros, confirmedMicros },
+      { sessions: 1, views: 2, clicks: 2, attributedMicros: 3_500_040, confirmedMicros: 0 },
+    );
+  });
+
+  it('counts the same when every record is folded by another process', () => {
+    const records = [
+      createdRecord(sub),
+      viewedRecord(sub, ['a', 'b']),
+      viewedRecord(sub, ['b', 'c']),
+      clickedRecord(sub, 'b'),
+      clickedRecord(sub, 'a'),
+      clickedRecord(sub, 'a'),
+      clickedRecord(sub, 'z'),
+    ];
+    foldEachAlone(...records);
+    const { sessions, views, clicks } = ask();
+    assert.deepEqual({ sessions, views, clicks }, { sessions: 1, views: 2, clicks: 2 });
+    const { records: folded, duplicateClicks, unshownClicks } = store.totals();
+    assert.deepEqual({ folded, duplicateClicks, unshownClicks }, { folded: 7, duplicateClicks: 1, unshownClicks: 1 });
+    assert.deepEqual(ask({ subs: [sub] }).topLenders, ask().topLenders);
+  });
+
+  it('counts only the first click of a session and offer, and the rest as duplicates', () => {
+    fold(
+      createdRecord(sub),
+      viewedRecord(sub, ['a']),
+      clickedRecord(sub, 'a', { valueMicros: 5 }),
+      clickedRecord(sub, 'a', { valueMicros: 7 }),
+    );
+    assert.equal(ask().clicks, 1);
+    assert.equal(ask().attributedMicros, 5);
+    assert.equal(store.totals().duplicateClicks, 1);
+  });
+
+  it('counts the same offer once for each of two sessions', () => {
+    const other = subOf({ createdMs: noon, serial: 2 });
+    fold(createdRecord(sub), createdRecord(other), viewedRecord(sub, ['a']), viewedRecord(other, ['a']));
+    fold(clickedRecord(sub, 'a'), clickedRecord(other, 'a'));
+    assert.equal(ask().clicks, 2);
+  });
+
+  it('does not count a click on an offer shown only later, nor one shown to another session', () => {
+    const other = subOf({ createdMs: noon, serial: 2 });
+    fold(
+      createdRecord(sub),
+      createdRecord(other),
+      viewedRecord(other, ['a']),
+      clickedRecord(sub, 'a'),
+      viewedRecord(sub, ['a']),
+    );
+    assert.equal(ask().clicks, 0);
+    assert.equal(store.totals().unshownClicks, 1);
+    fold(clickedRecord(sub, 'a'));
+    assert.equal(ask().clicks, 1);
+  });
+
+  it('counts a click 24 hours after the creation of its session, and none later', () => {
+    fold(createdRecord(sub), viewedRecord(sub, ['a', 'b']));
+    fold(clickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributedMs }));
+    fold(clickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributedMs + 1 }));
+    assert.equal(ask().clicks, 1);
+    assert.equal(store.totals().lateClicks, 1);
+  });
+
+  it('counts a test click at zero revenue, whatever its record says', () => {
+    const test = subOf({ createdMs: noon, serial: 1, mode: 'test' });
+    fold(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a', { valueMicros: 9_000_000 }));
+    const { clicks, attributedMicros } = ask({ mode: 'test' });
+    assert.deepEqual({ clicks, attributedMicros }, { clicks: 1, attributedMicros: 0 });
+    assert.equal(ask({ mode: 'test', subs: [test] }).attributedMicros, 0);
+  });
+
+  it('ignores and counts views and clicks of a session the ledger never created', () => {
+    fold(viewedRecord(sub, ['a']), clickedRecord(sub, 'a'));
+    assert.equal(ask().views, 0);
+    assert.equal(store.totals().unknownSession, 2);
+  });
+
+  it('lets the first record of a session stand when it is created twice', () => {
+    fold(createdRecord(sub));
+    fold(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
+    assert.equal(ask().sessions, 1);
+    assert.equal(ask({ referrerTag: 'tag-two' }).sessions, 0);
+    assert.equal(store.totals().repeatedSession, 2);
+  });
+
+  it('finds a session whose id is older than that of one folded before', () => {
+    const older = subOf({ createdMs: noon - 5_000, serial: 3 });
+    fold(createdRecord(sub));
+    fold(createdRecord(older));
+    foldEachAlone(viewedRecord(older, ['a']), clickedRecord(older, 'a'), createdRecord(older));
+    assert.deepEqual([ask().sessions, ask().views, ask().clicks], [2, 1, 1]);
+  });
+
+  it('counts everything on the UTC day of the creation, however late it happens', () => {
+    const created = subOf({ createdMs: today * dayMs - 1, serial: 1 });
+    const after = today * dayMs + 3_600_000;
+    fold(createdRecord(created), viewedRecord(created, ['a'], after), clickedRecord(created, 'a', { wallMs: after }));
+    const yesterday = ask({ fromDay: today - 1, toDay: today - 1 });
+    assert.deepEqual([yesterday.sessions, yesterday.views, yesterday.clicks], [1, 1, 1]);
+    assert.equal(yesterday.topLenders.length, 1);
+    const day = ask({ fromDay: today, toDay: today });
+    assert.deepEqual([day.sessions, day.views, day.clicks, day.topLenders.length], [0, 0, 0, 0]);
+  });
+
+  it('skips and counts whatever is not a record', () => {
+    const wrong: unknown[] = [
+      null,
+      7,
+      'text',
+      {},
+      [],
+      [1],
+      [4, noon, sub],
+      ['1', noon, sub, 'tag-one', 1, 0, null],
+      [1, -1, sub, 'tag-one', 1, 0, null],
+      [1, 1.5, sub, 'tag-one', 1, 0, null],
+      [1, Number.NaN, sub, 'tag-one', 1, 0, null],
+      [1, 2 ** 53, sub, 'tag-one', 1, 0, null],
+      [1, noon, sub.subarray(1), 'tag-one', 1, 0, null],
+      [1, noon, 'sub', 'tag-one', 1, 0, null],
+      [1, noon, sub, 5, 1, 0, null],
+      [1, noon, sub, 'x'.repeat(bounds.ledgerNameCharactersMax + 1), 1, 0, null],
+      [1, noon, sub, 'tag-one', '1', 0, null],
+      [1, noon, sub, 'tag-one', 1, 5, null],
+      [1, noon, sub, 'tag-one', 1, 0, 5],
+      [1, noon, sub, 'tag-one', 1, 0],
+      [2, noon, sub, 'catalog-1'],
+      [2, noon, sub, 'catalog-1', 'a'],
+      [2, noon, sub, 'catalog-1', ['a', 5]],
+      [2, noon, sub, null, ['a']],
+      [3, noon, sub, 'catalog-1', 'a', 'Lender'],
+      [3, noon, sub, 'catalog-1', 'a', 'Lender', -1],
+      [3, noon, sub, 'catalog-1', 'a', 'Lender', 0.5],
+      [3, noon, sub, 'catalog-1', 'a', 'Lender', bounds.clickValueMicrosMax + 1],
+      [3, noon, sub, 'catalog-1', 'a', null, 1],
+      [3, noon, sub, 'catalog-1', null, 'Lender', 1],
+    ];
+    fold(...wrong, createdRecord(sub), viewedRecord(sub, ['a']));
+    assert.deepEqual(
+      { ...store.totals() },
+      {
+        records: wrong.length + 2,
+        malformed: wrong.length,
+        unknownSession: 0,
+        repeatedSession: 0,
+        unshownClicks: 0,
+        duplicateClicks: 0,
+        lateClicks: 0,
+      },
+    );
+    assert.deepEqual([ask().sessions, ask().views], [1, 1]);
+  });
+
+  it('counts a record of a later version that has more members', () => {
+    fold([...createdRecord(sub), 'more'], [...viewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
+    assert.deepEqual([ask().sessions, ask().views, ask().clicks], [1, 1, 1]);
+  });
+
+  it('leaves the store as it was when a batch fails', () => {
+    fold(createdRecord(sub));
+    assert.throws(
+      () =>
+        store.foldBatch((batch) => {
+          batch.fold(2, viewedRecord(sub, ['a']));
+          throw new Error('cut off');
+        }),
+      /cut off/,
+    );
+    store.close();
+    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+    assert.equal(store.cursor?.position, 1);
+    assert.deepEqual([ask().sessions, ask().views], [1, 0]);
+    assert.equal(ask({ subs: [sub] }).views, 0);
+  });
+});

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { AnalyticsUnavailable, type SummaryQuery } from '../../src/analytics/analytics.ts';
+import {
+  startThreadAnalytics,
+  type ThreadAnalytics,
+  type ThreadAnalyticsOptions,
+} from '../../src/analytics/thread-analytics.ts';
+import { bounds } from '../../src/bounds.ts';
+import { dayOf } from '../../src/domain/calendar.ts';
+import { type FileEventLog, openEventLog } from '../../src/events/file-event-log.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = dayOf(noon);
+const byTag: SummaryQuery = {
+  account: 1,
+  vertical: 1,
+  mode: 'live',
+  referrerTag: 'tag-one',
+  subs: null,
+  fromDay: today,
+  toDay: today,
+  today,
+};
+const subs = Array.from({ length: 2_000 }, (_, serial) => subOf({ createdMs: noon, serial }));
+
+describe('thread analytics', () => {
+  let folder: string;
+  let ledgerFolder: string;
+  let storeFile: string;
+  const toClose: { close(): Promise<void> }[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'thread-analytics-'));
+    ledgerFolder = join(folder, 'ledger');
+    storeFile = join(folder, 'analytics.sqlite');
+  });
+
+  afterEach(async () => {
+    for (const open of toClose.splice(0).reverse()) await open.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function openLog(at = ledgerFolder): Promise<FileEventLog> {
+    const log = await openEventLog({ folder: at, shard: 0, durability: 'fsync' });
+    toClose.push(log);
+    return log;
+  }
+
+  /** Writes a ledger and closes it. */
+  async function writeLedger(records: readonly (readonly unknown[])[], at = ledgerFolder): Promise<void> {
+    const log = await openEventLog<readonly unknown[]>({ folder: at, shard: 0, durability: 'fsync' });
+    await Promise.all(records.map((record) => log.append(record)));
+    await log.close();
+  }
+
+  async function start(
+    log: ThreadAnalyticsOptions['log'],
+    options: Partial<ThreadAnalyticsOptions> = {},
+  ): Promise<ThreadAnalytics> {
+    const analytics = await startThreadAnalytics({ ledgerFolder, storeFile, log, ...options });
+    toClose.push(analytics);
+    return analytics;
+  }
+
+  /** A log as its reader sees it: how far it was written, and how far it is durable. */
+  function logAt(
+    durablePosition: number,
+    appendedPosition = durablePosition,
+    healthy = true,
+  ): ThreadAnalyticsOptions['log'] {
+    return { durablePosition, appendedPosition, healthy };
+  }
+
+  it('counts everything appended before the question, without a pause and however it was appended', async () => {
+    const log = await openLog();
+    const analytics = await start(log);
+    log.onDurable((position) => analytics.durable(position));
+    for (let turn = 0; turn < 200; turn++) {
+      const appended = log.append(createdRecord(subs[turn]!));
+      assert(log.note(viewedRecord(subs[turn]!, ['a'])));
+      if (turn % 3 === 0) await appended;
+      const { sessions, views } = await analytics.summary(byTag);
+      assert.deepEqual([sessions, views], [turn + 1, turn + 1]);
+    }
+  });
+
+  it('answers each of many questions asked at once with what was appended before it', async () => {
+    const log = await openLog();
+    const analytics = await start(log);
+    log.onDurable((position) => analytics.durable(position));
+    const answers = subs.slice(0, 300).map((sub) => {
+      log.note(createdRecord(sub));
+      return analytics.summary(byTag);
+    });
+    for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= index + 1);
+  });
+
+  it('follows the log when nobody asks', async () => {
+    const log = await openLog();
+    const analytics = await start(log);
+    log.onDurable((position) => analytics.durable(position));
+    for (const count of [500, 1, 400]) {
+      for (const sub of subs.slice(0, count)) log.note(createdRecord(sub));
+      while (analytics.foldedPosition < log.appendedPosition) await pause(5);
+    }
+    const totals = await analytics.totals();
+    assert.deepEqual([totals.records, totals.repeatedSession], [901, 401]);
+  });
+
+  it('goes on where it stood, counting nothing twice', async () => {
+    const log = await openLog();
+    for (let turn = 1; turn <= 3; turn++) {
+      const analytics = await start(log);
+      log.onDurable((position) => analytics.durable(position));
+      for (const sub of subs.slice(turn * 100, turn * 100 + 100)) {
+        log.note(createdRecord(sub));
+        log.note(viewedRecord(sub, ['a']));
+        log.note(clickedRecord(sub, 'a'));
+      }
+      const { sessions, views, clicks } = await analytics.summary(byTag);
+      assert.deepEqual([sessions, views, clicks], [turn * 100, turn * 100, turn * 100]);
+      await analytics.close();
+    }
+  });
+
+  it('answers by ids handed over to the thread', async () => {
+    await writeLedger([
+      createdRecord(subs[0]!),
+      createdRecord(subs[1]!),
+      createdRecord(subs[2]!),
+      viewedRecord(subs[1]!, ['a']),
+    ]);
+    const analytics = await start(logAt(4));
+    const bySubs = { ...byTag, referrerTag: null, subs: [subs[2]!, subs[1]!, subs[9]!] };
+    const { sessions, views } = await analytics.summary(bySubs);
+    assert.deepEqual([sessions, views], [2, 1]);
+    assert.equal((await analytics.summary({ ...bySubs, subs: [] })).sessions, 0);
+  });
+
+  it('skips malformed records of a ledger and goes on', async () => {
+    await writeLedger([
+      createdRecord(subs[0]!),
+      [],
+      [1, 'x'],
+      [2, noon, subs[0]!, 'catalog-1', [1]],
+      viewedRecord(subs[0]!, ['a']),
+    ]);
+    const analytics = await start(logAt(5));
+    assert.equal((await analytics.summary(byTag)).views, 1);
+    assert.equal((await analytics.totals()).malformed, 3);
+  });
+
+  it('holds a question until what was appended before it is durable', async () => {
+    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    const analytics = await start(logAt(5, 10));
+    const answer = analytics.summary(byTag);
+    analytics.durable(9);
+    analytics.durable(10);
+    assert.equal((await answer).sessions, 10);
+  });
+
+  it('counts what became durable before it was hooked to the log', async () => {
+    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    const log = { durablePosition: 5, appendedPosition: 5, healthy: true };
+    const analytics = await start(log);
+    log.durablePosition = log.appendedPosition = 10;
+    assert.equal((await analytics.summary(byTag)).sessions, 10);
+  });
+
+  it('answers from what is durable while the log cannot be written', async () => {
+    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    const analytics = await start(logAt(5, 10, false));
+    assert.equal((await analytics.summary(byTag)).sessions, 5);
+  });
+
+  it('refuses a question nobody could answer in time', async (test) => {
+    await writeLedger([createdRecord(subs[0]!)]);
+    const analytics = await start(logAt(0, 1));
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const answer = analytics.summary(byTag);
+    test.mock.timers.tick(bounds.analyticsAnswerMs);
+    await assert.rejects(answer, AnalyticsUnavailable);
+    test.mock.timers.reset();
+    analytics.durable(1);
+    assert.equal((await analytics.summary(byTag)).sessions, 1);
+  });
+
+  it('refuses a question when too many wait, and answers all the others', async () => {
+    await writeLedger([createdRecord(subs[0]!)]);
+    const analytics = await start(logAt(1));
+    const answers = Array.from({ length: bounds.analyticsQueueMax }, () => analytics.summary(byTag));
+    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    for (const { sessions } of await Promise.all(answers)) assert.equal(sessions, 1);
+    assert.equal((await analytics.summary(byTag)).sessions, 1);
+  });
+
+  it('derives the figures again when the log ends before the place they stand at', async () => {
+    await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
+    const analytics = await start(logAt(20));
+    assert.equal((await analytics.summary(byTag)).sessions, 20);
+    await analytics.close();
+    rmSync(ledgerFolder, { recursive: true });
+    await writeLedger(subs.slice(0, 7).map((sub) => createdRecord(sub)));
+    const reasons: string[] = [];
+    const again = await start(logAt(7), { onRebuild: (reason) => reasons.push(reason) });
+    assert.equal((await again.summary(byTag)).sessions, 7);
+    assert.equal((await again.totals()).records, 7);
+    assert.equal(reasons.length, 1);
+  });
+
+  it('derives the figures again from a damaged store, and from one of another format', async () => {
+    await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
+    const damages = [
+      () => writeFileSync(storeFile, 'no database at all, but more than a few hundred bytes. '.repeat(100)),
+      () => {
+        const store = new Database(storeFile);
+        store.pragma('user_version = 999');
+        store.close();
+      },
+    ];
+    for (const damage of damages) {
+      damage();
+      const reasons: string[] = [];
+      const analytics = await start(logAt(20), { onRebuild: (reason) => reasons.push(reason) });
+      assert.equal((await analytics.summary(byTag)).sessions, 20);
+      assert.equal(reasons.length, 1);
+      await analytics.close();
+    }
+  });
+
+  it('derives the figures again when it finds its store damaged at work', async () => {
+    await writeLedger([...subs.map((sub) => createdRecord(sub)), ...subs.map((sub) => viewedRecord(sub, ['a']))]);
+    const first = await start(logAt(subs.length));
+    assert.equal((await first.summary(byTag)).sessions, subs.length);
+    await first.close();
+    // What is read at opening lies before and behind; the views find their sessions in between.
+    const bytes = readFileSync(storeFile);
+    bytes.fill(0xa5, Math.floor(bytes.length * 0.4), Math.floor(bytes.length * 0.6));
+    writeFileSync(storeFile, bytes);
+    const crashed = Promise.withResolvers<Error>();
+    const log = { durablePosition: subs.length, appendedPosition: subs.length, healthy: true };
+    const analytics = await start(log, { onCrash: crashed.resolve });
+    log.durablePosition = log.appendedPosition = 2 * subs.length;
+    analytics.durable(2 * subs.length);
+    assert.match((await crashed.promise).message, /malformed/);
+    const { sessions, views } = await answered(analytics);
+    assert.deepEqual([sessions, views], [subs.length, subs.length]);
+  });
+
+  it('refuses what was asked of a thread that died, says so, and goes on once it can', async () => {
+    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    const whole = join(folder, 'whole');
+    cpSync(ledgerFolder, whole, { recursive: true });
+    const crashed = Promise.withResolvers<Error>();
+    const log = { durablePosition: 4, appendedPosition: 4, healthy: true };
+    const analytics = await start(log, { onCrash: crashed.resolve });
+    assert.equal((await analytics.summary(byTag)).sessions, 4);
+    damageLastRecord(ledgerFolder, subs[9]!);
+    log.durablePosition = log.appendedPosition = 10;
+    analytics.durable(10);
+    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    assert.match((await crashed.promise).message, /damaged|record 10|segment/i);
+    assert.equal(analytics.healthy, false);
+    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    rmSync(ledgerFolder, { recursive: true });
+    cpSync(whole, ledgerFolder, { recursive: true });
+    const { sessions } = await answered(analytics);
+    assert.equal(sessions, 10);
+    assert.equal((await analytics.totals()).records, 10);
+    assert.equal(analytics.healthy, true);
+  });
+
+  it('refuses to start when the store cannot be opened', async () => {
+    await writeLedger([createdRecord(subs[0]!)]);
+    await assert.rejects(startThreadAnalytics({ ledgerFolder, storeFile: join(folder, 'none', 'a'), log: logAt(1) }));
+  });
+
+  it('refuses a question with neither tag nor ids, and lives on', async () => {
+    await writeLedger([createdRecord(subs[0]!)]);
+    const analytics = await start(logAt(1));
+    await assert.rejects(analytics.summary({ ...byTag, referrerTag: null }), TypeError);
+    assert.equal((await analytics.summary(byTag)).sessions, 1);
+  });
+
+  it('refuses what is still open when it closes, and everything after', async () => {
+    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    const analytics = await start(logAt(5, 10));
+    const open = assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    await Promise.all([analytics.close(), analytics.close(), open]);
+    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    assert.equal(analytics.healthy, false);
+    analytics.durable(10);
+    await analytics.close();
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('analytics')),
+      ['analytics.sqlite'],
+    );
+  });
+
+  /** Asks until the thread is up again. */
+  async function answered(analytics: ThreadAnalytics) {
+    for (;;) {
+      try {
+        return await analytics.summary(byTag);
+      } catch (error) {
+        assert(error instanceof AnalyticsUnavailable);
+        await pause(20);
+      }
+    }
+  }
+});
+
+/** Changes a byte of the record that holds these bytes, on the disk. */
+function damageLastRecord(folder: string, bytes: Buffer): void {
+  for (const name of readdirSync(folder)) {
+    const content = readFileSync(join(folder, name));
+    const at = content.lastIndexOf(bytes);
+    if (at < 0) continue;
+    content[at + 20]! ^= 1;
+    writeFileSync(join(folder, name), content);
+    return;
+  }
+  assert.fail('the ledger does not hold this record');
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../../bench/target/free-port.ts';
+import { startServiceTarget } from '../../../bench/target/service-target.ts';
+
+const script = fileURLToPath(new URL('../../../bench/demo/main.ts', import.meta.url));
+
+function demo(...args: string[]) {
+  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', timeout: 30_000 });
+}
+
+test('without a server it says how to start one, and fails', async () => {
+  const { status, stderr, stdout } = demo('--url', `http://127.0.0.1:${await freePort()}`);
+  assert.equal(status, 1);
+  assert.match(stderr, /make run/);
+  assert.equal(stderr.trim().split('\n').length, 1);
+  assert.equal(stdout, '');
+});
+
+test('an option that makes no sense is named, and nothing is called', () => {
+  const { status, stderr } = demo('--borrowers', 'many');
+  assert.equal(status, 1);
+  assert.match(stderr, /--borrowers takes a whole number from 1 to 1000/);
+});
+
+test('walks borrowers through a running server and sums up the two variants', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-'));
+  const service = await startServiceTarget({ folder, keys: 1 });
+  try {
+    const { status, stdout, stderr } = demo(
+      ...['--url', `http://127.0.0.1:${service.port}`, '--key', service.keys[0]!, '--borrowers', '12'],
+    );
+    assert.equal(stderr, '');
+    assert.equal(status, 0);
+    for (const step of ['POST /session', 'POST /inputs', 'GET /marketplace?', '/c?sub=', 'GET /analytics?']) {
+      assert.ok(stdout.includes(step), step);
+    }
+    for (let number = 2; number <= 12; number++) assert.match(stdout, new RegExp(`^ +${number} [AB] `, 'm'));
+    assert.match(stdout, /^ +sessions_total +6 +6$/m);
+    // Not a terminal, so no colours.
+    assert.ok(!stdout.includes('\x1b'));
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a key the server does not know is told apart from a server that is down', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-'));
+  const service = await startServiceTarget({ folder, keys: 1 });
+  try {
+    const { status, stderr } = demo('--url', `http://127.0.0.1:${service.port}`, '--key', 'svc_pl_live_unknown');
+    assert.equal(status, 1);
+    assert.match(stderr, /UNAUTHORIZED.*--key/);
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  cpuRatios,
+  isClientSaturated,
+  type Report,
+  throughputRatios,
+  toMarkdown,
+} from '../../../bench/report/report.ts';
+import type { Measurement, Round } from '../../../bench/runner.ts';
+
+function measurement(perSecond: number, mainThreadCpuMicros: number | null, clientCpuSeconds = 0.5): Measurement {
+  return {
+    requests: perSecond,
+    seconds: 1,
+    perSecond,
+    unexpected: 0,
+    latencyMs: { p50: 1, p99: 2, p999: 3 },
+    clientCpuSeconds,
+    cpuMicros: mainThreadCpuMicros,
+    mainThreadCpuMicros,
+  };
+}
+
+const rounds: readonly Round[] = [
+  { bare: measurement(100, 5), service: measurement(40, 10) },
+  { bare: measurement(200, 5), service: measurement(60, 20) },
+  { bare: measurement(100, 5), service: measurement(50, 50) },
+];
+
+const report: Report = {
+  startedAt: '2026-01-02T03:04:05.000Z',
+  quick: false,
+  machine: { cpu: 'A CPU', cores: 2, memoryGiB: 8, system: 'Linux 6', node: 'v22', disk: 'ext4', loadAverage: 0.1 },
+  scale: { rounds: 3, seconds: 1, connections: 64, roundRequests: 10, keys: 10 },
+  scenarios: [
+    { name: 'session', title: 'POST /session', targetRatio: 0.35, client: 'wrk', bodyBytes: 220, rounds },
+    { name: 'click', title: 'GET /c', targetRatio: 0.45, client: 'wrk', bodyBytes: 0, rounds },
+  ],
+  micro: [{ name: 'a/b: c', medianNs: 1_234.4, p99Ns: 2_000 }],
+};
+
+test('throughput is compared within a round, then the middle round counts', () => {
+  assert.deepEqual(throughputRatios(rounds), { median: 0.4, lowest: 0.3, highest: 0.5 });
+});
+
+test('CPU time is compared the other way round, since less is better', () => {
+  assert.deepEqual(cpuRatios(rounds), { median: 0.25, lowest: 0.1, highest: 0.5 });
+});
+
+test('without CPU figures there is no CPU ratio', () => {
+  assert.equal(cpuRatios([{ bare: measurement(1, null), service: measurement(1, null) }]), null);
+});
+
+test('the tables say what was reached and what was missed', () => {
+  const lines = toMarkdown(report).split('\n');
+  const line = (start: string) => lines.find((text) => text.startsWith(start))!;
+  assert.match(line('| POST /session '), /0\.35 \| 0\.40 \(0\.30 to 0\.50\) .* reached \|$/);
+  assert.match(line('| GET /c '), /0\.45 .* missed \|$/);
+  assert.match(line('| session, service '), /\| 220 \| 50 \| 20\.0 \| 20\.0 \| 1\.00 \/ 2\.00 \/ 3\.00 \| 50 % \|$/);
+  assert.match(line('| a/b: c '), /1,234 \| 2,000 \|$/);
+});
+
+test('a client that used up its core is named, and the reader warned', () => {
+  const saturated = [{ bare: measurement(100, 5, 0.99), service: measurement(50, 10) }];
+  assert.equal(isClientSaturated({ rounds: saturated }), true);
+  assert.equal(isClientSaturated({ rounds }), false);
+  const [first, second] = report.scenarios;
+  const text = toMarkdown({ ...report, scenarios: [{ ...first!, rounds: saturated }, second!] });
+  assert.match(text, /client used up its own core .* `session`:/);
+  assert.doesNotMatch(toMarkdown(report), /used up its own core/);
+});
+
+test('a quick run says so', () => {
+  assert.match(toMarkdown({ ...report, quick: true }), /indicative only/);
+  assert.doesNotMatch(toMarkdown(report), /indicative only/);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import { makeOwnedFolder } from '../../../bench/target/owned-folder.ts';
+
+test('a folder is gone once removed', async () => {
+  const folder = await makeOwnedFolder(tmpdir(), 'bench-owned-');
+  assert.ok(existsSync(folder.path));
+  await folder.remove();
+  assert.ok(!existsSync(folder.path));
+});
+
+test('a folder and a server do not outlive a process that is cut short', () => {
+  const modules = new URL('../../../bench/target/', import.meta.url).href;
+  const program = `
+    const { makeOwnedFolder } = await import('${modules}owned-folder.ts');
+    const { startBareTarget } = await import('${modules}bare-target.ts');
+    const folder = await makeOwnedFolder('${tmpdir()}', 'bench-owned-');
+    const server = await startBareTarget({ method: 'GET', path: '/', status: 200, bodyBytes: 0 });
+    process.stdout.write(folder.path + '\\n' + server.port, () => process.exit(7));
+  `;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  assert.equal(status, 7, stderr);
+  const [path, port] = stdout.split('\n') as [string, string];
+  assert.ok(path.includes('bench-owned-') && !existsSync(path));
+  return assert.rejects(fetch(`http://127.0.0.1:${port}/`));
+});
