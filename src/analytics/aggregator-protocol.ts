@@ -1,0 +1,69 @@
+import { subIdBytes } from '../sessions/sub-id.ts';
+import type { SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { FoldTotals } from './ledger-fold.ts';
+
+/** What the aggregator thread is started with. */
+export interface AggregatorSetup {
+  readonly ledgerFolder: string;
+  readonly storeFile: string;
+  /** Of a `SharedProgress`. */
+  readonly progress: SharedArrayBuffer;
+}
+
+/** What is asked; with its position, which the figures must have reached before they answer. */
+export type Question = { readonly kind: 'summary'; readonly query: PackedSummaryQuery } | { readonly kind: 'totals' };
+
+export interface Answers {
+  readonly summary: SummaryFigures;
+  readonly totals: FoldTotals;
+}
+
+export type ToAggregator =
+  /** The ledger went on while the aggregator slept. */
+  | { readonly kind: 'wake' }
+  /** `position` is durable already. */
+  | { readonly kind: 'ask'; readonly id: number; readonly position: number; readonly question: Question }
+  | { readonly kind: 'close' };
+
+export type FromAggregator =
+  /** The store is open: questions are welcome. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'rebuild'; readonly reason: string }
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[keyof Answers] };
+
+/** A query with its ids in one block of bytes: hundreds of small arrays are slow to hand over. */
+export interface PackedSummaryQuery extends Omit<SummaryQuery, 'subs'> {
+  readonly subs: Uint8Array | null;
+}
+
+export function packQuery(query: SummaryQuery): PackedSummaryQuery {
+  if (query.subs === null) return { ...query, subs: null };
+  const packed = new Uint8Array(query.subs.length * subIdBytes);
+  query.subs.forEach((sub, index) => {
+    packed.set(sub, index * subIdBytes);
+  });
+  return { ...query, subs: packed };
+}
+
+export function unpackQuery(query: PackedSummaryQuery): SummaryQuery {
+  if (query.subs === null) return { ...query, subs: null };
+  const subs: Uint8Array[] = [];
+  for (let start = 0; start < query.subs.length; start += subIdBytes) {
+    subs.push(query.subs.subarray(start, start + subIdBytes));
+  }
+  return { ...query, subs };
+}
+
+/** Reads the thread's start data. Throws when it was started by anything but `startThreadAnalytics`. */
+export function parseSetup(value: unknown): AggregatorSetup {
+  const setup = value as Partial<AggregatorSetup> | null;
+  if (
+    typeof setup !== 'object' ||
+    typeof setup?.ledgerFolder !== 'string' ||
+    typeof setup.storeFile !== 'string' ||
+    !(setup.progress instanceof SharedArrayBuffer)
+  ) {
+    throw new TypeError('the aggregator thread needs ledgerFolder, storeFile and progress');
+  }
+  return { ledgerFolder: setup.ledgerFolder, storeFile: setup.storeFile, progress: setup.progress };
+}

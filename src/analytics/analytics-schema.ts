@@ -1,0 +1,103 @@
+import { rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+
+/**
+ * Raised whenever the tables or the counting rules change: a store of another format is dropped and derived again from the
+ * ledger, so there are no migrations.
+ */
+const storeFormat = 1;
+
+/**
+ * Everything here is derived from the ledger. Figures are kept by cohort: the UTC day of the session's creation (D12).
+ *
+ * - An experiment is one referrer tag of one account, vertical and mode, so figures of two tenants cannot mix (D4).
+ * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared:
+ *   integers add up to the same sum in whatever order, so that counters derived twice are identical.
+ * - A session is found by its sub_id, whose time comes first: inserts stay at the right edge. Account, vertical, mode, shard
+ *   and day are inside it and not repeated. `position` is its place in the ledger, and its name in `click`.
+ * - `shown` holds offer numbers as LEB128 varints, in the order of first showing; null for none.
+ */
+const tables = `
+  CREATE TABLE progress (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
+    last_wall_ms INTEGER,
+    records INTEGER NOT NULL, malformed INTEGER NOT NULL, unknown_session INTEGER NOT NULL, repeated_session INTEGER NOT NULL,
+    unshown_clicks INTEGER NOT NULL, duplicate_clicks INTEGER NOT NULL, late_clicks INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE experiment (
+    number INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL, vertical INTEGER NOT NULL, test INTEGER NOT NULL, tag TEXT NOT NULL,
+    UNIQUE (account, vertical, test, tag)
+  ) STRICT;
+
+  CREATE TABLE offer (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
+
+  CREATE TABLE lender (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+  CREATE TABLE session (
+    sub BLOB PRIMARY KEY,
+    experiment INTEGER NOT NULL, position INTEGER NOT NULL, device INTEGER NOT NULL, views INTEGER NOT NULL,
+    clicks INTEGER NOT NULL, shown BLOB
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE click (
+    session INTEGER NOT NULL, offer INTEGER NOT NULL, lender INTEGER NOT NULL,
+    attributed_micros INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (session, offer)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE day_counter (
+    experiment INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
+    sessions INTEGER NOT NULL, views INTEGER NOT NULL, clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL,
+    confirmed_micros INTEGER NOT NULL DEFAULT 0, confirmed_cents_squared INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (experiment, day, device)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE lender_counter (
+    experiment INTEGER NOT NULL, day INTEGER NOT NULL, lender INTEGER NOT NULL,
+    clicks INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (experiment, day, lender)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** The store was written by a version that counts or keeps otherwise: it has to be derived again. */
+export class OtherStoreFormat extends Error {
+  override readonly name = 'OtherStoreFormat';
+}
+
+/** Opens the store's file, creating its tables in an empty one. Throws `OtherStoreFormat`. */
+export function openAnalyticsDatabase(file: string): Database.Database {
+  const database = new Database(file);
+  try {
+    database.pragma('journal_mode = WAL');
+    // The store follows the ledger: what a power cut takes from it is folded again. Its file stays whole either way.
+    database.pragma('synchronous = NORMAL');
+    const format = database.pragma('user_version', { simple: true });
+    const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+    if (empty) {
+      database.transaction(() => {
+        database.exec(tables);
+        database.pragma(`user_version = ${storeFormat}`);
+      })();
+    } else if (format !== storeFormat) {
+      throw new OtherStoreFormat(`the analytics store has format ${format}, this version writes ${storeFormat}`);
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Removes the store's files; it must be closed. */
+export function dropAnalyticsDatabase(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+}
+
+/** Whether SQLite found its own file broken. */
+export function isDamage(error: unknown): error is Error {
+  if (!(error instanceof Database.SqliteError)) return false;
+  return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
+}

@@ -1,0 +1,287 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import type { LogCursor } from '../events/log-reader.ts';
+import type { SummaryFigures, SummaryQuery } from './analytics.ts';
+import { openAnalyticsDatabase } from './analytics-schema.ts';
+import { type FoldedSession, type FoldPast, type FoldTotals, LedgerFold, type SubKey } from './ledger-fold.ts';
+import { decodeOfferNumbers, encodeOfferNumbers } from './offer-numbers.ts';
+import { RowWriter, type SqlValue } from './row-writer.ts';
+import { SummaryReader } from './summary-reader.ts';
+
+/**
+ * The analytics figures in a SQLite file. One thread owns it. Counters, sessions and the place in the ledger they follow
+ * from are committed together, so whatever ends the process, each record has counted exactly once when the follower goes on
+ * from `cursor`.
+ *
+ * A batch that throws leaves the file as it was but not the memory of this object: close it and open another.
+ */
+export class AnalyticsStore {
+  readonly #database: Database;
+  readonly #past: StoredPast;
+  readonly #writer: BatchWriter;
+  readonly #summaries: SummaryReader;
+  readonly #progress: Statement<[], ProgressRow>;
+  #cursor: LogCursor | null;
+
+  /** Opens or creates the file. Throws `OtherStoreFormat`, or what SQLite throws. */
+  constructor(file: string) {
+    this.#database = openAnalyticsDatabase(file);
+    try {
+      this.#past = new StoredPast(this.#database);
+      this.#writer = new BatchWriter(this.#database);
+      this.#summaries = new SummaryReader(this.#database);
+      this.#progress = this.#database.prepare('SELECT * FROM progress');
+      const row = this.#progress.get();
+      this.#cursor = row ? { position: row.position, segment: row.segment, offset: row.offset, crc: row.crc } : null;
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** Where in the ledger the figures stand; null before the first record. */
+  get cursor(): LogCursor | null {
+    return this.#cursor;
+  }
+
+  get foldedPosition(): number {
+    return this.#cursor?.position ?? 0;
+  }
+
+  /** One transaction: `read` folds records and returns the cursor after them. */
+  foldBatch(read: (fold: LedgerFold) => LogCursor): void {
+    const fold = new LedgerFold(this.#past);
+    this.#cursor = this.#database
+      .transaction(() => {
+        const cursor = read(fold);
+        this.#writer.write(fold, cursor);
+        return cursor;
+      })
+      .immediate();
+    this.#past.remember(fold);
+  }
+
+  summary(query: SummaryQuery): SummaryFigures {
+    return this.#summaries.summary(query);
+  }
+
+  totals(): FoldTotals {
+    const row = this.#progress.get();
+    return {
+      records: row?.records ?? 0,
+      malformed: row?.malformed ?? 0,
+      unknownSession: row?.unknown_session ?? 0,
+      repeatedSession: row?.repeated_session ?? 0,
+      unshownClicks: row?.unshown_clicks ?? 0,
+      duplicateClicks: row?.duplicate_clicks ?? 0,
+      lateClicks: row?.late_clicks ?? 0,
+    };
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+interface ProgressRow extends LogCursor {
+  readonly records: number;
+  readonly malformed: number;
+  readonly unknown_session: number;
+  readonly repeated_session: number;
+  readonly unshown_clicks: number;
+  readonly duplicate_clicks: number;
+  readonly late_clicks: number;
+}
+
+type SessionRow = [
+  experiment: number,
+  position: number,
+  device: number,
+  views: number,
+  clicks: number,
+  shown: Uint8Array | null,
+];
+
+/** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
+class StoredPast implements FoldPast {
+  readonly #sessions = new LRUCache<SubKey, FoldedSession>({ max: bounds.foldSessionsCached });
+  readonly #experiments = new LRUCache<string, number>({ max: bounds.foldNamesCached });
+  readonly #offers = new LRUCache<string, number>({ max: bounds.foldNamesCached });
+  readonly #lenders = new LRUCache<string, number>({ max: bounds.foldNamesCached });
+  readonly #findSession: Statement<[Buffer], SessionRow>;
+  readonly #findClicks: Statement<[number], number>;
+  readonly #findExperiment: Statement<[number, number, number, string], number>;
+  readonly #addExperiment: Statement<[number, number, number, string]>;
+  readonly #findOffer: Statement<[string], number>;
+  readonly #addOffer: Statement<[string]>;
+  readonly #findLender: Statement<[string], number>;
+  readonly #addLender: Statement<[string]>;
+  /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
+  #lastKey: SubKey;
+
+  constructor(database: Database) {
+    this.#findSession = database
+      .prepare<[Buffer], SessionRow>(
+        'SELECT experiment, position, device, views, clicks, shown FROM session WHERE sub = ?',
+      )
+      .raw();
+    this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
+    this.#findExperiment = database
+      .prepare<[number, number, number, string], number>(
+        'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
+      )
+      .pluck();
+    this.#addExperiment = database.prepare('INSERT INTO experiment (account, vertical, test, tag) VALUES (?, ?, ?, ?)');
+    this.#findOffer = database.prepare<[string], number>('SELECT number FROM offer WHERE id = ?').pluck();
+    this.#addOffer = database.prepare('INSERT INTO offer (id) VALUES (?)');
+    this.#findLender = database.prepare<[string], number>('SELECT number FROM lender WHERE name = ?').pluck();
+    this.#addLender = database.prepare('INSERT INTO lender (name) VALUES (?)');
+    const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
+    this.#lastKey = last?.toString('latin1') ?? '';
+  }
+
+  findSession(key: SubKey): FoldedSession | null {
+    if (key > this.#lastKey) return null;
+    const cached = this.#sessions.get(key);
+    if (cached !== undefined) return cached;
+    const row = this.#findSession.get(Buffer.from(key, 'latin1'));
+    if (row === undefined) return null;
+    const [experiment, position, device, views, clicks, shown] = row;
+    const clicked = clicks === 0 ? [] : this.#findClicks.all(position);
+    return { key, position, experiment, device, views, shown: decodeOfferNumbers(shown), clicked };
+  }
+
+  experimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
+    const key = `${account} ${vertical} ${test} ${tag}`;
+    const cached = this.#experiments.get(key);
+    if (cached !== undefined) return cached;
+    const mode = test ? 1 : 0;
+    const number =
+      this.#findExperiment.get(account, vertical, mode, tag) ??
+      Number(this.#addExperiment.run(account, vertical, mode, tag).lastInsertRowid);
+    this.#experiments.set(key, number);
+    return number;
+  }
+
+  offerNumber(offerId: string): number {
+    const known = this.findOffer(offerId);
+    if (known !== null) return known;
+    const number = Number(this.#addOffer.run(offerId).lastInsertRowid);
+    this.#offers.set(offerId, number);
+    return number;
+  }
+
+  findOffer(offerId: string): number | null {
+    const cached = this.#offers.get(offerId);
+    if (cached !== undefined) return cached;
+    const number = this.#findOffer.get(offerId);
+    if (number === undefined) return null;
+    this.#offers.set(offerId, number);
+    return number;
+  }
+
+  lenderNumber(lenderName: string): number {
+    const cached = this.#lenders.get(lenderName);
+    if (cached !== undefined) return cached;
+    const number = this.#findLender.get(lenderName) ?? Number(this.#addLender.run(lenderName).lastInsertRowid);
+    this.#lenders.set(lenderName, number);
+    return number;
+  }
+
+  /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
+  remember(fold: LedgerFold): void {
+    for (const session of fold.sessions.values()) {
+      this.#sessions.set(session.key, session);
+      if (session.key > this.#lastKey) this.#lastKey = session.key;
+    }
+  }
+}
+
+/** Writes what a batch changed: each row once. */
+class BatchWriter {
+  readonly #sessions: RowWriter;
+  readonly #clicks: RowWriter;
+  readonly #days: RowWriter;
+  readonly #lenders: RowWriter;
+  readonly #setProgress: Statement<SqlValue[]>;
+
+  constructor(database: Database) {
+    this.#sessions = new RowWriter(
+      database,
+      'session',
+      ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown'],
+      'ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown',
+    );
+    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'attributed_micros']);
+    this.#days = new RowWriter(
+      database,
+      'day_counter',
+      ['experiment', 'day', 'device', 'sessions', 'views', 'clicks', 'attributed_micros'],
+      `ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions, views = views + excluded.views,
+        clicks = clicks + excluded.clicks, attributed_micros = attributed_micros + excluded.attributed_micros`,
+    );
+    this.#lenders = new RowWriter(
+      database,
+      'lender_counter',
+      ['experiment', 'day', 'lender', 'clicks'],
+      'ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks',
+    );
+    this.#setProgress = database.prepare(`
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
+        crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
+        malformed = malformed + excluded.malformed, unknown_session = unknown_session + excluded.unknown_session,
+        repeated_session = repeated_session + excluded.repeated_session,
+        unshown_clicks = unshown_clicks + excluded.unshown_clicks,
+        duplicate_clicks = duplicate_clicks + excluded.duplicate_clicks, late_clicks = late_clicks + excluded.late_clicks`);
+  }
+
+  write(fold: LedgerFold, cursor: LogCursor): void {
+    this.#sessions.write(sessionRows(fold));
+    this.#clicks.write(clickRows(fold));
+    this.#days.write(dayRows(fold));
+    this.#lenders.write(lenderRows(fold));
+    const { records, malformed, unknownSession, repeatedSession, unshownClicks, duplicateClicks, lateClicks } =
+      fold.totals;
+    this.#setProgress.run(
+      cursor.position,
+      cursor.segment,
+      cursor.offset,
+      cursor.crc,
+      fold.lastWallMs,
+      records,
+      malformed,
+      unknownSession,
+      repeatedSession,
+      unshownClicks,
+      duplicateClicks,
+      lateClicks,
+    );
+  }
+}
+
+type Rows = Generator<readonly SqlValue[], void>;
+
+/** In the order of their keys, which is that of the table: neighbours are written together. */
+function* sessionRows({ sessions }: LedgerFold): Rows {
+  for (const session of [...sessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const { key, experiment, position, device, views, clicked, shown } = session;
+    const sub = Buffer.from(key, 'latin1');
+    yield [sub, experiment, position, device, views, clicked.length, encodeOfferNumbers(shown)];
+  }
+}
+
+function* clickRows({ clicks }: LedgerFold): Rows {
+  for (const { session, offer, lender, attributedMicros } of clicks) yield [session, offer, lender, attributedMicros];
+}
+
+function* dayRows({ days }: LedgerFold): Rows {
+  for (const { experiment, day, device, sessions, views, clicks, attributedMicros } of days.values()) {
+    yield [experiment, day, device, sessions, views, clicks, attributedMicros];
+  }
+}
+
+function* lenderRows({ lenders }: LedgerFold): Rows {
+  for (const { experiment, day, lender, clicks } of lenders.values()) yield [experiment, day, lender, clicks];
+}

@@ -1,0 +1,19 @@
+import { bounds } from '../bounds.ts';
+import { microsPerUsd } from '../domain/money.ts';
+
+/**
+ * The last cohort day whose sessions are matured, "older than 45 days" (D12). A session's age is taken as the difference of
+ * day numbers, so that a cohort matures as one: on the 46th day after its own, when even its last session is older than
+ * 45 times 24 hours.
+ */
+export function lastMaturedDay(today: number): number {
+  return today - bounds.maturedDays - 1;
+}
+
+/**
+ * The square of a session's confirmed revenue, in cents squared: an integer, so that sums do not depend on their order.
+ * Revenue is confirmed in whole cents.
+ */
+export function centsSquared(confirmedMicros: number): number {
+  return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;
+}

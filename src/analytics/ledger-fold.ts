@@ -1,0 +1,222 @@
+import { bounds } from '../bounds.ts';
+import { dayOf } from '../domain/calendar.ts';
+import type { OfferClicked, OffersViewed, SessionCreated } from '../events/ledger-record.ts';
+import { recordKind } from '../events/ledger-record.ts';
+import { decodeSubId, subIdBytes } from '../sessions/sub-id.ts';
+import { parseLedgerRecord } from './parse-ledger-record.ts';
+
+/** What the fold must know of the past, and nothing else: a store answers it, or a test's maps. */
+export interface FoldPast {
+  /** The session of these 32 bytes as folded so far, or null when the ledger never created it. */
+  findSession(key: SubKey): FoldedSession | null;
+  /** The number of an experiment: one tag of one account, vertical and mode (D4). Given out at its first session. */
+  experimentNumber(account: number, vertical: number, test: boolean, tag: string): number;
+  offerNumber(offerId: string): number;
+  /** Null for an offer that was never shown to anyone. */
+  findOffer(offerId: string): number | null;
+  lenderNumber(lenderName: string): number;
+}
+
+/** A sub_id's 32 bytes as a string of as many characters (latin1): a map key that sorts as the bytes do. */
+export type SubKey = string;
+
+/** A session as the counting rules need it. */
+export interface FoldedSession {
+  readonly key: SubKey;
+  /** Position of its record in the ledger: a short name for it, in ledger order. */
+  readonly position: number;
+  readonly experiment: number;
+  readonly device: number;
+  views: number;
+  /** Numbers of the offers shown to it so far. */
+  readonly shown: number[];
+  /** Numbers of the offers whose click has counted. */
+  readonly clicked: number[];
+}
+
+/** What is added to one (experiment, cohort day, device). */
+export interface DayChange {
+  readonly experiment: number;
+  readonly day: number;
+  readonly device: number;
+  sessions: number;
+  views: number;
+  clicks: number;
+  attributedMicros: number;
+}
+
+/** What is added to one (experiment, cohort day, lender). */
+export interface LenderChange {
+  readonly experiment: number;
+  readonly day: number;
+  readonly lender: number;
+  clicks: number;
+}
+
+/** A click that counted. */
+export interface CountedClick {
+  readonly session: number;
+  readonly offer: number;
+  readonly lender: number;
+  readonly attributedMicros: number;
+}
+
+/** How many records were folded, and how many of them counted nothing, by reason. */
+export interface FoldTotals {
+  records: number;
+  /** Not a record of the ledger, or of a kind unknown to this version. */
+  malformed: number;
+  /** A view or click of a session the ledger never created. */
+  unknownSession: number;
+  /** A session created twice: the first stands. */
+  repeatedSession: number;
+  /** A click on an offer not shown to that session before. */
+  unshownClicks: number;
+  /** A repeat of a click that counted. */
+  duplicateClicks: number;
+  /** A click more than 24 hours after the session's creation. */
+  lateClicks: number;
+}
+
+export const noTotals: Readonly<FoldTotals> = {
+  records: 0,
+  malformed: 0,
+  unknownSession: 0,
+  repeatedSession: 0,
+  unshownClicks: 0,
+  duplicateClicks: 0,
+  lateClicks: 0,
+};
+
+/**
+ * The counting rules of D10 and D12, applied to records in ledger order. It holds the changes of one batch, so that each
+ * counter and session is written once however many records touched it; whoever owns the store writes them, all or none.
+ *
+ * Every figure counts on the session's cohort: the UTC day of the creation time its sub_id carries.
+ */
+export class LedgerFold {
+  readonly #past: FoldPast;
+  /** Sessions that are new or changed. */
+  readonly sessions = new Map<SubKey, FoldedSession>();
+  readonly days = new Map<number, DayChange>();
+  readonly lenders = new Map<string, LenderChange>();
+  readonly clicks: CountedClick[] = [];
+  readonly totals: FoldTotals = { ...noTotals };
+  /** Wall time of the last record that had one. */
+  lastWallMs: number | null = null;
+
+  constructor(past: FoldPast) {
+    this.#past = past;
+  }
+
+  /** Folds the record at a position. Takes anything a file may hold, and keeps none of its bytes. */
+  fold(position: number, value: unknown): void {
+    this.totals.records++;
+    const record = parseLedgerRecord(value);
+    if (record === null) {
+      this.totals.malformed++;
+      return;
+    }
+    this.lastWallMs = record[1];
+    switch (record[0]) {
+      case recordKind.sessionCreated:
+        this.#sessionCreated(position, record);
+        break;
+      case recordKind.offersViewed:
+        this.#offersViewed(record);
+        break;
+      case recordKind.offerClicked:
+        this.#offerClicked(record);
+        break;
+    }
+  }
+
+  #sessionCreated(position: number, [, , sub, tag, , device]: SessionCreated): void {
+    const key = subKey(sub);
+    if (this.#find(key) !== null) {
+      this.totals.repeatedSession++;
+      return;
+    }
+    const { account, vertical, mode, createdMs } = decodeSubId(sub);
+    const experiment = this.#past.experimentNumber(account, vertical, mode === 'test', tag);
+    this.sessions.set(key, { key, position, experiment, device, views: 0, shown: [], clicked: [] });
+    this.#day(experiment, dayOf(createdMs), device).sessions++;
+  }
+
+  #offersViewed([, , sub, , offerIds]: OffersViewed): void {
+    const session = this.#find(subKey(sub));
+    if (session === null) {
+      this.totals.unknownSession++;
+      return;
+    }
+    session.views++;
+    for (const offerId of offerIds) {
+      const offer = this.#past.offerNumber(offerId);
+      if (!session.shown.includes(offer)) session.shown.push(offer);
+    }
+    this.#day(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
+    this.sessions.set(session.key, session);
+  }
+
+  #offerClicked([, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
+    const session = this.#find(subKey(sub));
+    if (session === null) {
+      this.totals.unknownSession++;
+      return;
+    }
+    const { createdMs, mode } = decodeSubId(sub);
+    const offer = this.#past.findOffer(offerId);
+    if (offer === null || !session.shown.includes(offer)) {
+      this.totals.unshownClicks++;
+      return;
+    }
+    if (session.clicked.includes(offer)) {
+      this.totals.duplicateClicks++;
+      return;
+    }
+    if (wallMs - createdMs > bounds.clickAttributedMs) {
+      this.totals.lateClicks++;
+      return;
+    }
+    // A sandbox click counts at zero revenue (D10), whatever its record says.
+    const attributedMicros = mode === 'test' ? 0 : valueMicros;
+    const lender = this.#past.lenderNumber(lenderName);
+    const day = dayOf(createdMs);
+    session.clicked.push(offer);
+    this.clicks.push({ session: session.position, offer, lender, attributedMicros });
+    const change = this.#day(session.experiment, day, session.device);
+    change.clicks++;
+    change.attributedMicros += attributedMicros;
+    this.#lender(session.experiment, day, lender).clicks++;
+    this.sessions.set(session.key, session);
+  }
+
+  #find(key: SubKey): FoldedSession | null {
+    return this.sessions.get(key) ?? this.#past.findSession(key);
+  }
+
+  #day(experiment: number, day: number, device: number): DayChange {
+    // One exact integer: a 48-bit time has fewer than 2^22 days, devices are fewer than 2^3, which leaves 2^28 experiments.
+    const key = (experiment * 2 ** 22 + day) * 8 + device;
+    let change = this.days.get(key);
+    if (change === undefined) {
+      change = { experiment, day, device, sessions: 0, views: 0, clicks: 0, attributedMicros: 0 };
+      this.days.set(key, change);
+    }
+    return change;
+  }
+
+  #lender(experiment: number, day: number, lender: number): LenderChange {
+    const key = `${experiment} ${day} ${lender}`;
+    let change = this.lenders.get(key);
+    if (change === undefined) {
+      change = { experiment, day, lender, clicks: 0 };
+      this.lenders.set(key, change);
+    }
+    return change;
+  }
+}
+
+function subKey(sub: Uint8Array): SubKey {
+  return Buffer.from(sub.buffer, sub.byteOffset, subIdBytes).toString('latin1');
+}

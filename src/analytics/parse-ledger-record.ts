@@ -1,0 +1,57 @@
+import { bounds } from '../bounds.ts';
+import { deviceClasses, type LedgerRecord, recordKind } from '../events/ledger-record.ts';
+import { subIdBytes } from '../sessions/sub-id.ts';
+
+/**
+ * Reads what a ledger file holds as a record, or null. The file is not trusted: whoever can write to the data folder must
+ * not be able to stop the counters, so every member that is used is checked. A longer array is a record of a later
+ * version, whose known members still count.
+ */
+export function parseLedgerRecord(value: unknown): LedgerRecord | null {
+  if (!Array.isArray(value) || !isWallMs(value[1]) || !isSub(value[2])) return null;
+  switch (value[0]) {
+    case recordKind.sessionCreated:
+      return value.length >= 7 &&
+        isName(value[3]) &&
+        isCount(value[4]) &&
+        isCount(value[5]) &&
+        value[5] < deviceClasses.length &&
+        (value[6] === null || typeof value[6] === 'string')
+        ? (value as unknown as LedgerRecord)
+        : null;
+    case recordKind.offersViewed:
+      return value.length >= 5 && isName(value[3]) && Array.isArray(value[4]) && value[4].every(isName)
+        ? (value as unknown as LedgerRecord)
+        : null;
+    case recordKind.offerClicked:
+      return value.length >= 7 &&
+        isName(value[3]) &&
+        isName(value[4]) &&
+        isName(value[5]) &&
+        isCount(value[6]) &&
+        value[6] <= bounds.clickValueMicrosMax
+        ? (value as unknown as LedgerRecord)
+        : null;
+    default:
+      return null;
+  }
+}
+
+function isWallMs(value: unknown): value is number {
+  return isCount(value) && value <= latestWallMs;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isSub(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array && value.byteLength === subIdBytes;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= bounds.ledgerNameCharactersMax;
+}
+
+/** The last moment a Date can hold: beyond it nothing can be answered. */
+const latestWallMs = 8_640_000_000_000_000;

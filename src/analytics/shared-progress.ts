@@ -1,0 +1,51 @@
+/**
+ * What the front end and the aggregator thread tell each other all the time, in shared memory, so that no message is sent
+ * for it: how far the ledger is durable, how far it is folded, and whether the aggregator looks at the former by itself.
+ */
+export class SharedProgress {
+  readonly buffer: SharedArrayBuffer;
+  readonly #cells: BigInt64Array;
+
+  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(cellCount * BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.buffer = buffer;
+    this.#cells = new BigInt64Array(buffer, 0, cellCount);
+  }
+
+  get durablePosition(): number {
+    return Number(Atomics.load(this.#cells, durable));
+  }
+
+  set durablePosition(position: number) {
+    Atomics.store(this.#cells, durable, BigInt(position));
+  }
+
+  get foldedPosition(): number {
+    return Number(Atomics.load(this.#cells, folded));
+  }
+
+  set foldedPosition(position: number) {
+    Atomics.store(this.#cells, folded, BigInt(position));
+  }
+
+  /** Marks the aggregator awake; true when it was asleep and so must be woken by a message: only one of many callers is told so. */
+  claimWaking(): boolean {
+    return Atomics.exchange(this.#cells, awake, 1n) === 0n;
+  }
+
+  /**
+   * Marks the aggregator asleep, unless the ledger went on meanwhile: then it answers false and the aggregator stays awake.
+   * Whoever stores a durable position and then claims the waking, in this order, cannot be missed.
+   */
+  fallAsleep(): boolean {
+    Atomics.store(this.#cells, awake, 0n);
+    if (this.durablePosition <= this.foldedPosition) return true;
+    // The writer may have claimed the waking in between; then its message finds the aggregator awake and does no harm.
+    Atomics.store(this.#cells, awake, 1n);
+    return false;
+  }
+}
+
+const durable = 0;
+const folded = 1;
+const awake = 2;
+const cellCount = 3;

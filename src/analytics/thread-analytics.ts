@@ -1,0 +1,222 @@
+import { Worker } from 'node:worker_threads';
+import { bounds } from '../bounds.ts';
+import type { EventLog } from '../events/event-log.ts';
+import {
+  type AggregatorSetup,
+  type Answers,
+  type FromAggregator,
+  packQuery,
+  type Question,
+  type ToAggregator,
+} from './aggregator-protocol.ts';
+import { type Analytics, AnalyticsUnavailable, type SummaryFigures, type SummaryQuery } from './analytics.ts';
+import type { FoldTotals } from './ledger-fold.ts';
+import { SharedProgress } from './shared-progress.ts';
+
+export interface ThreadAnalyticsOptions {
+  readonly ledgerFolder: string;
+  /** The SQLite file; its `-wal` and `-shm` lie beside it. Its folder exists. */
+  readonly storeFile: string;
+  readonly log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>;
+  /** The thread died and will be started again. */
+  readonly onCrash?: (error: Error) => void;
+  /** The store is derived again from the ledger's start, and why. */
+  readonly onRebuild?: (reason: string) => void;
+}
+
+/** Analytics whose figures are kept by a thread of its own. */
+export interface ThreadAnalytics extends Analytics {
+  /** To be called whenever more of the log is durable (`EventLog.onDurable`). */
+  durable(position: number): void;
+  /** How many records counted nothing, and why. Rejects as `summary` does. */
+  totals(): Promise<FoldTotals>;
+}
+
+/** Starts the thread; resolves once it takes questions. Rejects when the store cannot be opened, leaving nothing running. */
+export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
+  const analytics = new AggregatorThread(options);
+  await analytics.started;
+  return analytics;
+}
+
+interface Asked {
+  readonly position: number;
+  readonly question: Question;
+  readonly resolve: (answer: Answers[Question['kind']]) => void;
+  readonly reject: (error: Error) => void;
+  readonly deadline: NodeJS.Timeout;
+}
+
+/**
+ *     starting --ready--> up --exit--> down --pause--> starting        any of them --close--> closed
+ *
+ * Questions are taken while the thread is up. One whose position is not durable yet is held here until it is; the others
+ * are with the thread. When it dies they are refused, not asked again: their askers have deadlines of their own.
+ */
+class AggregatorThread implements ThreadAnalytics {
+  readonly started: Promise<void>;
+  readonly #options: ThreadAnalyticsOptions;
+  readonly #progress = new SharedProgress();
+  #state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
+  #worker!: Worker;
+  #exited!: Promise<void>;
+  #restart: NodeJS.Timeout | null = null;
+  #pauseMs: number = bounds.aggregatorRestartMinMs;
+  #lastId = 0;
+  readonly #held = new Map<number, Asked>();
+  /** With the thread. One past its deadline stays here until the thread has dealt with it, so that this bounds its queue. */
+  readonly #asked = new Map<number, Asked>();
+  #closing: Promise<void> | null = null;
+
+  constructor(options: ThreadAnalyticsOptions) {
+    this.#options = options;
+    this.#progress.durablePosition = options.log.durablePosition;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.started = promise;
+    this.#start(resolve, (error) => {
+      this.#state = 'closed';
+      reject(error);
+    });
+  }
+
+  get foldedPosition(): number {
+    return this.#progress.foldedPosition;
+  }
+
+  get healthy(): boolean {
+    return this.#state === 'up';
+  }
+
+  durable(position: number): void {
+    this.#progress.durablePosition = position;
+    if (this.#progress.claimWaking()) this.#tell({ kind: 'wake' });
+    for (const [id, asked] of this.#held) {
+      // In the order of asking, which is the order of positions.
+      if (asked.position > position) break;
+      this.#held.delete(id);
+      this.#send(id, asked);
+    }
+  }
+
+  async summary(query: SummaryQuery): Promise<SummaryFigures> {
+    if (query.referrerTag === null && query.subs === null) throw new TypeError('a summary needs a tag, ids, or both');
+    return this.#ask({ kind: 'summary', query: packQuery(query) }) as Promise<SummaryFigures>;
+  }
+
+  totals(): Promise<FoldTotals> {
+    return this.#ask({ kind: 'totals' }) as Promise<FoldTotals>;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #ask(question: Question): Promise<Answers[Question['kind']]> {
+    if (this.#state !== 'up') return Promise.reject(new AnalyticsUnavailable('the aggregator is not running'));
+    if (this.#held.size + this.#asked.size >= bounds.analyticsQueueMax) {
+      return Promise.reject(new AnalyticsUnavailable('too many questions are waiting'));
+    }
+    const { log } = this.#options;
+    // What became durable before this was hooked to the log was told to nobody.
+    if (log.durablePosition > this.#progress.durablePosition) this.durable(log.durablePosition);
+    // While the log cannot write, what it took may never become durable; everything that was acknowledged is.
+    const position = log.healthy ? log.appendedPosition : log.durablePosition;
+    const id = ++this.#lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<Answers[Question['kind']]>();
+    const deadline = setTimeout(() => {
+      this.#held.delete(id);
+      reject(new AnalyticsUnavailable('the figures did not catch up in time'));
+    }, bounds.analyticsAnswerMs);
+    const asked: Asked = { position, question, resolve, reject, deadline };
+    if (position <= this.#progress.durablePosition) this.#send(id, asked);
+    else this.#held.set(id, asked);
+    return promise;
+  }
+
+  #send(id: number, asked: Asked): void {
+    this.#asked.set(id, asked);
+    this.#tell({ kind: 'ask', id, position: asked.position, question: asked.question });
+  }
+
+  #tell(message: ToAggregator): void {
+    this.#worker.postMessage(message);
+  }
+
+  /** `failed` is called instead of a restart when the thread ends before it was ready. */
+  #start(ready?: () => void, failed?: (error: Error) => void): void {
+    const { ledgerFolder, storeFile, onCrash, onRebuild } = this.#options;
+    const setup: AggregatorSetup = { ledgerFolder, storeFile, progress: this.#progress.buffer };
+    const startedAt = this.#progress.foldedPosition;
+    let cause: Error | null = null;
+    this.#state = 'starting';
+    this.#worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), {
+      workerData: setup,
+      name: 'aggregator',
+      resourceLimits: { maxOldGenerationSizeMb: bounds.aggregatorHeapMegabytes },
+    });
+    this.#worker.on('message', (message: FromAggregator) => {
+      switch (message.kind) {
+        case 'ready':
+          if (this.#state !== 'starting') return;
+          this.#state = 'up';
+          ready?.();
+          break;
+        case 'rebuild':
+          onRebuild?.(message.reason);
+          break;
+        case 'answer': {
+          const asked = this.#asked.get(message.id);
+          if (asked === undefined) return;
+          this.#asked.delete(message.id);
+          clearTimeout(asked.deadline);
+          asked.resolve(message.answer);
+          break;
+        }
+      }
+    });
+    this.#worker.on('error', (error) => {
+      cause = error instanceof Error ? error : new Error(String(error));
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        resolve();
+        if (this.#state === 'closed') return;
+        const error = cause ?? new Error(`the aggregator thread ended with code ${code}`);
+        if (this.#state === 'starting' && failed !== undefined) {
+          failed(error);
+          return;
+        }
+        this.#state = 'down';
+        this.#refuseAll('the aggregator has died');
+        if (this.#progress.foldedPosition > startedAt) this.#pauseMs = bounds.aggregatorRestartMinMs;
+        this.#restart = setTimeout(() => this.#start(), this.#pauseMs);
+        this.#pauseMs = Math.min(this.#pauseMs * 2, bounds.aggregatorRestartMaxMs);
+        onCrash?.(error);
+      });
+    });
+  }
+
+  #refuseAll(reason: string): void {
+    for (const questions of [this.#held, this.#asked]) {
+      for (const asked of questions.values()) {
+        clearTimeout(asked.deadline);
+        asked.reject(new AnalyticsUnavailable(reason));
+      }
+      questions.clear();
+    }
+  }
+
+  async #close(): Promise<void> {
+    const running = this.#state === 'starting' || this.#state === 'up';
+    this.#state = 'closed';
+    if (this.#restart !== null) clearTimeout(this.#restart);
+    this.#refuseAll('the aggregator is closed');
+    if (!running) return;
+    this.#tell({ kind: 'close' });
+    const worker = this.#worker;
+    const overdue = setTimeout(() => worker.terminate(), bounds.aggregatorCloseMs);
+    await this.#exited;
+    clearTimeout(overdue);
+  }
+}
