@@ -142,6 +142,8 @@ export const bounds = {
   logGroupBytes: 64 * 1024,
   /** How often a log that cannot be written tries again. */
   logHealMs: 1_000,
+  /** How long a view may wait for company before it is stored. Analytics that ask for it wait as long. */
+  logNoteLingerMs: 5,
   /** Records appended and not yet durable; beyond it, 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
   /** Records the aggregator folds in one transaction. */

@@ -22,10 +22,20 @@ export function parseIsoDate(text: string): number | null {
   return isoDate(day) === text ? day : null;
 }
 
-/** A calendar date as one integer, 19871231 for 1987-12-31: compact, ordered, and free of time zones. */
+let lastDay = Number.NaN;
+let lastCompactDate = 0;
+
+/**
+ * A calendar date as one integer, 19871231 for 1987-12-31: compact, ordered, and free of time zones. Nearly always asked
+ * for today, so the last answer is remembered.
+ */
 export function compactDate(day: number): number {
-  const date = new Date(day * dayMs);
-  return date.getUTCFullYear() * 10_000 + (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
+  if (day !== lastDay) {
+    const date = new Date(day * dayMs);
+    lastCompactDate = date.getUTCFullYear() * 10_000 + (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
+    lastDay = day;
+  }
+  return lastCompactDate;
 }
 
 /** Completed years between two compact dates. Someone born on 29 February turns a year older on 1 March of other years. */

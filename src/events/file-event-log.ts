@@ -145,6 +145,7 @@ interface Segment {
  * large groups become: one record when nothing else happens, hundreds under load, and one sync for all of them.
  *
  *     idle --append--> gathering --end of turn--> storing --durable--> idle, or storing what came meanwhile
+ *     idle --note--> gathering --a few milliseconds, or an append--> storing
  *     storing --failed--> storing the same group in a new segment --failed--> unavailable
  *     unavailable --every healMs: a new segment works--> storing
  *
@@ -171,6 +172,10 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   #durablePosition: number;
   #healthy = true;
   #closing = false;
+  /** The gathered records are to be stored without further ado: somebody waits, or they are many. */
+  #due = false;
+  /** Until notes that nobody waits for are stored. */
+  #linger: NodeJS.Timeout | null = null;
   /** The loop that stores groups, while it runs. */
   #running: Promise<void> | null = null;
   #endPause: () => void = () => {};
@@ -212,11 +217,15 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     if (!this.#healthy) return Promise.reject(new LogUnavailable('the log cannot be written'));
     if (this.#closing) return Promise.reject(new LogUnavailable('the log is closed'));
     if (!this.#add(record)) return Promise.reject(new LogUnavailable('too much waits for the log'));
+    this.#storeNow();
     return this.#gathering.promise();
   }
 
   note(record: Item): boolean {
-    return !this.#closing && this.#add(record);
+    if (this.#closing || !this.#add(record)) return false;
+    if (this.#gathering.length >= bounds.logGroupBytes) this.#storeNow();
+    else if (this.#running === null) this.#storeSoon();
+    return true;
   }
 
   close(): Promise<void> {
@@ -234,15 +243,28 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#synced && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
-    // At the end of this turn of the event loop, so that all requests that arrived together travel together.
-    this.#running ??= new Promise((resolve) => {
-      setImmediate(() => resolve(this.#storeGroups()));
-    });
     return true;
   }
 
+  /** At the end of this turn of the event loop, so that all requests that arrived together travel together. */
+  #storeNow(): void {
+    this.#due = true;
+    this.#running ??= new Promise((resolve) => {
+      setImmediate(() => resolve(this.#storeGroups()));
+    });
+  }
+
+  /** Nobody waits for a group of notes alone, and a write and a sync cost the same for few as for many. */
+  #storeSoon(): void {
+    this.#linger ??= setTimeout(() => {
+      this.#linger = null;
+      this.#storeNow();
+    }, bounds.logNoteLingerMs);
+  }
+
   async #storeGroups(): Promise<void> {
-    while (this.#gathering.records > 0 && (this.#healthy || !this.#closing)) {
+    while (this.#due && this.#gathering.records > 0 && (this.#healthy || !this.#closing)) {
+      this.#due = false;
       const group = this.#gathering;
       this.#gathering = this.#storing;
       this.#storing = group;
@@ -254,6 +276,7 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
       group.resolve();
     }
     this.#running = null;
+    if (this.#gathering.records > 0 && !this.#closing) this.#storeSoon();
   }
 
   /** Tries until the group is durable; false when the log was closed meanwhile. */
@@ -354,7 +377,9 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
 
   async #close(): Promise<void> {
     this.#closing = true;
+    if (this.#linger !== null) clearTimeout(this.#linger);
     this.#endPause();
+    if (this.#gathering.records > 0) this.#storeNow();
     await this.#running;
     const lost = this.#appendedPosition - this.#durablePosition;
     if (lost > 0) this.#onTrouble({ kind: 'records-lost', records: lost });
