@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One answer of the API, as a caller sees it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON, or null when the answer has no JSON body. */
+  readonly body: unknown;
+}
+
+/** The server does not answer, or not as the contract says. The message is for a person at a terminal. */
+export class DemoError extends Error {
+  override readonly name = 'DemoError';
+}
+
+const answerWaitMs = 10_000;
+const rateLimitRetries = 3;
+
+/** Calls the public API and nothing else, the way a partner's own server would. */
+export class MarketplaceClient {
+  readonly baseUrl: string;
+  readonly #key: string;
+  readonly #onWait: (seconds: number) => void;
+
+  /** `onWait` hears of the pauses a rate limit imposes. */
+  constructor(serverUrl: string, key: string, onWait: (seconds: number) => void) {
+    this.baseUrl = `${serverUrl.replace(/\/+$/, '')}/v1/personal-loans`;
+    this.#key = key;
+    this.#onWait = onWait;
+  }
+
+  post(path: string, body: unknown): Promise<Answer> {
+    return this.#call(this.baseUrl + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
+  get(path: string, query: Record<string, string>): Promise<Answer> {
+    return this.#call(`${this.baseUrl}${path}?${new URLSearchParams(query)}`, {
+      headers: { authorization: `Bearer ${this.#key}` },
+    });
+  }
+
+  /** Follows a click_url exactly as it was returned, and stops at the redirect. */
+  click(clickUrl: string): Promise<Answer> {
+    return this.#call(clickUrl, { redirect: 'manual' });
+  }
+
+  async #call(url: string, init: RequestInit): Promise<Answer> {
+    for (let attempt = 0; ; attempt++) {
+      const answer = await this.#callOnce(url, init);
+      if (answer.status !== 429 || attempt === rateLimitRetries) return answer;
+      const seconds = Number(answer.headers.get('retry-after') ?? 2 ** attempt);
+      this.#onWait(seconds);
+      await sleep(seconds * 1000);
+    }
+  }
+
+  async #callOnce(url: string, init: RequestInit): Promise<Answer> {
+    let response: Response;
+    try {
+      response = await fetch(url, { ...init, signal: AbortSignal.timeout(answerWaitMs) });
+    } catch (error) {
+      throw new DemoError(
+        `No answer from ${new URL(url).origin} (${reason(error)}). Start the server with \`make run\` in another terminal, ` +
+          'or name a running one with --url.',
+      );
+    }
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : null };
+  }
+}
+
+/** The body of an answer that had to be of this status. Throws `DemoError` with what the server said instead. */
+export function expectStatus<Body>(answer: Answer, status: number, operation: string): Body {
+  if (answer.status === status) return answer.body as Body;
+  const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };
+  const said = error === undefined ? '' : ` ${error}: ${message}`;
+  const hint = answer.status === 401 ? ' Give a key of that server with --key or MARKETPLACE_API_KEY.' : '';
+  throw new DemoError(`${operation} answered ${answer.status}${said}${hint}`);
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.message;
+}

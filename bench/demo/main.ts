@@ -1,0 +1,222 @@
+/**
+ * Walks a few dozen borrowers through a running server, as a partner with two variants of a landing page would:
+ * `make demo`. Options: `--help`.
+ */
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type Borrower, drawBorrower } from '../population/borrower.ts';
+import { chance, pick, type Random, seededRandom, type Weighted } from '../population/random.ts';
+import { type Answer, DemoError, expectStatus, MarketplaceClient } from './client.ts';
+import {
+  type BorrowerOutcome,
+  borrowerLine,
+  describeBorrower,
+  offersTable,
+  print,
+  printExchange,
+  printNote,
+  printTitle,
+  variantsTable,
+} from './print.ts';
+import { type InputsAnswer, type MarketplaceAnswer, type SessionAnswer, type SummaryAnswer, sorts } from './shapes.ts';
+
+const usage = `Usage: make demo, or bin/with-node node bench/demo/main.ts [options]
+
+  --url URL         the server (default http://127.0.0.1:8080)
+  --key KEY         a personal-loans API key; MARKETPLACE_API_KEY holds one as well. Without either, a live key is
+                    created for the account demo in the data folder (SVC_DATA_DIR, or ./data)
+  --borrowers N     how many, 1 to 1000 (default 36)
+  --seed N          another seed, other people (default 7)
+  --help            this text
+`;
+
+const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** How often a visitor of each variant follows an offer: B is the better page, and the table at the end should say so. */
+const variants = [
+  { name: 'A', followsOffer: 0.35 },
+  { name: 'B', followsOffer: 0.6 },
+] as const;
+
+/** What the partner's page may pass on of its visitors' browsers; analytics shows the figures by device. */
+const userAgents: Weighted<string> = [
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+    45,
+  ],
+  [
+    'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36',
+    20,
+  ],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
+    30,
+  ],
+  [
+    'Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+    5,
+  ],
+];
+
+/** A running server honours a new key within two seconds. */
+const newKeyWaitMs = 3_000;
+const newKeyCheckMs = 250;
+
+try {
+  const { values } = parseArgs({
+    options: {
+      url: { type: 'string', default: 'http://127.0.0.1:8080' },
+      key: { type: 'string' },
+      borrowers: { type: 'string', default: '36' },
+      seed: { type: 'string', default: '7' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) process.stdout.write(usage);
+  else {
+    if (!URL.canParse(values.url)) throw new DemoError('--url takes an address such as http://127.0.0.1:8080');
+    const borrowers = wholeNumberOption('--borrowers', values.borrowers, 1, 1_000);
+    const seed = wholeNumberOption('--seed', values.seed, 0, 2 ** 31 - 1);
+    await run(values.url, values.key ?? process.env.MARKETPLACE_API_KEY, borrowers, seed);
+  }
+} catch (error) {
+  process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function run(serverUrl: string, givenKey: string | undefined, count: number, seed: number): Promise<void> {
+  const client = await connect(serverUrl, givenKey);
+  // Tags of this run alone, so that the figures at the end are those of the people walked through here.
+  const started = Date.now().toString(36);
+  const tags = variants.map(({ name }) => `demo-${started}-${name.toLowerCase()}`);
+  const random = seededRandom(seed);
+
+  for (let number = 1; number <= count; number++) {
+    const variant = variants[(number - 1) % variants.length]!;
+    const tag = tags[(number - 1) % variants.length]!;
+    const borrower = drawBorrower(random);
+    const sort = sorts[(number - 1) % sorts.length]!;
+    // The first borrower always follows an offer, so that each step of the lifecycle is seen in full.
+    const follows = chance(random, variant.followsOffer) || number === 1;
+    const plan: Walk = { borrower, tag, sort, follows, incremental: number % 3 === 1, verbose: number === 1, random };
+    if (number === 1) printTitle(`Borrower 1, step by step: ${describeBorrower(borrower)}`);
+    if (number === 2) printTitle(`Borrowers 2 to ${count}`);
+    const outcome = await walk(client, plan);
+    if (number > 1) print(borrowerLine(number, variant.name, borrower, outcome));
+  }
+
+  printTitle('Analytics of the two variants');
+  const summaries: SummaryAnswer[] = [];
+  for (const tag of tags) {
+    const query = { referrer_tag: tag, granularity: 'summary' };
+    const answer = await client.get('/analytics', query);
+    summaries.push(expectStatus<SummaryAnswer>(answer, 200, 'GET /analytics'));
+    if (tag === tags[0])
+      printExchange(`GET /analytics?${new URLSearchParams(query)}`, undefined, answer.status, answer.body);
+  }
+  print(`\n${variantsTable(summaries)}\n`);
+  printNote(
+    'rev_attributed is preliminary. rev_confirmed, and rev_per_session with it, stays 0 until lenders confirm funded loans, ' +
+      '14 to 45 days after the clicks.',
+  );
+}
+
+/** How one borrower behaves. */
+interface Walk {
+  readonly borrower: Borrower;
+  readonly tag: string;
+  readonly sort: (typeof sorts)[number];
+  /** Whether an offer is followed, if there is one. */
+  readonly follows: boolean;
+  /** Inputs in two calls instead of one. */
+  readonly incremental: boolean;
+  /** Every request and answer is printed in full. */
+  readonly verbose: boolean;
+  readonly random: Random;
+}
+
+/** Session, inputs, offers, and perhaps a click. */
+async function walk(client: MarketplaceClient, plan: Walk): Promise<BorrowerOutcome> {
+  const show = (request: string, sent: unknown, answer: Answer) => {
+    if (plan.verbose) printExchange(request, sent, answer.status, answer.body);
+  };
+
+  const opening = { referrer_tag: plan.tag, user_agent: pick(plan.random, userAgents), metadata: { page: 'demo' } };
+  const opened = await client.post('/session', opening);
+  const { sub_id } = expectStatus<SessionAnswer>(opened, 200, 'POST /session');
+  show('POST /session', opening, opened);
+
+  let readiness = '';
+  for (const fields of plan.incremental ? inTwoSteps(plan.borrower) : [plan.borrower]) {
+    const sent = { sub_id, fields };
+    const answer = await client.post('/inputs', sent);
+    readiness = expectStatus<InputsAnswer>(answer, 200, 'POST /inputs').match_readiness;
+    show('POST /inputs', sent, answer);
+  }
+
+  const query = { sub_id, format: 'json', sort: plan.sort };
+  const answer = await client.get('/marketplace', query);
+  const marketplace = expectStatus<MarketplaceAnswer>(answer, 200, 'GET /marketplace');
+  show(`GET /marketplace?${new URLSearchParams(query)}`, undefined, answer);
+  if (plan.verbose && marketplace.offers.length > 0) print(`\n${offersTable(marketplace.offers)}`);
+
+  let clickedHost: string | null = null;
+  if (plan.follows && marketplace.offers.length > 0) {
+    // Most people take the first offer, some look further.
+    const chosen = marketplace.offers[Math.floor(plan.random() ** 2 * marketplace.offers.length)]!;
+    const click = await client.click(chosen.click_url);
+    expectStatus(click, 302, 'The click redirect');
+    const location = new URL(click.headers.get('location') ?? '');
+    clickedHost = location.host;
+    if (plan.verbose) {
+      printExchange(`GET ${chosen.click_url}`, undefined, click.status, null);
+      printNote(`  redirected to ${location.host}${location.pathname} (not followed)`);
+    }
+  }
+  return { readiness, sort: plan.sort, marketplace, clickedHost };
+}
+
+/** The amount and purpose first, as a form of two pages would send them, then the rest. */
+function inTwoSteps(borrower: Borrower): readonly Partial<Borrower>[] {
+  const { loan_amount, loan_purpose, ...rest } = borrower;
+  return [{ loan_amount, loan_purpose }, rest];
+}
+
+/** Finds out whether there is a server and a key it knows, before anything is walked through. */
+async function connect(serverUrl: string, givenKey: string | undefined): Promise<MarketplaceClient> {
+  const onWait = (seconds: number) => printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
+  // Without a key even a healthy server answers 401, which is all that is asked here; no answer at all throws.
+  await new MarketplaceClient(serverUrl, 'none', onWait).get('/marketplace', {});
+  if (givenKey !== undefined) return new MarketplaceClient(serverUrl, givenKey, onWait);
+
+  printNote('No --key and no MARKETPLACE_API_KEY: creating a live key for the account demo in the data folder');
+  const client = new MarketplaceClient(serverUrl, createKey(), onWait);
+  for (let waited = 0; waited < newKeyWaitMs; waited += newKeyCheckMs) {
+    const { status } = await client.get('/marketplace', {});
+    if (status !== 401) return client;
+    await sleep(newKeyCheckMs);
+  }
+  throw new DemoError(
+    `${serverUrl} does not know the key just created, so it seems to use another data folder than ./data. ` +
+      'Give a key of that server with --key or MARKETPLACE_API_KEY.',
+  );
+}
+
+function createKey(): string {
+  const args = ['keys', 'create', '--account', 'demo', '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
+  try {
+    return execFileSync('bin/marketplace', args, { cwd: projectFolder, encoding: 'utf8' }).trim();
+  } catch {
+    throw new DemoError('The key could not be created (see above). Give one with --key or MARKETPLACE_API_KEY.');
+  }
+}
+
+function wholeNumberOption(name: string, text: string, lowest: number, highest: number): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < lowest || value > highest) {
+    throw new DemoError(`${name} takes a whole number from ${lowest} to ${highest}`);
+  }
+  return value;
+}

@@ -1,0 +1,105 @@
+import { styleText } from 'node:util';
+import type { Borrower } from '../population/borrower.ts';
+import type { MarketplaceAnswer, Offer, SummaryAnswer } from './shapes.ts';
+
+// `styleText` leaves colours out when stdout is not a terminal, and where NO_COLOR asks for it.
+const title = (text: string) => styleText(['bold', 'cyan'], text, { stream: process.stdout });
+const strong = (text: string) => styleText('bold', text, { stream: process.stdout });
+const quiet = (text: string) => styleText('dim', text, { stream: process.stdout });
+
+export function print(text = ''): void {
+  process.stdout.write(`${text}\n`);
+}
+
+export function printTitle(text: string): void {
+  print(`\n${title(text)}`);
+}
+
+export function printNote(text: string): void {
+  print(quiet(text));
+}
+
+/** A request and its whole answer, as two blocks. */
+export function printExchange(request: string, sent: unknown, status: number, body: unknown): void {
+  print(`\n${strong(request)}`);
+  if (sent !== undefined) print(indented(JSON.stringify(sent, null, 2)));
+  print(quiet(`  answer: ${status}`));
+  if (body !== null) print(indented(JSON.stringify(body, null, 2)));
+}
+
+/** A borrower in a few words. */
+export function describeBorrower(borrower: Borrower): string {
+  return (
+    `${usd(borrower.loan_amount)} for ${borrower.loan_purpose}, score ${borrower.credit_score_range}, ` +
+    `${usd(borrower.annual_income)} a year, ${borrower.employment_status}, ${borrower.state}`
+  );
+}
+
+/** Offers as a table: position, lender, the borrower's rates, payment and stars. */
+export function offersTable(offers: readonly Offer[]): string {
+  return table(
+    ['', 'Lender', 'APR %', 'Monthly', 'Stars'],
+    offers.map((offer, index) => [
+      String(index + 1),
+      offer.lender_name,
+      `${offer.apr_range.min.toFixed(2)} to ${offer.apr_range.max.toFixed(2)}`,
+      `$${offer.monthly_payment_estimate.toFixed(2)}`,
+      offer.svc_star_rating.toFixed(1),
+    ]),
+  );
+}
+
+/** One borrower on one line. */
+export function borrowerLine(number: number, variant: string, borrower: Borrower, seen: BorrowerOutcome): string {
+  const best = seen.marketplace.offers[0];
+  const found =
+    best === undefined
+      ? 'no offer'
+      : `${seen.marketplace.total_offers} ${seen.marketplace.total_offers === 1 ? 'offer' : 'offers'}, first by ${seen.sort}: ${best.lender_name} ` +
+        `${best.apr_range.min.toFixed(2)} % ${usd(best.monthly_payment_estimate)}/month`;
+  const clicked = seen.clickedHost === null ? '' : ` -> ${seen.clickedHost}`;
+  return `${String(number).padStart(3)} ${variant}  ${describeBorrower(borrower)}: ${seen.readiness}, ${found}${clicked}`;
+}
+
+/** What became of one borrower. */
+export interface BorrowerOutcome {
+  readonly readiness: string;
+  readonly sort: string;
+  readonly marketplace: MarketplaceAnswer;
+  /** Host the click was sent to, null when no offer was followed. */
+  readonly clickedHost: string | null;
+}
+
+/** The analytics of the variants, side by side. */
+export function variantsTable(summaries: readonly SummaryAnswer[]): string {
+  const row = (name: string, figure: (summary: SummaryAnswer) => string) => [name, ...summaries.map(figure)];
+  return table(
+    ['', ...summaries.map(({ referrer_tag }) => referrer_tag)],
+    [
+      row('sessions_total', ({ sessions_total }) => String(sessions_total)),
+      row('marketplace_views', ({ marketplace_views }) => String(marketplace_views)),
+      row('offer_clicks', ({ offer_clicks }) => String(offer_clicks)),
+      row('click_rate', ({ click_rate }) => click_rate.toFixed(3)),
+      row('rev_attributed', ({ rev_attributed }) => `$${rev_attributed.toFixed(2)}`),
+      row('rev_confirmed', ({ rev_confirmed }) => `$${rev_confirmed.toFixed(2)}`),
+      row('rev_per_session', ({ rev_per_session }) => `$${rev_per_session.toFixed(2)}`),
+      row('top lender', ({ top_lenders }) => top_lenders[0]?.lender ?? '-'),
+    ],
+  );
+}
+
+function usd(amount: number): string {
+  return `$${Math.round(amount).toLocaleString('en-US')}`;
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, '  ');
+}
+
+/** Columns as wide as their widest cell; the first to the left, the others too, since most hold words. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]) =>
+    `  ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd();
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}

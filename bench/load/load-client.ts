@@ -1,0 +1,30 @@
+/** One load on one server: keep-alive connections, one request under way on each (pipelining 1). */
+export interface LoadPlan {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** Written by `writeRequests`. */
+  readonly requestsFile: string;
+  readonly connections: number;
+  /** How long the load lasts; with `once`, the longest it may. */
+  readonly seconds: number;
+  /** Each prepared request is sent once and the load ends with the last; else they are repeated from the first. */
+  readonly once: boolean;
+  /** Any other status is counted in `unexpected`. wrk tells only statuses below 400 from the others. */
+  readonly expectedStatus: number;
+}
+
+export interface LoadResult {
+  /** Answered requests. */
+  readonly requests: number;
+  readonly seconds: number;
+  /** Answers with another status than the expected one, and requests that failed on the connection. */
+  readonly unexpected: number;
+  readonly latencyMs: { readonly p50: number; readonly p99: number; readonly p999: number };
+  /** CPU time the client itself used during the load: near `seconds` (one thread), the client was what gave first. */
+  readonly clientCpuSeconds: number;
+}
+
+export interface LoadClient {
+  readonly name: 'wrk' | 'autocannon';
+  run(plan: LoadPlan): Promise<LoadResult>;
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+
+/** One request of a load, ready to be sent. */
+export interface PreparedRequest {
+  readonly method: 'GET' | 'POST';
+  /** Path with query, encoded. */
+  readonly path: string;
+  /** API key for the Authorization header; the click redirect takes none. */
+  readonly key?: string;
+  /** JSON text. */
+  readonly body?: string;
+}
+
+const noKey = '-';
+
+/**
+ * One request a line: method, path, key and body, parted by single spaces. Plain enough to be read by the script of wrk
+ * as well; JSON text written by `JSON.stringify` never holds a line break.
+ */
+export function requestLine(request: PreparedRequest): string {
+  return `${request.method} ${request.path} ${request.key ?? noKey} ${request.body ?? ''}`;
+}
+
+export function parseRequestLine(line: string): PreparedRequest {
+  const [method, path, key] = line.split(' ', 3) as [PreparedRequest['method'], string, string];
+  const body = line.slice(method.length + path.length + key.length + 3);
+  return { method, path, ...(key === noKey ? {} : { key }), ...(body === '' ? {} : { body }) };
+}
+
+export async function writeRequests(file: string, requests: readonly PreparedRequest[]): Promise<void> {
+  const stream = createWriteStream(file);
+  for (const request of requests) {
+    if (!stream.write(`${requestLine(request)}\n`)) await once(stream, 'drain');
+  }
+  stream.end();
+  await finished(stream);
+}
+
+export async function readRequests(file: string): Promise<PreparedRequest[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  lines.pop();
+  return lines.map(parseRequestLine);
+}
+
+/** The headers a request travels with, besides those every HTTP client adds by itself. */
+export function requestHeaders(request: PreparedRequest): Record<string, string> {
+  return {
+    ...(request.key === undefined ? {} : { authorization: `Bearer ${request.key}` }),
+    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+}

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { cpus, loadavg, type as osType, release, totalmem } from 'node:os';
+
+/** What the figures were measured on. */
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly system: string;
+  readonly node: string;
+  /** Where the data folders were: the file system decides what a durable answer costs. */
+  readonly disk: string;
+  /** Load average of the last minute when the run began: well above 0, others were at work on the machine. */
+  readonly loadAverage: number;
+}
+
+export function describeMachine(folder: string): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    system: `${osType()} ${release()}`,
+    node: process.version,
+    disk: fileSystem(folder),
+    loadAverage: loadavg()[0]!,
+  };
+}
+
+function fileSystem(folder: string): string {
+  try {
+    const lines = execFileSync('df', ['-PT', folder], { encoding: 'utf8' }).trim().split('\n');
+    const [device, kind] = lines.at(-1)!.split(/\s+/);
+    return `${kind} on ${device}`;
+  } catch {
+    return 'unknown';
+  }
+}

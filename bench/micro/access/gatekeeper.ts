@@ -1,0 +1,54 @@
+import { hashApiKey, newApiKey } from '../../../src/access/api-key.ts';
+import { Gatekeeper } from '../../../src/access/gatekeeper.ts';
+import type { ApiKey } from '../../../src/access/key-directory.ts';
+import { noOwnLimits } from '../../../src/access/key-limits.ts';
+import { bounds } from '../../../src/bounds.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans.ts';
+import type { Micro } from '../micro.ts';
+
+/** Keys in use at once: enough that what belongs to them does not all lie in the nearest cache. */
+const keyCount = 5_000;
+
+/** Each key asks as often as its limit allows, evenly over time: this much later comes the next request of any key. */
+const stepMs = bounds.minuteWindowMs / (bounds.requestsPerMinute * keyCount) + 1e-6;
+
+export const gatekeeperMicro: Micro = {
+  name: 'access/gatekeeper: admit, 5,000 keys at their limit',
+  prepare: () => {
+    const texts = Array.from({ length: keyCount }, () => newApiKey(personalLoans.keyPrefix, 'live'));
+    const keys = new Map<string, ApiKey>(
+      texts.map((text, index) => [
+        hashApiKey(text),
+        {
+          number: index + 1,
+          account: 1,
+          vertical: personalLoans.segment,
+          mode: 'live',
+          expiresAtMs: Number.POSITIVE_INFINITY,
+          limits: noOwnLimits,
+        },
+      ]),
+    );
+    let nowMs = 0;
+    const clock: Clock = { wallMs: () => 1_760_000_000_000 + Math.floor(nowMs), monotonicMs: () => nowMs };
+    const gatekeeper = new Gatekeeper({
+      directory: { find: (hash) => keys.get(hash), close: () => {} },
+      clock,
+      defaultLimits: bounds,
+    });
+    const headers = texts.map((text) => `Bearer ${text}`);
+    return {
+      calls: keyCount,
+      run: () => {
+        let admitted = 0;
+        for (const header of headers) {
+          nowMs += stepMs;
+          if (gatekeeper.admit(header, personalLoans, 'get_marketplace').ok) admitted++;
+        }
+        if (admitted !== keyCount) throw new Error('a request within its limit was refused');
+        return admitted;
+      },
+    };
+  },
+};

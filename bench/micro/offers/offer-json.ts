@@ -1,0 +1,34 @@
+import { compileCatalog } from '../../../src/offers/compile-catalog.ts';
+import { rankOffers } from '../../../src/offers/match.ts';
+import { renderOffers } from '../../../src/offers/offer-json.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans.ts';
+import { generateCatalog } from '../../../test/support/random-catalog.ts';
+import type { Micro } from '../micro.ts';
+import { drawVectors, today } from './borrowers.ts';
+
+const offersShown = 5;
+
+export const offerJsonMicro: Micro = {
+  name: `offers/offer-json: render ${offersShown} offers`,
+  prepare: () => {
+    const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
+      mode: 'live',
+      cdnUrl: () => 'http://127.0.0.1:8080/cdn',
+    });
+    const ranked = drawVectors(1_000, 7)
+      .map((borrower) => ({ borrower, orders: rankOffers(catalog.tables, borrower, today).orders }))
+      .filter(({ orders }) => orders.length >= 4 * offersShown);
+    const head = `http://127.0.0.1:8080/c?sub=sub_${'0'.repeat(64)}&offer=`;
+    const tail = `&v=${'A'.repeat(60)}`;
+    return {
+      calls: ranked.length,
+      run: () => {
+        let characters = 0;
+        for (const { borrower, orders } of ranked) {
+          characters += renderOffers(catalog, orders, 0, offersShown, borrower, head, tail).length;
+        }
+        return characters;
+      },
+    };
+  },
+};

@@ -1,0 +1,23 @@
+import { personalLoans } from '../../../src/verticals/personal-loans.ts';
+import { validateFields } from '../../../src/verticals/validate-fields.ts';
+import { drawBorrower } from '../../population/borrower.ts';
+import { seededRandom } from '../../population/random.ts';
+import type { Micro } from '../micro.ts';
+
+const calls = 200;
+
+export const validateFieldsMicro: Micro = {
+  name: 'verticals/validate-fields: all fields of a borrower',
+  prepare: () => {
+    const random = seededRandom(3);
+    const borrowers = Array.from({ length: calls }, () => drawBorrower(random));
+    return {
+      calls,
+      run: () => {
+        let accepted = 0;
+        for (const borrower of borrowers) accepted += validateFields(personalLoans, borrower, 20260101).accepted.length;
+        return accepted;
+      },
+    };
+  },
+};

@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchOptions {
+  readonly quick: boolean;
+  /** Names of what to run; all of it when empty. */
+  readonly only: readonly string[];
+  /** Which load client; the cheapest there is when undefined. */
+  readonly client: 'wrk' | 'autocannon' | undefined;
+  /** Put the tables into bench/README.md. */
+  readonly publish: boolean;
+  readonly help: boolean;
+}
+
+export const usage = `Usage: make bench, or bin/with-node node bench/main.ts [options]
+
+  --quick            fewer and shorter rounds: ends within two minutes, figures are indicative only
+  --only NAME        run only this (may be given again); NAMES
+  --client NAME      wrk or autocannon; wrk when it is on PATH, else autocannon
+  --publish          put the tables into bench/README.md
+  --help             this text
+`;
+
+/** Throws a one-line error that names the option at fault. */
+export function parseBenchOptions(args: readonly string[], names: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      client: { type: 'string' },
+      publish: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  for (const name of values.only) {
+    if (!names.includes(name)) throw new Error(`--only takes ${names.join(', ')}`);
+  }
+  const { client } = values;
+  if (client !== undefined && client !== 'wrk' && client !== 'autocannon') {
+    throw new Error('--client takes wrk or autocannon');
+  }
+  return { quick: values.quick, only: values.only, client, publish: values.publish, help: values.help };
+}

@@ -1,0 +1,114 @@
+import { chance, normalShareBelow, pick, pickAt, type Random, standardNormal, wholeNumber } from './random.ts';
+import {
+  adultAges,
+  citizenship,
+  creditBands,
+  debtToIncome,
+  education,
+  filledIn,
+  housing,
+  incomeCreditCorrelation,
+  incomeQuantiles,
+  loanAmountLogSpread,
+  loanPurposes,
+  loanTerms,
+  meanLoanAmountUsd,
+  places,
+  retiredShare,
+  withCoBorrower,
+  workingStatuses,
+} from './tables.ts';
+
+/** What one borrower types into the form: the `fields` member of `POST /inputs` for personal loans (contract 2.2). */
+export interface Borrower {
+  loan_amount: number;
+  loan_purpose: string;
+  credit_score_range: string;
+  annual_income: number;
+  employment_status: string;
+  state: string;
+  birthdate?: string;
+  housing_status?: string;
+  monthly_debt_payments?: number;
+  loan_term_months?: number;
+  co_borrower?: boolean;
+  citizenship_status?: string;
+  education_level?: string;
+  address_zip?: string;
+}
+
+/** Ages are reckoned on the first day of this year, so that the same seed gives the same people in every year. */
+const ageYear = 2025;
+
+/**
+ * Draws one borrower of the population described in README.md. The six required fields are always there; conditional and
+ * optional ones as often as people fill them in, so some borrowers are only a partial match.
+ */
+export function drawBorrower(random: Random): Borrower {
+  // Credit score and income are two normal scores that rise together: each keeps its published distribution exactly.
+  const creditScore = standardNormal(random);
+  const incomeScore =
+    incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * standardNormal(random);
+  const annualIncome = incomeAt(normalShareBelow(incomeScore));
+  const purpose = pick(random, loanPurposes);
+  const place = pick(random, places);
+  const [youngest, oldest] = pick(random, adultAges);
+  const age = wholeNumber(random, youngest, oldest);
+
+  const borrower: Borrower = {
+    loan_amount: drawLoanAmount(random, purpose),
+    loan_purpose: purpose,
+    credit_score_range: pickAt(creditBands, normalShareBelow(creditScore)),
+    annual_income: annualIncome,
+    employment_status: chance(random, retiredShare(age)) ? 'retired' : pick(random, workingStatuses),
+    state: place.state,
+  };
+  const debtFilledIn = purpose === 'debt_consolidation' ? filledIn.conditional : filledIn.monthly_debt_payments;
+  if (chance(random, debtFilledIn)) borrower.monthly_debt_payments = drawMonthlyDebt(random, annualIncome);
+  const housingFilledIn = purpose === 'home_improvement' ? filledIn.conditional : filledIn.housing_status;
+  if (chance(random, housingFilledIn)) borrower.housing_status = pick(random, housing);
+  if (chance(random, filledIn.loan_term_months)) borrower.loan_term_months = pick(random, loanTerms);
+  if (chance(random, filledIn.birthdate)) borrower.birthdate = drawBirthdate(random, age);
+  if (chance(random, filledIn.citizenship_status)) borrower.citizenship_status = pick(random, citizenship);
+  if (chance(random, filledIn.co_borrower)) borrower.co_borrower = chance(random, withCoBorrower);
+  if (chance(random, filledIn.education_level)) borrower.education_level = pick(random, education);
+  if (chance(random, filledIn.address_zip)) {
+    borrower.address_zip = place.zip + String(wholeNumber(random, 0, 99)).padStart(2, '0');
+  }
+  return borrower;
+}
+
+/** Yearly income, to the hundred, of the household that this share of all households lies below. */
+function incomeAt(share: number): number {
+  const upper = incomeQuantiles.findIndex(([quantile]) => share <= quantile);
+  const [toShare, toUsd] = incomeQuantiles[Math.max(upper, 1)]!;
+  const [fromShare, fromUsd] = incomeQuantiles[Math.max(upper, 1) - 1]!;
+  // Between two published points income grows by equal factors, not by equal sums.
+  const usd = fromUsd * (toUsd / fromUsd) ** ((share - fromShare) / (toShare - fromShare));
+  return Math.round(usd / 100) * 100;
+}
+
+function drawLoanAmount(random: Random, purpose: string): number {
+  const means: Readonly<Record<string, number>> = meanLoanAmountUsd;
+  const mean = means[purpose] ?? meanLoanAmountUsd.others;
+  // The mean of a log-normal distribution lies above its median by half the square of the spread, in logarithms.
+  const usd = mean * Math.exp(loanAmountLogSpread * standardNormal(random) - loanAmountLogSpread ** 2 / 2);
+  return Math.min(100_000, Math.max(1_000, Math.round(usd / 100) * 100));
+}
+
+function drawMonthlyDebt(random: Random, annualIncome: number): number {
+  const { lowest, likeliest, highest } = debtToIncome;
+  const at = random();
+  const width = highest - lowest;
+  const share =
+    at < (likeliest - lowest) / width
+      ? lowest + Math.sqrt(at * width * (likeliest - lowest))
+      : highest - Math.sqrt((1 - at) * width * (highest - likeliest));
+  return Math.round((share * annualIncome) / 12);
+}
+
+function drawBirthdate(random: Random, age: number): string {
+  const month = String(wholeNumber(random, 1, 12)).padStart(2, '0');
+  const day = String(wholeNumber(random, 1, 28)).padStart(2, '0');
+  return `${ageYear - age - 1}-${month}-${day}`;
+}

@@ -1,0 +1,169 @@
+import type { Weighted } from './random.ts';
+
+/**
+ * The published figures the borrowers are drawn from. README.md beside this file names each publication and says which
+ * figures are quoted as published and which are approximate. All are shares in percent unless said otherwise.
+ */
+
+/**
+ * FICO Score 8 of scoreable US consumers in fifty-point steps, April 2017 (Fair Isaac Corporation), regrouped to the bands
+ * of the API: where a band's edge cuts a published step, the step is taken as evenly filled.
+ */
+const fico = { to499: 4.7, to549: 6.8, to599: 8.5, to649: 10.0, to699: 13.2, to749: 17.1, to799: 19.0, to850: 20.7 };
+export const creditBands: Weighted<string> = [
+  ['300-579', fico.to499 + fico.to549 + 0.6 * fico.to599],
+  ['580-619', 0.4 * fico.to599 + 0.4 * fico.to649],
+  ['620-659', 0.6 * fico.to649 + 0.2 * fico.to699],
+  ['660-699', 0.8 * fico.to699],
+  ['700-749', fico.to749],
+  ['750-799', fico.to799],
+  ['800+', fico.to850],
+];
+
+/**
+ * Household money income of 2022, USD (US Census Bureau, P60-279): upper limits of the fifths, the median and the lower
+ * limit of the top twentieth. The outermost two points are this project's. Share of households below, and the income.
+ */
+export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
+  [0, 6_000],
+  [0.2, 30_000],
+  [0.4, 58_020],
+  [0.5, 74_580],
+  [0.6, 94_000],
+  [0.8, 153_000],
+  [0.95, 295_000],
+  [1, 900_000],
+];
+
+/**
+ * How strongly income rises with the credit score, as the correlation of the two normal scores behind them. Approximate:
+ * the FEDS Note "Are Income and Credit Scores Highly Correlated?" (August 2018) finds it moderate, near this figure.
+ */
+export const incomeCreditCorrelation = 0.3;
+
+/** Purposes of requests on a personal-loan marketplace in 2015 (LendingTree, 18 February 2016), see the README. */
+export const loanPurposes: Weighted<string> = [
+  ['debt_consolidation', 39.6 + 15.9],
+  ['home_improvement', 7.3],
+  ['major_purchase', 4.8 + 8.0],
+  ['medical_expenses', 5.0],
+  ['moving', 7.3],
+  ['vacation', 3.1],
+  ['wedding', 2.1],
+  ['business', 2.7],
+  ['other', 4.2],
+];
+
+/** Mean amounts asked for by purpose, USD, 2018 (LendingTree); purposes not published have the mean of all requests. */
+export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
+
+/** Spread of the logarithm of the amount around its middle: this project's, no publication gives it. */
+export const loanAmountLogSpread = 0.7;
+
+/** Terms asked for. Published: more than half ask for 36 months (LendingTree, 2018); the rest is approximate. */
+export const loanTerms: Weighted<number> = [
+  [12, 8],
+  [24, 12],
+  [36, 53],
+  [48, 7],
+  [60, 17],
+  [84, 3],
+];
+
+/** Ages of US adults, about 2022 (US Census Bureau, population estimates), approximate. */
+export const adultAges: Weighted<readonly [youngest: number, oldest: number]> = [
+  [[18, 24], 12],
+  [[25, 34], 17],
+  [[35, 44], 17],
+  [[45, 54], 16],
+  [[55, 64], 16],
+  [[65, 74], 13],
+  [[75, 90], 9],
+];
+
+/** Share of each age that is retired, approximate, chosen so that about 19 % of all adults are. */
+export function retiredShare(ageYears: number): number {
+  if (ageYears >= 65) return 0.75;
+  return ageYears >= 55 ? 0.15 : 0;
+}
+
+/** Adults not retired, about 2022 (BLS, Current Population Survey; self-employed with and without a corporation). */
+export const workingStatuses: Weighted<string> = [
+  ['employed', 54],
+  ['self_employed', 6],
+  ['other', 21],
+];
+
+/** Adults by tenure of their home, about 2022 (Federal Reserve, SHED), approximate. */
+export const housing: Weighted<string> = [
+  ['own', 65],
+  ['rent', 27],
+  ['other', 8],
+];
+
+/** Residents by citizenship, about 2022 (US Census Bureau, ACS; DHS estimates of permanent residents), approximate. */
+export const citizenship: Weighted<string> = [
+  ['citizen', 93],
+  ['perm_resident', 5],
+  ['visa', 2],
+];
+
+/** Highest education of people of 25 and over, about 2022 (US Census Bureau, ACS), approximate. */
+export const education: Weighted<string> = [
+  ['high_school', 26],
+  ['bachelors', 21],
+  ['graduate', 14],
+  ['other', 39],
+];
+
+/**
+ * All monthly debt with rent or mortgage, as a share of gross monthly income. Not a published distribution: a triangle
+ * from 5 % to 60 % whose peak is the median share of income that goes to rent alone, about 30 % (ACS 2022).
+ */
+export const debtToIncome = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
+
+/**
+ * Residents on 1 April 2020 (US Census Bureau: states, the District and Puerto Rico from the apportionment release, the
+ * island areas from their own census), and the first three digits of a ZIP code of that place (USPS).
+ */
+// biome-ignore format: a table of places reads better in rows
+export const places: Weighted<{ readonly state: string; readonly zip: string }> = [
+  [{ state: 'AL', zip: '350' }, 5_024_279], [{ state: 'AK', zip: '995' }, 733_391], [{ state: 'AZ', zip: '850' }, 7_151_502],
+  [{ state: 'AR', zip: '720' }, 3_011_524], [{ state: 'CA', zip: '900' }, 39_538_223], [{ state: 'CO', zip: '802' }, 5_773_714],
+  [{ state: 'CT', zip: '061' }, 3_605_944], [{ state: 'DE', zip: '197' }, 989_948], [{ state: 'DC', zip: '200' }, 689_545],
+  [{ state: 'FL', zip: '331' }, 21_538_187], [{ state: 'GA', zip: '303' }, 10_711_908], [{ state: 'HI', zip: '968' }, 1_455_271],
+  [{ state: 'ID', zip: '837' }, 1_839_106], [{ state: 'IL', zip: '606' }, 12_812_508], [{ state: 'IN', zip: '462' }, 6_785_528],
+  [{ state: 'IA', zip: '503' }, 3_190_369], [{ state: 'KS', zip: '672' }, 2_937_880], [{ state: 'KY', zip: '402' }, 4_505_836],
+  [{ state: 'LA', zip: '701' }, 4_657_757], [{ state: 'ME', zip: '041' }, 1_362_359], [{ state: 'MD', zip: '212' }, 6_177_224],
+  [{ state: 'MA', zip: '021' }, 7_029_917], [{ state: 'MI', zip: '482' }, 10_077_331], [{ state: 'MN', zip: '554' }, 5_706_494],
+  [{ state: 'MS', zip: '392' }, 2_961_279], [{ state: 'MO', zip: '631' }, 6_154_913], [{ state: 'MT', zip: '591' }, 1_084_225],
+  [{ state: 'NE', zip: '681' }, 1_961_504], [{ state: 'NV', zip: '891' }, 3_104_614], [{ state: 'NH', zip: '031' }, 1_377_529],
+  [{ state: 'NJ', zip: '071' }, 9_288_994], [{ state: 'NM', zip: '871' }, 2_117_522], [{ state: 'NY', zip: '100' }, 20_201_249],
+  [{ state: 'NC', zip: '282' }, 10_439_388], [{ state: 'ND', zip: '581' }, 779_094], [{ state: 'OH', zip: '432' }, 11_799_448],
+  [{ state: 'OK', zip: '731' }, 3_959_353], [{ state: 'OR', zip: '972' }, 4_237_256], [{ state: 'PA', zip: '191' }, 13_002_700],
+  [{ state: 'RI', zip: '029' }, 1_097_379], [{ state: 'SC', zip: '292' }, 5_118_425], [{ state: 'SD', zip: '571' }, 886_667],
+  [{ state: 'TN', zip: '372' }, 6_910_840], [{ state: 'TX', zip: '770' }, 29_145_505], [{ state: 'UT', zip: '841' }, 3_271_616],
+  [{ state: 'VT', zip: '054' }, 643_077], [{ state: 'VA', zip: '232' }, 8_631_393], [{ state: 'WA', zip: '981' }, 7_705_281],
+  [{ state: 'WV', zip: '253' }, 1_793_716], [{ state: 'WI', zip: '532' }, 5_893_718], [{ state: 'WY', zip: '820' }, 576_851],
+  [{ state: 'PR', zip: '009' }, 3_285_874], [{ state: 'GU', zip: '969' }, 153_836], [{ state: 'VI', zip: '008' }, 87_146],
+  [{ state: 'AS', zip: '967' }, 49_710], [{ state: 'MP', zip: '969' }, 47_329],
+];
+
+/**
+ * How many fill in what they need not (this project's, no publication gives it): the conditional fields where their
+ * condition holds, and the others anywhere.
+ */
+export const filledIn = {
+  conditional: 0.85,
+  monthly_debt_payments: 0.4,
+  housing_status: 0.6,
+  loan_term_months: 0.6,
+  birthdate: 0.7,
+  citizenship_status: 0.6,
+  co_borrower: 0.3,
+  education_level: 0.3,
+  address_zip: 0.4,
+};
+
+/** Of those who answer the question about a second borrower, the share who have one: this project's. */
+export const withCoBorrower = 0.25;

@@ -1,0 +1,16 @@
+import { readFile, writeFile } from 'node:fs/promises';
+
+const begin = '<!-- results: written by `make bench` with --publish -->';
+const end = '<!-- end of results -->';
+
+/** Replaces what stands between the two marks of a Markdown text. Throws when it has no marks. */
+export function withResults(text: string, results: string): string {
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from === -1 || to < from) throw new Error('the README has no place marked for the results');
+  return `${text.slice(0, from + begin.length)}\n${results}${text.slice(to)}`;
+}
+
+export async function publish(readme: string, results: string): Promise<void> {
+  await writeFile(readme, withResults(await readFile(readme, 'utf8'), results));
+}

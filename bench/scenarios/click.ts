@@ -1,0 +1,40 @@
+import type { PreparedRequest } from '../load/prepared-request.ts';
+import { type MarketplaceAnswer, marketplaceRequest, openSessions } from './borrowers.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Offers one session is shown, and so clicks of distinct (session, offer) pairs it can give. */
+const offersShown = 20;
+/** Enough to give some offers whoever the borrowers are, few enough not to prepare many clicks too many. */
+const sessionsAtOnce = 200;
+
+/**
+ * A borrower follows a click_url: the answer leaves once the click is on disk. Every pair of session and offer is clicked
+ * once, since a repeat books nothing; the sessions of a round are new. The redirect is not followed.
+ */
+export const clickScenario: Scenario = {
+  name: 'click',
+  title: 'GET /c, click redirect, durable',
+  targetRatio: 0.35,
+  route: { method: 'GET', path: '/c' },
+  expectedStatus: 302,
+  once: true,
+  prepare: async (stage, round) => {
+    const clicks: PreparedRequest[] = [];
+    for (let batch = 0; clicks.length < stage.roundRequests; batch++) {
+      const sessions = await openSessions(stage, sessionsAtOnce, 1_000 * round + batch);
+      const shown = await stage.caller.callAll(
+        sessions.map((session) => marketplaceRequest(session, offersShown)),
+        200,
+      );
+      const before = clicks.length;
+      for (const { body } of shown) {
+        for (const { click_url } of (JSON.parse(body) as MarketplaceAnswer).offers) {
+          const url = new URL(click_url);
+          clicks.push({ method: 'GET', path: url.pathname + url.search });
+        }
+      }
+      if (clicks.length === before) throw new Error('no borrower matches an offer of this catalog');
+    }
+    return clicks.slice(0, stage.roundRequests);
+  },
+};

@@ -1,0 +1,30 @@
+import { type MarketplaceAnswer, marketplaceRequest, openSessions } from './borrowers.ts';
+import type { Scenario } from './scenario.ts';
+
+const sessionsMax = 2_000;
+const offers = 5;
+
+/** A page asks again for the offers of a borrower whose ranking the session already holds. */
+export const marketplaceKnownScenario: Scenario = {
+  name: 'marketplace-known',
+  title: 'GET /marketplace, 5 offers, ranking known',
+  targetRatio: 0.4,
+  route: { method: 'GET', path: '/v1/personal-loans/marketplace' },
+  expectedStatus: 200,
+  once: false,
+  prepare: async (stage) => {
+    const known = stage.kept.get('requests') as ReturnType<typeof marketplaceRequest>[] | undefined;
+    if (known !== undefined) return known;
+    const count = Math.min(sessionsMax, stage.roundRequests);
+    const sessions = await openSessions(stage, count, 11);
+    const requests = sessions.map((session) => marketplaceRequest(session, offers));
+    // The first answer of each leaves its ranking behind; borrowers who match fewer than five offers are left out.
+    const answers = await stage.caller.callAll(requests, 200);
+    const full = requests.filter(
+      (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceAnswer).offers.length === offers,
+    );
+    if (full.length < count / 10) throw new Error('hardly any borrower matches five offers of this catalog');
+    stage.kept.set('requests', full);
+    return full;
+  },
+};

@@ -1,0 +1,27 @@
+import { inputsRequest, marketplaceRequest, type OpenSession, openSessions } from './borrowers.ts';
+import type { Scenario } from './scenario.ts';
+
+/**
+ * A page asks for offers right after the borrower's inputs, so that they must be ranked first. Each session is asked for
+ * once a round, and before each round the income of every borrower is changed to a figure it never had: no ranking of
+ * this session, nor of another one with the same inputs, can be in store. Only the GETs are measured.
+ */
+export const marketplaceUnknownScenario: Scenario = {
+  name: 'marketplace-unknown',
+  title: 'GET /marketplace, 5 of 200 offers, ranking not yet known',
+  targetRatio: 0.2,
+  route: { method: 'GET', path: '/v1/personal-loans/marketplace' },
+  expectedStatus: 200,
+  once: true,
+  catalogOffers: 200,
+  prepare: async (stage, round) => {
+    const sessions =
+      (stage.kept.get('sessions') as OpenSession[] | undefined) ?? (await openSessions(stage, stage.roundRequests, 13));
+    stage.kept.set('sessions', sessions);
+    await stage.caller.callAll(
+      sessions.map((session) => inputsRequest(session, { annual_income: session.borrower.annual_income + 1 + round })),
+      200,
+    );
+    return sessions.map((session) => marketplaceRequest(session, 5));
+  },
+};

@@ -1,0 +1,31 @@
+import type { HttpCaller } from '../load/http-caller.ts';
+import type { PreparedRequest } from '../load/prepared-request.ts';
+
+/** One figure: a route of the service under load, against a bare server that answers the same route. */
+export interface Scenario {
+  /** What `--only` takes. */
+  readonly name: string;
+  readonly title: string;
+  /** Throughput of the service over that of the bare server which the project aims at, at least. */
+  readonly targetRatio: number;
+  readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
+  readonly expectedStatus: number;
+  /** Every prepared request may be sent once only, since the second would cost less. */
+  readonly once: boolean;
+  /** Offers of a generated catalog; the example catalog when absent. */
+  readonly catalogOffers?: number;
+  /** What one round sends. `round` counts from 0. Whatever it asks of the service is outside the measurement. */
+  prepare(stage: Stage, round: number): Promise<PreparedRequest[]>;
+}
+
+/** What a scenario has at hand while it prepares. */
+export interface Stage {
+  readonly caller: HttpCaller;
+  readonly keys: readonly string[];
+  /** The keys in turn, so that the requests of all rounds are spread evenly over them. */
+  nextKey(): string;
+  /** Roughly how many requests one round should have at most where each may be sent once only. */
+  readonly roundRequests: number;
+  /** What the scenario keeps from round to round; a new one for every service process. */
+  readonly kept: Map<string, unknown>;
+}

@@ -1,0 +1,14 @@
+import { sessionRequest } from './borrowers.ts';
+import type { Scenario } from './scenario.ts';
+
+/** A landing page opens its session: the answer leaves once the session is on disk. */
+export const sessionScenario: Scenario = {
+  name: 'session',
+  title: 'POST /session, durable',
+  targetRatio: 0.35,
+  route: { method: 'POST', path: '/v1/personal-loans/session' },
+  expectedStatus: 200,
+  once: false,
+  // One request for each key, in turn: every key stays below its limit, and the limits are at work.
+  prepare: async (stage) => stage.keys.map(sessionRequest),
+};

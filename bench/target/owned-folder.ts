@@ -1,0 +1,30 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+// Imported for its exit handler, which must come before ours: servers first, then the folders they write to.
+import './child-process.ts';
+
+const existing = new Set<string>();
+
+process.on('exit', () => {
+  // A server that has just been killed may still be finishing a write, so the removal tries again.
+  for (const folder of existing) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+});
+
+/** A folder that never outlives this process. */
+export interface OwnedFolder {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+export async function makeOwnedFolder(parent: string, prefix: string): Promise<OwnedFolder> {
+  const path = await mkdtemp(join(parent, prefix));
+  existing.add(path);
+  return {
+    path,
+    remove: async () => {
+      await rm(path, { recursive: true, force: true });
+      existing.delete(path);
+    },
+  };
+}
