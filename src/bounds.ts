@@ -59,6 +59,11 @@ export const bounds = {
   catalogFileBytesMax: 64 * 1024 * 1024,
   /** Faults of one catalog file that are named; the rest are only counted. */
   catalogFaultsMax: 1_000,
+  offerIdCharactersMax: 64,
+  /** Code points, so up to twice as many UTF-16 units. */
+  lenderNameCharactersMax: 100,
+  catalogVersionCharacters: 12,
+  payoutUsdMax: 100_000,
   /** Largest loan or limit an offer may name, in whole USD. */
   catalogAmountUsdMax: 100_000_000,
   /** Different terms that may occur in one catalog: a set of them is kept as the bits of one number. */
@@ -81,10 +86,10 @@ export const bounds = {
   clickAttributedMs: 24 * 60 * 60 * 1000,
   /** A click redirects anyway when the log takes longer. */
   clickLogWaitMs: 500,
-  /** Clicks of one session that are recorded; more still redirect. Above max_offers times any honest repetition. */
-  clicksRecordedPerSessionMax: 200,
-  /** Sessions whose recorded clicks are being counted at one time. */
-  clickCountersMax: 100_000,
+  /** Clicks of one session on one offer that are recorded; more still redirect. Above any honest repetition. */
+  clicksRecordedPerLinkMax: 10,
+  /** Links whose recorded clicks are being counted at one time. */
+  clickCountersMax: 200_000,
 
   // Limits (contract 8, D13)
   requestsPerMinute: 500,
@@ -172,6 +177,11 @@ assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < b
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.headBytesMax);
 assert(bounds.offersDefault <= bounds.offersMax);
 assert(bounds.catalogOffersMax < 2 ** 16);
+// Whatever a catalog may name or promise, the ledger's readers take: they leave out a record with more.
+assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
+assert(bounds.lenderNameCharactersMax * 2 <= bounds.ledgerNameCharactersMax);
+assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
+assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
 // An amount and two rates in hundredths of a percent share one sort key, which must stay an exact integer.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.catalogAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);

@@ -92,7 +92,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
   const { dataDir, clock, logger } = options;
-  mkdirSync(dataDir, { recursive: true });
+  // Ids of live sessions and the callers' metadata are in there: nobody else's business.
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(dataDir);
   closers.add(() => lock.release());
 
@@ -251,7 +252,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     catalogs,
     ledger,
     devices,
-    budget: new ClickBudget(bounds.clicksRecordedPerSessionMax, bounds.clickCountersMax),
+    budget: new ClickBudget(bounds.clicksRecordedPerLinkMax, bounds.clickCountersMax),
     patience,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,

@@ -18,6 +18,8 @@ export interface Refusal {
   readonly fieldsInvalid?: readonly InvalidField[];
   /** Whole seconds, at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
+  /** The request may have taken effect all the same (SERVICE_UNAVAILABLE, D2). */
+  readonly outcomeUnknown?: boolean;
 }
 
 /** What an operation comes to: its value, or the reason why not. Exceptions are left for bugs and broken machines. */

@@ -7,8 +7,7 @@ import type { LedgerRecord } from './ledger-record.ts';
 export interface EventLog {
   /**
    * Appends a record; the promise settles when the group it travels in is durable. Everything the record refers to is
-   * copied before the call returns. Rejects with `LogUnavailable` when the log is full, closed or cannot be written; the
-   * record may or may not survive then, so the caller must answer that the outcome is unknown (503).
+   * copied before the call returns. Rejects with `LogUnavailable` when the log is full, closed or cannot be written.
    */
   append(record: LedgerRecord): Promise<void>;
   /** Appends a record nobody waits for (a view): it rides the next group. False when the log cannot take it. */
@@ -25,7 +24,17 @@ export interface EventLog {
   close(): Promise<void>;
 }
 
-/** The log refused or lost a record: it is full, closed, or its file cannot be written. */
+/** A record did not become durable in time: the log is full, closed, or its file cannot be written. */
 export class LogUnavailable extends Error {
   override readonly name = 'LogUnavailable';
+  /**
+   * Whether the log took the record all the same. Then it is written as soon as the log works again, so what it tells is to
+   * be counted on.
+   */
+  readonly taken: boolean;
+
+  constructor(message: string, taken: boolean, options?: ErrorOptions) {
+    super(message, options);
+    this.taken = taken;
+  }
 }

@@ -214,9 +214,9 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   }
 
   append(record: Item): Promise<void> {
-    if (!this.#healthy) return Promise.reject(new LogUnavailable('the log cannot be written'));
-    if (this.#closing) return Promise.reject(new LogUnavailable('the log is closed'));
-    if (!this.#add(record)) return Promise.reject(new LogUnavailable('too much waits for the log'));
+    if (!this.#healthy) return Promise.reject(new LogUnavailable('the log cannot be written', false));
+    if (this.#closing) return Promise.reject(new LogUnavailable('the log is closed', false));
+    if (!this.#add(record)) return Promise.reject(new LogUnavailable('too much waits for the log', false));
     this.#storeNow();
     return this.#gathering.promise();
   }
@@ -299,7 +299,7 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
           this.#healthy = false;
           this.#onTrouble({ kind: 'unavailable', error });
         }
-        const unavailable = new LogUnavailable('the log cannot be written', { cause: error });
+        const unavailable = new LogUnavailable('the log cannot be written', true, { cause: error });
         group.reject(unavailable);
         this.#gathering.reject(unavailable);
         if (this.#closing) return false;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { wwwAuthenticate } from '../access/api-key.ts';
 import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
@@ -20,15 +21,17 @@ export interface ApiFacePorts {
 interface Route {
   readonly vertical: Vertical;
   readonly operation: Operation;
+  /** HEAD goes with GET. */
+  readonly method: 'POST' | 'GET';
   /** Value of the Allow header. */
-  readonly allow: 'POST, OPTIONS' | 'GET, HEAD, OPTIONS';
+  readonly allow: string;
 }
 
-const operationPaths: readonly (readonly [segment: string, operation: Operation, allow: Route['allow']])[] = [
-  ['session', 'create_session', 'POST, OPTIONS'],
-  ['inputs', 'submit_inputs', 'POST, OPTIONS'],
-  ['marketplace', 'get_marketplace', 'GET, HEAD, OPTIONS'],
-  ['analytics', 'query_analytics', 'GET, HEAD, OPTIONS'],
+const operationPaths: readonly (readonly [segment: string, operation: Operation, method: Route['method']])[] = [
+  ['session', 'create_session', 'POST'],
+  ['inputs', 'submit_inputs', 'POST'],
+  ['marketplace', 'get_marketplace', 'GET'],
+  ['analytics', 'query_analytics', 'GET'],
 ];
 
 const marketplaceParameters = new Set(['sub_id', 'format', 'max_offers', 'sort'] as const);
@@ -47,8 +50,9 @@ export class ApiFace {
   constructor(ports: ApiFacePorts) {
     this.#ports = ports;
     for (const vertical of ports.verticals) {
-      for (const [segment, operation, allow] of operationPaths) {
-        this.#routes.set(`/v1/${vertical.segment}/${segment}`, { vertical, operation, allow });
+      for (const [segment, operation, method] of operationPaths) {
+        const allow = method === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
+        this.#routes.set(`/v1/${vertical.segment}/${segment}`, { vertical, operation, method, allow });
       }
     }
   }
@@ -61,7 +65,7 @@ export class ApiFace {
     if (method === 'OPTIONS') return this.#describe(exchange, route);
     const cors = this.#ports.cors.headersFor(exchange);
     exchange.refusalHeaders = cors;
-    if (!route.allow.startsWith(method) && !(method === 'HEAD' && route.allow.startsWith('GET'))) {
+    if (method !== route.method && !(method === 'HEAD' && route.method === 'GET')) {
       return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, [...cors, 'Allow', route.allow]);
     }
 
@@ -135,6 +139,8 @@ export class ApiFace {
     exchange.readBody(
       (bytes) => {
         if (!isJson) return giveUp({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+        // Bytes that are no UTF-8 would be replaced without a word, and the replacement kept.
+        if (!isUtf8(bytes)) return giveUp({ code: 'INVALID_REQUEST', param: 'body' });
         let body: unknown;
         try {
           body = JSON.parse(bytes.toString());

@@ -30,14 +30,10 @@ export class ApiOperations {
     body: unknown,
     idempotencyKey: string | null,
   ): Promise<Outcome<CreatedSession>> {
-    let created = false;
-    try {
-      const outcome = await createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey);
-      created = outcome.ok && !outcome.value.replayed;
-      return outcome;
-    } finally {
-      if (!created) daySlot?.giveBack();
-    }
+    const outcome = await createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey);
+    const mayHaveCreated = outcome.ok ? !outcome.value.replayed : outcome.refusal.outcomeUnknown === true;
+    if (!mayHaveCreated) daySlot?.giveBack();
+    return outcome;
   }
 
   submitInputs(admission: Admission, body: unknown): Outcome<InputsView> {

@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isLongerThan } from '../domain/code-points.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
+import { done, invalidRequest, type Outcome, refused, refusedFor, unavailable } from '../domain/outcome.ts';
 import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { recordKind } from '../events/ledger-record.ts';
 import type { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
@@ -22,7 +22,7 @@ export interface CreateSessionPorts {
   readonly sessions: SessionStore;
   readonly ledger: EventLog;
   readonly devices: DeviceClassifier;
-  readonly idempotencyKeys: IdempotencyKeys<Outcome<SessionView>>;
+  readonly idempotencyKeys: IdempotencyKeys<Outcome<CreatedSession>>;
   readonly sessionTtlMs: number;
 }
 
@@ -63,9 +63,18 @@ export interface CreatedSession {
   readonly replayed: boolean;
 }
 
+/** A session whose record is on its way: it becomes the caller's when the record is durable. */
+interface OpenedSession {
+  readonly subId: string;
+  readonly view: SessionView;
+  /** Where its record lies in the ledger, if the ledger took it. */
+  readonly position: number;
+  readonly durable: Promise<void>;
+}
+
 /**
- * POST /session (contract 4.1). With an Idempotency-Key (D5), a repeat gets the first answer and creates nothing; one that
- * comes while the first is pending waits for it. A first request that was refused is forgotten: its repeat is a first one.
+ * POST /session (contract 4.1). With an Idempotency-Key (D5), a request that was made before gets what it got then, waiting
+ * for it if need be, and creates nothing; unless it was refused: then this is the first.
  */
 export async function createSession(
   ports: CreateSessionPorts,
@@ -77,29 +86,45 @@ export async function createSession(
   if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
   const read = readSessionRequest(body);
   if (!read.ok) return read;
-  if (idempotencyKey === null) return created(await openSession(ports, tenant, keyNumber, read.value), false);
+  const request = read.value;
 
-  const key = `${tenant.account} ${tenant.vertical.number} ${tenant.mode} ${idempotencyKey}`;
-  const payload = hash('sha256', JSON.stringify(body), 'base64');
-  const first = ports.idempotencyKeys.find(key);
-  if (first !== undefined) {
-    return first.payload === payload ? created(await first.answer, true) : refusedFor('IDEMPOTENCY_MISMATCH');
+  let key: string | null = null;
+  let payload = '';
+  if (idempotencyKey !== null) {
+    key = `${tenant.account} ${tenant.vertical.number} ${tenant.mode} ${idempotencyKey}`;
+    payload = hash('sha256', JSON.stringify(request), 'base64');
+    const first = ports.idempotencyKeys.find(key);
+    if (first !== undefined) return first.payload === payload ? first.answer() : refusedFor('IDEMPOTENCY_MISMATCH');
+    if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
   }
-  if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
-  const answer = openSession(ports, tenant, keyNumber, read.value);
-  ports.idempotencyKeys.remember(key, { payload, answer });
-  let remembered = false;
+
+  const opened = openSession(ports, tenant, keyNumber, request);
+  if (opened === null) return unavailable(bounds.retryAfterSeconds);
+  if (key !== null) ports.idempotencyKeys.remember(key, { payload, answer: () => replay(ports, opened) });
   try {
-    const outcome = await answer;
-    remembered = outcome.ok;
-    return created(outcome, false);
-  } finally {
-    if (!remembered) ports.idempotencyKeys.forget(key);
+    await opened.durable;
+    return done({ session: opened.view, replayed: false });
+  } catch (fault) {
+    if (!(fault instanceof LogUnavailable)) throw fault;
+    if (key === null || !fault.taken) ports.sessions.delete(opened.subId);
+    if (key !== null && !fault.taken) ports.idempotencyKeys.forget(key);
+    return notDurable(fault.taken);
   }
 }
 
-function created(outcome: Outcome<SessionView>, replayed: boolean): Outcome<CreatedSession> {
-  return outcome.ok ? done({ session: outcome.value, replayed }) : outcome;
+/** What a repeat gets: the first answer, also where the first request was told 503 and its record was written later. */
+async function replay({ ledger }: CreateSessionPorts, opened: OpenedSession): Promise<Outcome<CreatedSession>> {
+  try {
+    await opened.durable;
+  } catch (fault) {
+    if (!(fault instanceof LogUnavailable)) throw fault;
+    if (!fault.taken || ledger.durablePosition < opened.position) return notDurable(fault.taken);
+  }
+  return done({ session: opened.view, replayed: true });
+}
+
+function notDurable(outcomeUnknown: boolean): Outcome<never> {
+  return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds, outcomeUnknown });
 }
 
 /** 1 to 255 visible ASCII characters (D5). */
@@ -120,43 +145,35 @@ function readSessionRequest(body: unknown): Outcome<SessionRequest> {
   return done({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
 }
 
-/**
- * The session exists for the caller once its record is durable; a refusal after the record was appended leaves open whether
- * it counts, which is what 503 says (D2).
- */
-async function openSession(
-  ports: CreateSessionPorts,
+/** Puts a session in the store and its record on the way; null when there is no room for one more. */
+function openSession(
+  { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionPorts,
   tenant: Tenant,
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
-): Promise<Outcome<SessionView>> {
-  if (!ports.sessions.reserve()) return unavailable(bounds.retryAfterSeconds);
-  const createdMs = ports.clock.wallMs();
-  const subId = ports.subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-  const session = { tenant, createdMs, fields: emptyPocketVector(tenant.vertical), ranked: null };
-  if (!ports.sessions.add(subId, session)) return unavailable(bounds.retryAfterSeconds);
-  try {
-    await ports.ledger.append([
-      recordKind.sessionCreated,
-      createdMs,
-      ports.subIds.issuedBytes,
-      referrerTag,
-      keyNumber,
-      ports.devices.classify(userAgent),
-      metadata,
-    ]);
-  } catch (fault) {
-    ports.sessions.delete(subId);
-    if (fault instanceof LogUnavailable) return unavailable(bounds.retryAfterSeconds);
-    throw fault;
-  }
-  return done({
+): OpenedSession | null {
+  if (!sessions.reserve()) return null;
+  const createdMs = clock.wallMs();
+  const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
+  if (!sessions.add(subId, { tenant, createdMs, fields: emptyPocketVector(tenant.vertical), ranked: null }))
+    return null;
+  const durable = ledger.append([
+    recordKind.sessionCreated,
+    createdMs,
+    subIds.issuedBytes,
+    referrerTag,
+    keyNumber,
+    devices.classify(userAgent),
+    metadata,
+  ]);
+  const view = {
     sub_id: subId,
     referrer_tag: referrerTag,
     created_at: isoTimestamp(createdMs),
-    expires_at: isoTimestamp(createdMs + ports.sessionTtlMs),
+    expires_at: isoTimestamp(createdMs + sessionTtlMs),
     sandbox: tenant.mode === 'test',
-  });
+  };
+  return { subId, view, position: ledger.appendedPosition, durable };
 }
 
 function hasTypedUserAgent(body: object): boolean {

@@ -67,7 +67,7 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
     !request.looksOnly &&
     clickedMs <= createdMs + bounds.clickAttributedMs &&
     !ports.devices.isBot(request.userAgent) &&
-    ports.budget.spend(request.sub);
+    ports.budget.spend(request.sub, request.offer);
   if (countable) {
     const { lenderName } = catalog.offers[offerIndex]!;
     const durable = await record(ports, [

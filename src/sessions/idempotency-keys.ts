@@ -5,7 +5,8 @@ import type { Clock } from '../domain/clock.ts';
 export interface FirstRequest<Answer> {
   /** Digest of its payload: a repeat must match it. */
   readonly payload: string;
-  readonly answer: Promise<Answer>;
+  /** The answer a repeat gets; asked for by each. */
+  readonly answer: () => Promise<Answer>;
 }
 
 export interface IdempotencyKeysOptions {
@@ -31,17 +32,23 @@ export class IdempotencyKeys<Answer> {
       sizeCalculation: () => 1,
       ttl: rememberedMs,
       ttlResolution: 0,
+      allowStale: true, // so that iterating shows what is over, too
       perf: { now: () => clock.wallMs() },
     });
   }
 
   find(key: string): FirstRequest<Answer> | undefined {
-    return this.#first.get(key);
+    return this.#first.peek(key, { allowStale: false });
   }
 
-  /** Whether one more key can be remembered. */
+  /** Whether one more key can be remembered. Keys end in the order they came, so looking at the oldest is enough. */
   hasRoom(): boolean {
-    return this.#first.size < this.#keysMax || (this.#first.purgeStale() && this.#first.size < this.#keysMax);
+    while (this.#first.size >= this.#keysMax) {
+      const oldest = this.#first.rkeys().next().value;
+      if (oldest === undefined || this.#first.getRemainingTTL(oldest) > 0) return false;
+      this.#first.delete(oldest);
+    }
+    return true;
   }
 
   /** Only while there is room. */

@@ -68,7 +68,8 @@ export class MemorySessionStore implements SessionStore {
   }
 
   get(subId: string): Session | undefined {
-    return this.#partOf(subId).get(subId);
+    // Not `get`: all sessions live equally long and none is evicted, so there is no recency to keep.
+    return this.#partOf(subId).peek(subId);
   }
 
   reserve(): boolean {

@@ -30,6 +30,20 @@ atEveryDoor('routes:', (door) => {
       }
     });
 
+    test(`${operation} answers no method that only begins like one it knows`, async () => {
+      const { market, fixture } = door;
+      const { key } = market.issueKey(fixture);
+      for (const method of ['G', 'GE', 'GETS', 'P', 'POS', 'POSTS', 'get', 'post']) {
+        const answer = await market.http.send({
+          method,
+          path: `/v1/${fixture.vertical.segment}/${operation}`,
+          headers: { Authorization: `Bearer ${key}` },
+        });
+        // The parser of node:http knows the methods there are, and refuses others by itself.
+        assert.ok(answer.status === 405 || answer.status === 400, `${method} ${answer.status}`);
+      }
+    });
+
     test(`${operation} answers OPTIONS without a key`, async () => {
       const { market, fixture } = door;
       const path = `/v1/${fixture.vertical.segment}/${operation}`;

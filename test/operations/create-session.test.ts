@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { done, type Outcome } from '../../src/domain/outcome.ts';
 import { deviceClasses } from '../../src/events/ledger-record.ts';
-import { createSession, type SessionView } from '../../src/operations/create-session.ts';
+import { type CreatedSession, createSession } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
@@ -25,7 +25,7 @@ class Bench {
   readonly devices = new DeviceClassifier(100);
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
-  readonly idempotencyKeys = new IdempotencyKeys<Outcome<SessionView>>({
+  readonly idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
     clock: this.clock,
     rememberedMs: sessionTtlMs,
     keysMax: 3,
@@ -272,7 +272,10 @@ describe('createSession', () => {
     bench.ledger.breakFiles();
     for (let attempt = 0; attempt < 5; attempt++) {
       const outcome = await bench.create({ referrer_tag });
-      assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+      assert(!outcome.ok);
+      const { code, retryAfterSeconds, outcomeUnknown } = outcome.refusal;
+      // The first is taken by the log and waits there; the others find out at once that it cannot be written.
+      assert.deepEqual([code, retryAfterSeconds, outcomeUnknown], ['SERVICE_UNAVAILABLE', 1, attempt === 0]);
       assert.equal(bench.sessions.size, 0);
     }
     bench.ledger.repair();
@@ -358,6 +361,31 @@ describe('createSession with an Idempotency-Key', () => {
     bench.clock.advance(sessionTtlMs + 1);
     const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(retry.ok && !retry.value.replayed);
+  });
+
+  it('answers the retry of a request whose record the log could only write later with that very session', async (t) => {
+    const bench = await Bench.open(t);
+    bench.ledger.breakFiles();
+    const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(!first.ok);
+    assert.deepEqual([first.refusal.code, first.refusal.outcomeUnknown], ['SERVICE_UNAVAILABLE', true]);
+    const tooEarly = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(!tooEarly.ok);
+    assert.equal(tooEarly.refusal.code, 'SERVICE_UNAVAILABLE');
+    bench.ledger.repair();
+    while (bench.ledger.log.durablePosition === 0) await new Promise((resolve) => setImmediate(resolve));
+    const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(retry.ok && retry.value.replayed);
+    assert(bench.sessions.get(retry.value.session.sub_id) !== undefined);
+    assert.equal((await bench.ledger.records()).length, 1);
+  });
+
+  it('compares payloads by what it understands of them', async (t) => {
+    const bench = await Bench.open(t);
+    await bench.createWithKey({ referrer_tag, unknown: 1 }, 'retry-1');
+    const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`);
+    const repeat = await bench.createWithKey({ unknown: deep, referrer_tag }, 'retry-1');
+    assert(repeat.ok && repeat.value.replayed);
   });
 
   it('takes 1 to 255 visible ASCII characters for a key, and nothing else', async (t) => {
