@@ -3,9 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
-import { type Deadlined, DeadlineQueue } from './deadline-queue.ts';
+import { DeadlineQueue } from './deadline-queue.ts';
+import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { InFlight } from './in-flight.ts';
-import { type Exchange, type Listener, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
+import { type Listener, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
 
@@ -34,7 +35,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   return listener;
 }
 
-class NodeListener implements Listener {
+class NodeListener implements Listener, ExchangeListener {
   readonly engine = 'node';
   readonly options: ListenerOptions;
   readonly requests = new InFlight();
@@ -154,72 +155,48 @@ const paramOfParserError: { readonly [code: string]: string } = {
   HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding',
 };
 
-/** One request on node:http; its states are those of the native exchange. */
-class NodeExchange implements Exchange, Deadlined {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly requestId = nextRequestId();
-  over = false;
-  refusalHeaders = noHeaders;
-  dueMs = 0;
-  private readonly listener: NodeListener;
+/** One request on node:http. */
+class NodeExchange extends EngineExchange<NodeListener> {
+  protected override handling = true;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  private handling = true;
-  private bodyAsked = false;
-  /** While the body is awaited: whom to tell that it will not come. */
-  private onNoBody: (() => void) | undefined;
-  /** The body is not fit to be read, so the connection ends with this exchange. */
-  private bodyUnwanted: boolean;
-  private counted = true;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
-    this.listener = listener;
-    this.request = request;
-    this.response = response;
-    this.method = request.method ?? '';
     const target = request.url ?? '';
     const question = target.indexOf('?');
-    this.path = question === -1 ? target : target.slice(0, question);
-    this.query = question === -1 ? '' : target.slice(question + 1);
+    const path = question === -1 ? target : target.slice(0, question);
+    super(listener, request.method ?? '', path, question === -1 ? '' : target.slice(question + 1));
+    this.request = request;
+    this.response = response;
     this.bodyUnwanted = Number(request.headers['content-length'] ?? 0) > listener.options.bodyBytesMax;
   }
 
   run(): void {
-    const { options, requests, deadlines } = this.listener;
-    requests.begin();
-    deadlines.add(this, performance.now());
-    const malformed = this.malformed();
-    if (malformed === undefined) {
-      try {
-        options.handler(this)?.catch((fault: unknown) => this.fail(fault));
-      } catch (fault) {
-        this.fail(fault);
-      }
-    } else {
-      this.bodyUnwanted = true;
-      this.refuse({ code: 'INVALID_REQUEST', param: malformed });
-    }
+    this.listener.deadlines.add(this, performance.now());
+    this.handle();
     this.handling = false;
   }
 
-  header(lowerCaseName: string): string {
+  override header(lowerCaseName: string): string {
     return this.handling ? (this.request.headersDistinct[lowerCaseName]?.[0] ?? '') : '';
   }
 
-  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
-    if (!this.handling || this.bodyAsked) throw new Error('readBody is for once, before the handler returns');
-    this.bodyAsked = true;
-    if (this.over) {
-      onNoBody?.();
-      return;
-    }
-    this.onNoBody = onNoBody;
-    if (this.bodyUnwanted) {
-      this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
-      return;
-    }
+  /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */
+  giveUpBody(): void {
+    this.response.end();
+  }
+
+  /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
+  protected override malformed(): string | undefined {
+    const { headersDistinct, httpVersion } = this.request;
+    if (headersDistinct['transfer-encoding'] !== undefined) return 'Transfer-Encoding';
+    if ((headersDistinct['content-length']?.length ?? 0) > 1) return 'Content-Length';
+    const hosts = headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'Host';
+    return this.path.startsWith('/') ? undefined : 'request-target';
+  }
+
+  protected override gather(onBody: (body: Buffer) => void | Promise<void>): void {
     // The parser hands over no more than was declared, so the bound holds without counting.
     const chunks: Buffer[] = [];
     this.request.on('data', (chunk: Buffer) => {
@@ -230,89 +207,21 @@ class NodeExchange implements Exchange, Deadlined {
     });
   }
 
-  reply(reply: Reply): void {
-    if (this.over) return;
-    try {
-      this.answer(reply);
-    } catch (fault) {
-      this.fail(fault);
-    }
-  }
-
-  onDeadline(): void {
-    if (this.over) {
-      // It lingered for long enough.
-      this.request.socket.destroy();
-      return;
-    }
-    this.listener.options.onDeadline?.();
-    this.refuse({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
-  }
-
-  /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */
-  giveUpBody(): void {
-    this.response.end();
-  }
-
-  /** The answer has left, or the client has. */
-  release(): void {
-    this.over = true;
-    this.forgetBody();
-    this.listener.deadlines.remove(this);
-    this.uncount();
-  }
-
-  /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
-  private malformed(): string | undefined {
-    const { headersDistinct, httpVersion } = this.request;
-    if (headersDistinct['transfer-encoding'] !== undefined) return 'Transfer-Encoding';
-    if ((headersDistinct['content-length']?.length ?? 0) > 1) return 'Content-Length';
-    const hosts = headersDistinct.host?.length ?? 0;
-    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'Host';
-    return this.path.startsWith('/') ? undefined : 'request-target';
-  }
-
-  private deliver(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
-    this.onNoBody = undefined;
-    try {
-      onBody(body)?.catch((fault: unknown) => this.fail(fault));
-    } catch (fault) {
-      this.fail(fault);
-    }
-  }
-
-  /** The exchange is over: a body still awaited will not come. */
-  private forgetBody(): void {
-    const { onNoBody } = this;
-    this.onNoBody = undefined;
-    try {
-      onNoBody?.();
-    } catch (fault) {
-      this.listener.options.onFault(fault, this.requestId);
-    }
-  }
-
-  private fail(fault: unknown): void {
-    this.listener.options.onFault(fault, this.requestId);
-    if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
-  }
-
-  private refuse(refusal: Refusal): void {
-    this.answer(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
-  }
-
-  private answer(reply: Reply): void {
+  protected override answer(reply: Reply): void {
     const { response, listener } = this;
     const headers = [...reply.headers, 'X-Request-Id', this.requestId];
     if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyBytes(reply)));
     if (this.bodyUnwanted || listener.draining) headers.push('Connection', 'close');
     // Throws, with nothing sent, when a header holds what a header may not.
     response.writeHead(reply.status, headers);
-    this.over = true;
-    this.forgetBody();
+    this.settle();
     listener.deadlines.remove(this);
     if (this.bodyUnwanted) this.linger(reply);
     else response.end(reply.body);
+  }
+
+  protected override disconnect(): void {
+    this.request.socket.destroy();
   }
 
   /**
@@ -328,10 +237,5 @@ class NodeExchange implements Exchange, Deadlined {
     listener.deadlines.add(this, performance.now());
     request.once('end', () => this.giveUpBody());
     request.resume();
-  }
-
-  private uncount(): void {
-    if (this.counted) this.listener.requests.end();
-    this.counted = false;
   }
 }

@@ -2,12 +2,11 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { bounds } from '../bounds.ts';
-import type { Refusal } from '../domain/outcome.ts';
-import { type Deadlined, DeadlineQueue } from './deadline-queue.ts';
+import { DeadlineQueue } from './deadline-queue.ts';
+import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { InFlight } from './in-flight.ts';
-import { type Exchange, type Listener, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
+import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
-import { nextRequestId } from './request-id.ts';
 
 // The only file that touches the native library. docs/native-http.md holds its contract: which of its values is valid when.
 
@@ -74,7 +73,7 @@ async function whyNotListening(host: string, port: number): Promise<unknown> {
   return new Error(`the HTTP engine could not listen on ${host}:${port}`);
 }
 
-class UwsListener implements Listener {
+class UwsListener implements Listener, ExchangeListener {
   readonly engine = 'uws';
   readonly options: ListenerOptions;
   readonly requests = new InFlight();
@@ -156,112 +155,35 @@ function countFraming(lowerCaseName: string): void {
 
 const emptyBody = Buffer.alloc(0);
 
-/**
- * One request on the native engine.
- *
- *     handling ──reply──> over ─────────────────────────> released
- *        │                  └─(body refused)─> lingering ─┘
- *        └─return─> pending ──reply, deadline──> over ...
- *     an abort leads from everywhere to: over, released
- *
- * `req` is ours while handling, `res` until released.
- */
-class UwsExchange implements Exchange, Deadlined {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly requestId = nextRequestId();
-  over = false;
-  refusalHeaders = noHeaders;
-  dueMs = 0;
-  private readonly listener: UwsListener;
+/** One request on the native engine. `req` is ours while handling, `res` until released. */
+class UwsExchange extends EngineExchange<UwsListener> {
   private req: HttpRequest | undefined;
   private res: HttpResponse | undefined;
   /** From Content-Length. */
   private declaredBytes = 0;
-  private bodyAsked = false;
-  /** While the body is awaited: whom to tell that it will not come. */
-  private onNoBody: (() => void) | undefined;
-  /** The body is not fit to be read, so the connection ends with this exchange. */
-  private bodyUnwanted = false;
-  /** Answered, and waiting for such a body to go by. */
-  private lingering = false;
   private held: { readonly reply: Reply; readonly head: string } | undefined;
 
   constructor(listener: UwsListener, res: HttpResponse, req: HttpRequest) {
-    this.listener = listener;
+    // The query is declared a string, and undefined when there is no question mark.
+    super(listener, req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery() ?? '');
     this.res = res;
     this.req = req;
-    this.method = req.getCaseSensitiveMethod();
-    this.path = req.getUrl();
-    // Declared a string, and undefined when there is no question mark.
-    this.query = req.getQuery() ?? '';
   }
 
   /** Everything that happens before the engine gets control back. It must not throw, and must leave `res` answered or watched. */
   run(): void {
     corkHolder = this;
-    const { options, requests, deadlines } = this.listener;
-    requests.begin();
-    const misframed = this.misframed();
-    if (misframed === undefined) {
-      try {
-        options.handler(this)?.catch((fault: unknown) => this.fail(fault));
-      } catch (fault) {
-        this.fail(fault);
-      }
-    } else {
-      this.bodyUnwanted = true;
-      this.refuse({ code: 'INVALID_REQUEST', param: misframed });
-    }
+    this.handle();
     this.req = undefined;
     // No abort can reach us before here, since the engine is waiting for this very call; and an exchange already answered
     // needs no watching. That is a twentieth of a small request's cost.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());
-    if (!this.over) deadlines.add(this, performance.now());
+    if (!this.over) this.listener.deadlines.add(this, performance.now());
   }
 
-  header(lowerCaseName: string): string {
+  override header(lowerCaseName: string): string {
     return this.req === undefined ? '' : this.req.getHeader(lowerCaseName);
-  }
-
-  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
-    if (this.req === undefined || this.bodyAsked) throw new Error('readBody is for once, before the handler returns');
-    this.bodyAsked = true;
-    if (this.over) {
-      onNoBody?.();
-      return;
-    }
-    this.onNoBody = onNoBody;
-    // The engine does not always announce a body without bytes.
-    if (this.declaredBytes === 0) this.deliver(onBody, emptyBody);
-    else if (this.bodyUnwanted) this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
-    else this.gather(onBody);
-  }
-
-  reply(reply: Reply): void {
-    if (this.over) return;
-    let head: string;
-    try {
-      head = headText(reply, this.requestId);
-    } catch (fault) {
-      this.fail(fault);
-      return;
-    }
-    this.answer(reply, head);
-  }
-
-  onDeadline(): void {
-    if (this.over) {
-      // It lingered for long enough.
-      const { res } = this;
-      this.release();
-      res?.close();
-      return;
-    }
-    this.listener.options.onDeadline?.();
-    this.refuse({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
   }
 
   /** Called when no native callback can be running. */
@@ -269,12 +191,21 @@ class UwsExchange implements Exchange, Deadlined {
     const { res, held } = this;
     if (res === undefined) return;
     if (held === undefined) {
-      this.release();
-      res.close();
+      this.disconnect();
       return;
     }
     this.held = undefined;
     res.cork(() => this.write(held.reply, held.head));
+  }
+
+  /** From here on `res` is the engine's alone. */
+  override release(): void {
+    this.res = undefined;
+    super.release();
+  }
+
+  protected override get handling(): boolean {
+    return this.req !== undefined;
   }
 
   /**
@@ -284,7 +215,7 @@ class UwsExchange implements Exchange, Deadlined {
    * Going over all headers costs 0.1 us each, so it is left to requests that have a body or a method made for one. A GET
    * whose first Content-Length is empty and followed by another passes; no proxy may forward such a thing.
    */
-  private misframed(): 'Content-Length' | 'Transfer-Encoding' | undefined {
+  protected override malformed(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
     const length = req.getHeader('content-length');
     if (req.getHeader('transfer-encoding') !== '') return 'Transfer-Encoding';
@@ -302,7 +233,12 @@ class UwsExchange implements Exchange, Deadlined {
     return undefined;
   }
 
-  private gather(onBody: (body: Buffer) => void | Promise<void>): void {
+  protected override gather(onBody: (body: Buffer) => void | Promise<void>): void {
+    // The engine does not always announce a body without bytes.
+    if (this.declaredBytes === 0) {
+      this.deliver(onBody, emptyBody);
+      return;
+    }
     let gathered: Buffer | undefined;
     let filled = 0;
     // The engine hands over no more than was declared, so the bound holds without counting.
@@ -320,40 +256,10 @@ class UwsExchange implements Exchange, Deadlined {
     });
   }
 
-  private deliver(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
-    this.onNoBody = undefined;
-    try {
-      onBody(body)?.catch((fault: unknown) => this.fail(fault));
-    } catch (fault) {
-      this.fail(fault);
-    }
-  }
-
-  /** The exchange is over: a body still awaited will not come. */
-  private forgetBody(): void {
-    const { onNoBody } = this;
-    this.onNoBody = undefined;
-    try {
-      onNoBody?.();
-    } catch (fault) {
-      this.listener.options.onFault(fault, this.requestId);
-    }
-  }
-
-  private fail(fault: unknown): void {
-    this.listener.options.onFault(fault, this.requestId);
-    if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
-  }
-
-  private refuse(refusal: Refusal): void {
-    const reply = this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders);
-    this.answer(reply, headText(reply, this.requestId));
-  }
-
-  private answer(reply: Reply, head: string): void {
-    this.over = true;
-    this.forgetBody();
-    if (this.req !== undefined) {
+  protected override answer(reply: Reply): void {
+    const head = headText(reply, this.requestId);
+    this.settle();
+    if (this.handling) {
       // The engine corks the socket while the handler runs.
       this.write(reply, head);
     } else if (corkHolder === this || corkHolder === undefined) {
@@ -362,6 +268,12 @@ class UwsExchange implements Exchange, Deadlined {
       this.held = { reply, head };
       postpone(this);
     }
+  }
+
+  protected override disconnect(): void {
+    const { res } = this;
+    this.release();
+    res?.close();
   }
 
   private write(reply: Reply, head: string): void {
@@ -393,27 +305,14 @@ class UwsExchange implements Exchange, Deadlined {
    * it were a status; the line end that follows a status is counted as the body's last two bytes.
    */
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
-    const { requests, deadlines } = this.listener;
     const ended = `${head}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${bodyBytes(reply) + 2}\r\n`;
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
     res.writeStatus(this.method === 'HEAD' ? ended : Buffer.concat([Buffer.from(`${ended}\r\n`), body]));
-    this.lingering = true;
-    requests.end();
-    deadlines.add(this, performance.now());
+    this.uncount();
+    this.listener.deadlines.add(this, performance.now());
     res.onData((_chunk, isLast) => {
       corkHolder = this;
       if (isLast) postpone(this);
     });
-  }
-
-  /** From here on `res` is the engine's alone. */
-  private release(): void {
-    if (this.res === undefined) return;
-    const { requests, deadlines } = this.listener;
-    this.res = undefined;
-    this.over = true;
-    this.forgetBody();
-    deadlines.remove(this);
-    if (!this.lingering) requests.end();
   }
 }

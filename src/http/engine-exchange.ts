@@ -1,0 +1,156 @@
+import { bounds } from '../bounds.ts';
+import type { Refusal } from '../domain/outcome.ts';
+import type { Deadlined, DeadlineQueue } from './deadline-queue.ts';
+import type { InFlight } from './in-flight.ts';
+import { type Exchange, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
+import { nextRequestId } from './request-id.ts';
+
+/** What an exchange needs of the listener it came in through. */
+export interface ExchangeListener {
+  readonly options: ListenerOptions;
+  readonly requests: InFlight;
+  readonly deadlines: DeadlineQueue;
+}
+
+/**
+ * One request, as far as it is the same on every engine: who is told what, once, about the body, the deadline and the end.
+ *
+ *     handling ──reply──> over ─────────────────────────> released
+ *        │                  └─(body refused)─> lingering ─┘
+ *        └─return─> pending ──reply, deadline──> over ...
+ *     an abort leads from everywhere to: over, released
+ *
+ * An engine starts it with `handle`, puts it among the listener's deadlines while it is pending or lingering, and ends it
+ * with `release`. An exchange lingers when it is answered and its unwanted body is still going by.
+ */
+export abstract class EngineExchange<L extends ExchangeListener> implements Exchange, Deadlined {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly requestId = nextRequestId();
+  over = false;
+  refusalHeaders = noHeaders;
+  dueMs = 0;
+  protected readonly listener: L;
+  /** The body is not fit to be read, so the connection ends with this exchange. */
+  protected bodyUnwanted = false;
+  private bodyAsked = false;
+  /** While the body is awaited: whom to tell that it will not come. */
+  private onNoBody: (() => void) | undefined;
+  private counted = false;
+
+  constructor(listener: L, method: string, path: string, query: string) {
+    this.listener = listener;
+    this.method = method;
+    this.path = path;
+    this.query = query;
+  }
+
+  abstract header(lowerCaseName: string): string;
+
+  /** The handler has not returned yet. */
+  protected abstract readonly handling: boolean;
+
+  /** The header or other part that a proxy before us may have read otherwise, if any: no handler sees such a request. */
+  protected abstract malformed(): string | undefined;
+
+  /** Hands the body to `deliver` when all of it is here, unless the exchange is over by then. */
+  protected abstract gather(onBody: (body: Buffer) => void | Promise<void>): void;
+
+  /** Calls `settle` and sends the answer. Throws, with nothing settled or sent, when a header is not fit to be sent. */
+  protected abstract answer(reply: Reply): void;
+
+  /** Closes the connection of an exchange that has lingered. */
+  protected abstract disconnect(): void;
+
+  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
+    if (!this.handling || this.bodyAsked) throw new Error('readBody is for once, before the handler returns');
+    this.bodyAsked = true;
+    if (this.over) {
+      onNoBody?.();
+      return;
+    }
+    this.onNoBody = onNoBody;
+    if (this.bodyUnwanted) this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
+    else this.gather(onBody);
+  }
+
+  reply(reply: Reply): void {
+    if (this.over) return;
+    try {
+      this.answer(reply);
+    } catch (fault) {
+      this.fail(fault);
+    }
+  }
+
+  onDeadline(): void {
+    if (this.over) {
+      this.disconnect();
+      return;
+    }
+    this.listener.options.onDeadline?.();
+    this.refuse({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
+  }
+
+  /** The answer has left, or the client has. */
+  release(): void {
+    this.settle();
+    this.listener.deadlines.remove(this);
+    this.uncount();
+  }
+
+  /** Runs the handler, or refuses what must not reach it. */
+  protected handle(): void {
+    const { options, requests } = this.listener;
+    requests.begin();
+    this.counted = true;
+    const param = this.malformed();
+    if (param !== undefined) {
+      this.bodyUnwanted = true;
+      this.refuse({ code: 'INVALID_REQUEST', param });
+      return;
+    }
+    try {
+      options.handler(this)?.catch((fault: unknown) => this.fail(fault));
+    } catch (fault) {
+      this.fail(fault);
+    }
+  }
+
+  protected deliver(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
+    this.onNoBody = undefined;
+    try {
+      onBody(body)?.catch((fault: unknown) => this.fail(fault));
+    } catch (fault) {
+      this.fail(fault);
+    }
+  }
+
+  /** The exchange is over: a body still awaited will not come. */
+  protected settle(): void {
+    const { onNoBody } = this;
+    this.over = true;
+    this.onNoBody = undefined;
+    try {
+      onNoBody?.();
+    } catch (fault) {
+      this.listener.options.onFault(fault, this.requestId);
+    }
+  }
+
+  /** It is answered as far as a drain is concerned, which does not wait for those that linger. */
+  protected uncount(): void {
+    if (this.counted) this.listener.requests.end();
+    this.counted = false;
+  }
+
+  private fail(fault: unknown): void {
+    this.listener.options.onFault(fault, this.requestId);
+    if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
+  }
+
+  private refuse(refusal: Refusal): void {
+    this.answer(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
+  }
+}
