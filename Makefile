@@ -8,7 +8,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-install: $(INSTALLED) ## bring Node.js when the machine's is too old, and the pinned packages
+install: $(INSTALLED) ## a Node.js of our own where needed, and the pinned packages
 
 $(INSTALLED): package.json package-lock.json .npmrc
 	@echo "installing the pinned packages into node_modules"

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 
 export const bounds = {
   // HTTP (D2, design "What uWebSockets.js does to you")
-  /** Request line and headers together: 500 real ids in a query must fit. The engine answers 431 beyond it. */
+  /** Request line and headers together, enough for the longest list of ids. The engine answers 431 beyond it. */
   headBytesMax: 40 * 1024,
   bodyBytesMax: 64 * 1024,
   /** From the request's head to its answer; then 503. */
@@ -32,7 +32,7 @@ export const bounds = {
   metadataKeysMax: 10,
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
-  /** Keys remembered, each as long as its session lives; a keyed request beyond it gets 503. About 500 bytes each. */
+  /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 500 bytes each. */
   idempotencyKeysMax: 1_000_000,
   /** The store is many small LRUs: one large map stalls for hundreds of milliseconds when it grows. */
   sessionStoreParts: 256,

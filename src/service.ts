@@ -188,6 +188,10 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     ledgerAppended: () => ledger.appendedPosition,
     ledgerDurable: () => ledger.durablePosition,
     analyticsFolded: () => analytics.foldedPosition,
+    analyticsLeftOut: async () => {
+      const { records: _, ...leftOut } = await analytics.totals();
+      return leftOut;
+    },
   });
 
   // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is

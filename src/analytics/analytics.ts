@@ -7,7 +7,7 @@ import type { Mode } from '../domain/mode.ts';
 export interface Analytics {
   /** Rejects with `AnalyticsUnavailable` when the aggregator is gone or too many questions wait. */
   summary(query: SummaryQuery): Promise<SummaryFigures>;
-  /** How far the counters have followed the log. */
+  /** The last record of the log that is in the counters. */
   readonly foldedPosition: number;
   readonly healthy: boolean;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Money is kept in integer micro-dollars and answered in dollars (D12). Numbers hold micro-dollars exactly up to nine
- * billion dollars, far beyond what one counter of one experiment can reach.
+ * Inside the service an amount is a whole number of micro-dollars; dollars appear only in answers (D12). A number is exact
+ * up to nine billion dollars of them, far beyond what one counter of one experiment can reach.
  */
 export const microsPerUsd = 1_000_000;
 const microsPerCent = microsPerUsd / 100;

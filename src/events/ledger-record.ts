@@ -1,5 +1,5 @@
 /**
- * What the ledger keeps (design: no pocket field, no user agent). Each record travels as a msgpack array whose first
+ * What the ledger keeps: what happened to whom, but nothing a borrower has told us. Each record travels as a msgpack array whose first
  * element is its kind, then the wall time, then the 32 bytes of the sub_id, which name account, vertical and mode; new
  * members are only ever added at the end.
  */

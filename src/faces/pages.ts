@@ -21,7 +21,7 @@ h1 { font-size: 1.4rem }
 </html>
 `;
 
-/** An unknown offer, a bad `sub` or a bad `v` (D10). */
+/** For a link that is none of ours, or was altered (D10). */
 export const clickNotFoundPage = page(
   'This offer link does not work',
   'The link is incomplete, or the offer behind it is no longer there. Go back to the page you came from and choose an offer again.',

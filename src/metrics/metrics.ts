@@ -8,6 +8,8 @@ export interface MetricSources {
   readonly ledgerAppended: () => number;
   readonly ledgerDurable: () => number;
   readonly analyticsFolded: () => number;
+  /** Records the analytics counters left out, by why; rejects while the aggregator cannot say. */
+  readonly analyticsLeftOut: () => Promise<Readonly<Record<string, number>>>;
 }
 
 /**
@@ -50,6 +52,17 @@ export class Metrics {
       'Records the analytics counters hold.',
       sources.analyticsFolded,
     );
+    new Gauge({
+      name: 'marketplace_analytics_left_out',
+      help: 'Records of the ledger that counted nothing, by reason.',
+      labelNames: ['reason'],
+      registers: [this.#registry],
+      async collect() {
+        // The figures of the last scrape stay while the aggregator is being started again.
+        const leftOut = await sources.analyticsLeftOut().catch(() => ({}));
+        for (const [reason, records] of Object.entries(leftOut)) this.set({ reason }, records);
+      },
+    });
   }
 
   readonly clickUnrecorded = (): void => this.#clicksUnrecorded.inc();

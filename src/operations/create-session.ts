@@ -181,7 +181,7 @@ function hasTypedUserAgent(body: object): boolean {
   return userAgent === undefined || typeof userAgent === 'string';
 }
 
-/** At most ten keys; keys and values at most 256 characters each, a value that is no string measured as its JSON text. */
+/** Whether names and values keep to their sizes (D5); a value that is no string is measured by its JSON text. */
 function isWithinBounds(metadata: object): boolean {
   const entries: [string, unknown][] = Object.entries(metadata);
   if (entries.length > bounds.metadataKeysMax) return false;

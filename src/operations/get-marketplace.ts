@@ -112,7 +112,7 @@ async function rank(
   return ranked;
 }
 
-/** Records what this answer shows (D8). It rides the next group commit; the answer does not wait for it. */
+/** Records what this answer shows (D8); nobody waits for that. */
 function noteView(
   ports: GetMarketplacePorts,
   subId: string,

@@ -115,11 +115,9 @@ function ownSubs(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uin
 
 function summaryView(referrerTag: string | null, window: Window, figures: SummaryFigures): SummaryView {
   const { matured } = figures;
-  const { sessions_total, ...rest } = figuresView(figures);
   return {
     referrer_tag: referrerTag,
-    sessions_total,
-    ...rest,
+    ...figuresView(figures),
     top_lenders: figures.topLenders.map(({ lender, clicks, confirmedMicros }) => ({
       lender,
       clicks,

@@ -11,7 +11,7 @@ export interface FirstRequest<Answer> {
 
 export interface IdempotencyKeysOptions {
   readonly clock: Clock;
-  /** How long a key is remembered: as long as the session it created lives (D5). */
+  /** The lifetime of a session: a key is remembered for no less and no more (D5). */
   readonly rememberedMs: number;
   readonly keysMax: number;
 }

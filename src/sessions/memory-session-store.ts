@@ -23,9 +23,9 @@ const slots = 2 ** 16;
 const slotDigits = subIdLength - 16 - 4;
 
 /**
- * Live sessions in many small expiring LRUs. One map of millions stalls for hundreds of milliseconds when it grows and
- * ends at 16.7 million entries; small ones grow in a millisecond each, and their sizes differ on purpose, so that they do
- * not all grow at the same moment. They are swept one at a time.
+ * Live sessions, spread over many small caches. A map that doubles its table holds up everything else meanwhile: hundreds of
+ * milliseconds at millions of entries (and there is an end at 16.7 million), one at some thousands. The parts get unequal
+ * shares, so that their tables do not all double in the same second; and what has expired is swept part by part.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #parts: readonly LRUCache<string, Session>[];

@@ -9,7 +9,10 @@ export interface KnownVertical {
   readonly status: 'stable' | 'beta' | 'planned';
 }
 
-/** The verticals of contract section 9. Those not served yet answer 404; their keys can exist, and get 403 elsewhere. */
+/**
+ * The verticals of contract section 9. A key can be issued for one that is not served yet: its own routes are unknown (404),
+ * and on any other vertical it is a valid key in the wrong place (403).
+ */
 export const knownVerticals: readonly KnownVertical[] = [
   {
     number: personalLoans.number,

@@ -1,7 +1,7 @@
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Whose something is (D4): sessions, tags and figures are visible to keys of the same account, vertical and mode only. */
+/** Whose something is (D4). What one tenant has is nobody else's to see, another mode of the same account included. */
 export interface Tenant {
   readonly account: number;
   readonly vertical: Vertical;

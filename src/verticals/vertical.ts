@@ -17,7 +17,7 @@ export interface Vertical {
   readonly required: readonly string[];
   readonly conditional: readonly ConditionalField[];
   readonly roles: PricingRoles;
-  /** Fields that enter neither matching, price nor rank (D8): a catalog whose criteria name one is refused. */
+  /** Fields kept for the record alone (D8): no offer may depend on them, and a catalog with a criterion on one is refused. */
   readonly neverMatched?: readonly string[];
 }
 

@@ -33,7 +33,7 @@ atEveryDoor('routes:', (door) => {
     test(`${operation} answers no method that only begins like one it knows`, async () => {
       const { market, fixture } = door;
       const { key } = market.issueKey(fixture);
-      for (const method of ['G', 'GE', 'GETS', 'P', 'POS', 'POSTS', 'get', 'post']) {
+      for (const method of ['G', 'GE', 'GETS', 'P', 'POS', 'POSTS']) {
         const answer = await market.http.send({
           method,
           path: `/v1/${fixture.vertical.segment}/${operation}`,
