@@ -106,7 +106,7 @@ export class CatalogLibrary {
 
   /** Puts another catalog in use. Whatever goes wrong, the old one stays. Changes happen one after the other. */
   replace(vertical: number, mode: Mode, text: string): Promise<CatalogChange> {
-    return this.#inTurn(() => this.#change(this.#shelf(vertical, mode), text));
+    return this.#inTurn(async () => this.#change(this.#shelf(vertical, mode), text));
   }
 
   /** Reads the file of a vertical and mode again, as `replace` does with its text. */
@@ -125,9 +125,13 @@ export class CatalogLibrary {
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
-  #inTurn<Value>(change: () => Promise<Value>): Promise<Value> {
-    const turn = this.#lastChange.then(change);
-    this.#lastChange = turn.catch(() => {});
+  /** Nothing a catalog file does may end a running service, so even what nobody foresaw is a fault of the change. */
+  #inTurn(change: () => Promise<CatalogChange>): Promise<CatalogChange> {
+    const turn = this.#lastChange.then(change).catch((error: unknown): CatalogChange => {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { ok: false, faults: [`catalog: could not be put in use: ${reason}`] };
+    });
+    this.#lastChange = turn;
     return turn;
   }
 
@@ -147,14 +151,10 @@ export class CatalogLibrary {
       };
     }
     const replacedMs = this.#options.clock.wallMs();
-    try {
-      this.archive.store(version, { ...source, catalog: parsed.catalog });
-      for (const prepare of this.#preparations) await prepare(version);
-      this.archive.markReplaced(old.version, replacedMs);
-      this.archive.markCurrent(version);
-    } catch (error) {
-      return { ok: false, faults: [`catalog: could not be put in use: ${(error as Error).message}`] };
-    }
+    this.archive.store(version, { ...source, catalog: parsed.catalog });
+    for (const prepare of this.#preparations) await prepare(version);
+    this.archive.markReplaced(old.version, replacedMs);
+    this.archive.markCurrent(version);
     shelf.current = compiled;
     this.#currentVersions.delete(old.version);
     this.#currentVersions.set(version, compiled);
@@ -213,9 +213,10 @@ export function openCatalogLibrary(options: CatalogLibraryOptions): CatalogLibra
 function textOf(source: CatalogSource): { ok: true; text: string } | { ok: false; faults: readonly string[] } {
   if ('text' in source) return { ok: true, text: source.text };
   try {
-    // Looked at first, so that a mistaken path to something huge is not read.
-    const { size } = statSync(source.file);
-    if (size > bounds.catalogFileBytesMax) {
+    // Looked at first, so that a mistaken path to something huge is not read, and one to a pipe not waited for.
+    const stats = statSync(source.file);
+    if (!stats.isFile()) return { ok: false, faults: ['catalog: must be a file'] };
+    if (stats.size > bounds.catalogFileBytesMax) {
       return { ok: false, faults: [`catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`] };
     }
     return { ok: true, text: readFileSync(source.file, 'utf8') };

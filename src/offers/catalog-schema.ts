@@ -1,16 +1,19 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 
 /**
  * The shape of a catalog file, format 1 (docs/catalog.md describes it for those who write one). What a schema cannot say,
  * such as which words a field may hold in this vertical, `parseCatalog` checks. Unknown members are refused, so that a
- * misspelt criterion cannot silently widen an offer.
+ * misspelt criterion cannot silently widen an offer. Repeated values are left to `parseCatalog` too: the library's
+ * `uniqueItems` descends into whatever the items hold and overflows the stack on deep nesting.
  */
 
 const strict = { additionalProperties: false } as const;
 const percent = (maximum: number) => Type.Number({ minimum: 0, maximum });
 const probability = Type.Number({ minimum: 0, maximum: 1 });
+/** Members of any name. Strict, since the library takes no name with a line break for one and would leave its value unchecked. */
+const byName = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strict);
 const amountUsd = Type.Integer({ minimum: 1, maximum: bounds.catalogAmountUsdMax });
 
 const criterion = Type.Object(
@@ -38,28 +41,27 @@ const band = Type.Object(
 
 const offer = Type.Object(
   {
-    id: Type.String({ pattern: '^[a-z0-9_-]{1,64}$' }),
+    id: Type.String({ pattern: `^[a-z0-9_-]{1,${bounds.offerIdCharactersMax}}$` }),
     stars: Type.Number({ minimum: 1, maximum: 5 }),
-    features: Type.Array(Type.String({ pattern: '^[a-z0-9_]{1,40}$' }), { maxItems: 16, uniqueItems: true }),
+    features: Type.Array(Type.String({ pattern: '^[a-z0-9_]{1,40}$' }), { maxItems: 16 }),
     prequalification: Type.Boolean(),
     landing_url: Type.String({ maxLength: 1_024 }),
     amount: Type.Object({ min: amountUsd, max: amountUsd }, strict),
     term_months: Type.Array(Type.Integer({ minimum: 1, maximum: 480 }), {
       minItems: 1,
       maxItems: bounds.catalogTermsMax,
-      uniqueItems: true,
     }),
     criteria: Type.Array(criterion, { maxItems: 32 }),
     max_debt_to_income_percent: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
-    payout_usd: Type.Number({ minimum: 0, maximum: 100_000 }),
-    bands: Type.Record(Type.String(), band),
+    payout_usd: Type.Number({ minimum: 0, maximum: bounds.payoutUsdMax }),
+    bands: byName(band),
   },
   strict,
 );
 
 const lender = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100 }),
+    name: Type.String({ minLength: 1, maxLength: bounds.lenderNameCharactersMax }),
     logo: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}\\.(svg|png|webp)$' }),
     offers: Type.Array(offer, { minItems: 1 }),
   },
@@ -71,22 +73,22 @@ const stateRule = Type.Object(
   strict,
 );
 
-export const catalogSchema = Type.Object(
+const catalog = Type.Object(
   {
     format: Type.Literal(1),
     vertical: Type.String(),
     disclosure: Type.String({ minLength: 1, maxLength: 500 }),
     max_apr_percent: percent(bounds.aprPercentMax),
-    state_rules: Type.Record(Type.String(), stateRule),
+    state_rules: byName(stateRule),
     lenders: Type.Array(lender, { minItems: 1 }),
   },
   strict,
 );
 
-export const catalogValidator = Compile(catalogSchema);
+export const catalogValidator = Compile(catalog);
+/** One offer by itself: what may be looked at closer although something else in its file is misshapen. */
+export const offerValidator = Compile(offer);
 
-export type CatalogFile = Static<typeof catalogSchema>;
-export type CatalogLender = CatalogFile['lenders'][number];
-export type CatalogOffer = CatalogLender['offers'][number];
-export type CatalogBand = CatalogOffer['bands'][string];
+export type CatalogFile = Static<typeof catalog>;
+export type CatalogOffer = Static<typeof offer>;
 export type CatalogCriterion = CatalogOffer['criteria'][number];

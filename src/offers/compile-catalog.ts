@@ -2,7 +2,7 @@ import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './catalog-version.ts';
-import { compileMatchTables, confirmRate, type MatchTables, numberedOffers } from './match-tables.ts';
+import { compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
 import { OfferFragments } from './offer-fragments.ts';
 
 export interface CompileOptions {
@@ -34,16 +34,13 @@ export class CompiledCatalog {
   readonly #writeFragments: () => OfferFragments;
   #fragments: OfferFragments | null = null;
   readonly #indexes: ReadonlyMap<string, number>;
-  /** By row. */
-  readonly #confirmRates: Float64Array;
 
   constructor(catalog: CatalogFile, vertical: Vertical, { mode, cdnUrl }: CompileOptions) {
-    const numbered = numberedOffers(catalog);
     this.version = catalogVersion(catalog, mode);
     this.vertical = vertical;
     this.mode = mode;
     this.disclosureJson = JSON.stringify(catalog.disclosure);
-    this.offers = numbered.map(({ lender, offer }) => ({
+    this.offers = numberedOffers(catalog).map(({ lender, offer }) => ({
       id: offer.id,
       lenderName: lender.name,
       landingUrl: offer.landing_url,
@@ -51,19 +48,6 @@ export class CompiledCatalog {
     this.tables = compileMatchTables(catalog, vertical);
     this.#writeFragments = () => new OfferFragments(catalog, this.tables, cdnUrl());
     this.#indexes = new Map(this.offers.map(({ id }, index) => [id, index]));
-    this.#confirmRates = new Float64Array(numbered.length * this.tables.bandCount);
-    const bands = vertical.fields.find(({ name }) => name === vertical.roles.creditBand) as {
-      values: readonly string[];
-    };
-    for (const [index, { offer }] of numbered.entries()) {
-      for (const name of Object.keys(offer.bands)) {
-        this.#confirmRates[index * this.tables.bandCount + bands.values.indexOf(name)] = confirmRate(
-          offer,
-          name,
-          vertical,
-        );
-      }
-    }
   }
 
   /** What answers are put together from. */
@@ -86,11 +70,6 @@ export class CompiledCatalog {
   clickValueMicros(offerIndex: number, creditBand: number): number {
     if (this.mode === 'test') return 0;
     return this.tables.expectedRevenueMicros[offerIndex * this.tables.bandCount + creditBand]!;
-  }
-
-  /** P(confirmed | click) in the credit band: 1 where a click itself earns, 0 where the offer is not made to the band. */
-  confirmRate(offerIndex: number, creditBand: number): number {
-    return this.#confirmRates[offerIndex * this.tables.bandCount + creditBand]!;
   }
 }
 

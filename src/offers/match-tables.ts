@@ -161,14 +161,10 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
 }
 
 /** What a click by a borrower of this band is expected to earn (D8): payout x P(confirmed | click), or the payout of a click. */
-export function expectedRevenueMicros(offer: CatalogOffer, bandName: string, vertical: Vertical): number {
+function expectedRevenueMicros(offer: CatalogOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
-  return Math.round(payoutMicros * confirmRate(offer, bandName, vertical));
-}
-
-/** P(confirmed | click) of a band; 1 where a click is what earns. */
-export function confirmRate(offer: CatalogOffer, bandName: string, vertical: Vertical): number {
-  return vertical.revenueModel === 'cost_per_click' ? 1 : offer.bands[bandName]!.confirm_rate!;
+  if (vertical.revenueModel === 'cost_per_click') return payoutMicros;
+  return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
 /** Many offers share rates, fees and terms; an APR is solved once for each combination. */

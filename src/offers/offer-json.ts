@@ -1,8 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
-import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
-import { paymentCents } from './quote.ts';
+import { newApplicant, newOfferPrice, paymentCents, priceOffer, readApplicant } from './price-offer.ts';
 
 const applicant = newApplicant();
 const price = newOfferPrice();

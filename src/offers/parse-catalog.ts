@@ -1,7 +1,13 @@
 import { Settings } from 'typebox/system';
 import { bounds } from '../bounds.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import { type CatalogCriterion, type CatalogFile, type CatalogOffer, catalogValidator } from './catalog-schema.ts';
+import {
+  type CatalogCriterion,
+  type CatalogFile,
+  type CatalogOffer,
+  catalogValidator,
+  offerValidator,
+} from './catalog-schema.ts';
 
 export type ParsedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
@@ -9,8 +15,9 @@ export type ParsedCatalog =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /**
- * Reads the text of a catalog file for one vertical. Every fault is named, those of shape and those of sense together;
- * only the sense of a part whose shape is wrong is left unjudged. A catalog that passes can be compiled without checks.
+ * Reads the text of a catalog file for one vertical. Every fault is named up to `bounds.catalogFaultsMax`, those of shape
+ * and those of sense together; only the sense of an offer whose shape is wrong is left unjudged. A catalog that passes can
+ * be compiled without checks.
  */
 export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) {
@@ -23,54 +30,45 @@ export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
     return { ok: false, faults: [`catalog: is not JSON: ${(error as Error).message}`] };
   }
   const faults = new Faults();
-  shapeFaults(value, faults);
+  const sound = catalogValidator.Check(value);
+  if (!sound) shapeFaults(value, faults);
   senseFaults(value, vertical, faults);
-  if (faults.count === 0) return { ok: true, catalog: value as CatalogFile };
+  if (sound && faults.count === 0) return { ok: true, catalog: value as CatalogFile };
   return { ok: false, faults: faults.lines() };
 }
 
-/** Collects faults in the order found, and knows which parts of the file have the wrong shape. */
+/** Collects faults in the order found. */
 class Faults {
   count = 0;
+  /** There are faults that were never looked for. */
+  incomplete = false;
   readonly #lines: string[] = [];
-  readonly #misshapen: string[] = [];
 
   add(path: string, problem: string): void {
     this.count++;
     if (this.#lines.length < bounds.catalogFaultsMax) this.#lines.push(`${path === '' ? 'catalog' : path}: ${problem}`);
   }
 
-  addShape(path: string, problem: string): void {
-    this.#misshapen.push(path);
-    this.add(path, problem);
-  }
-
-  /** Whether the part at `path` has the shape its type promises. */
-  sound(path: string): boolean {
-    return !this.#misshapen.some(
-      (misshapen) =>
-        misshapen.startsWith(path) && (misshapen.length === path.length || '.['.includes(misshapen[path.length]!)),
-    );
-  }
-
   lines(): string[] {
     const unnamed = this.count - this.#lines.length;
-    return unnamed === 0 ? this.#lines : [...this.#lines, `and ${unnamed} more`];
+    return unnamed === 0 ? this.#lines : [...this.#lines, `and ${this.incomplete ? 'at least ' : ''}${unnamed} more`];
   }
 }
 
 function shapeFaults(value: unknown, faults: Faults): void {
-  if (catalogValidator.Check(value)) return;
   // The library stops at eight faults unless told otherwise, and can only be told for the whole process.
   const { maxErrors } = Settings.Get();
-  Settings.Set({ maxErrors: bounds.catalogFaultsMax * 2 });
+  // A member that should not be there is reported twice: by its own path, and by that of the object around it.
+  const errorsMax = 2 * (bounds.catalogFaultsMax + 1);
+  Settings.Set({ maxErrors: errorsMax });
   try {
-    for (const error of catalogValidator.Errors(value)) {
-      // A member that should not be there is reported twice: by its own path, and by that of the object around it.
+    const errors = catalogValidator.Errors(value);
+    faults.incomplete = errors.length >= errorsMax;
+    for (const error of errors) {
       if (error.keyword === 'additionalProperties') continue;
       const path = pathOf(error.instancePath);
-      if (error.keyword === 'boolean') faults.addShape(path, 'is not a member of the format');
-      else faults.addShape(path, error.message);
+      if (error.keyword === 'boolean') faults.add(path, 'is not a member of the format');
+      else faults.add(path, error.message);
     }
   } finally {
     Settings.Set({ maxErrors });
@@ -118,7 +116,8 @@ function senseFaults(value: unknown, vertical: Vertical, faults: Faults): void {
     for (const [offerAt, offer] of lender.offers.entries()) {
       offers++;
       const path = `${lenderPath}.offers[${offerAt}]`;
-      if (!faults.sound(path)) continue;
+      // Asked of the offer itself: the faults named so far may not be all there are.
+      if (!offerValidator.Check(offer)) continue;
       unique(ids, offer.id, `${path}.id`, faults);
       for (const months of offer.term_months) terms.add(months);
       offerFaults(offer, path, vertical, faults);
@@ -139,6 +138,10 @@ function unique(seen: Map<string, string>, value: string, path: string, faults: 
 function offerFaults(offer: CatalogOffer, path: string, vertical: Vertical, faults: Faults): void {
   const landingUrlFault = landingUrlProblem(offer.landing_url);
   if (landingUrlFault !== null) faults.add(`${path}.landing_url`, landingUrlFault);
+  for (const list of ['features', 'term_months'] as const) {
+    if (new Set<unknown>(offer[list]).size < offer[list].length)
+      faults.add(`${path}.${list}`, 'must not repeat a value');
+  }
   if (offer.amount.min > offer.amount.max) faults.add(`${path}.amount`, 'min must not exceed max');
   if (offer.max_debt_to_income_percent !== undefined && vertical.roles.monthlyDebt === undefined) {
     faults.add(`${path}.max_debt_to_income_percent`, 'has no meaning in a vertical that does not ask for monthly debt');

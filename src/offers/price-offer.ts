@@ -1,3 +1,4 @@
+import { roundHalfUp } from '../domain/money.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
 
@@ -111,6 +112,11 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
   price.amountMin = amountMin;
   price.amountMax = amountMax;
   return true;
+}
+
+/** The monthly payment on the amount asked for, at the midpoint note rate over the term quoted, in whole cents. */
+export function paymentCents(tables: MatchTables, price: OfferPrice, amount: number): number {
+  return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 
 /** The term asked for if it is open, else the open one nearest to 36 months. */

@@ -11,10 +11,6 @@ export function paymentFactor(noteRatePercent: number, months: number): number {
   return rate / -Math.expm1(-months * Math.log1p(rate));
 }
 
-export function monthlyPayment(principal: number, noteRatePercent: number, months: number): number {
-  return principal * paymentFactor(noteRatePercent, months);
-}
-
 /**
  * The yearly rate, twelve times the monthly one, at which `months` payments of `payment` are worth `net` today. 0 when the
  * payments do not exceed what was received.

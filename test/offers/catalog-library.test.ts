@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
-import { type CatalogSource, CatalogUnusable, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import {
+  type CatalogChange,
+  type CatalogLibrary,
+  type CatalogSource,
+  CatalogUnusable,
+  openCatalogLibrary,
+} from '../../src/offers/catalog-library.ts';
+import type { CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -22,7 +31,15 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const textWith = (...ids: string[]) => JSON.stringify(catalogOf(ids.map((id) => plainOffer({ id }))));
-const live = (text: string): CatalogSource => ({ vertical: personalLoans, mode: 'live', text });
+const fileOfOffers = () => join(folder, 'offers.json');
+function live(text: string): CatalogSource {
+  writeFileSync(fileOfOffers(), text);
+  return { vertical: personalLoans, mode: 'live', file: fileOfOffers() };
+}
+function change(library: CatalogLibrary, text: string): Promise<CatalogChange> {
+  writeFileSync(fileOfOffers(), text);
+  return library.reload(1, 'live');
+}
 const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
 
 function open(catalogs: CatalogSource[], onDamaged?: (problem: string) => void) {
@@ -58,8 +75,8 @@ test('the same offers live and in the sandbox are two versions, only one of whic
 test('a replaced catalog is found for 28 hours and not a moment longer', async () => {
   const library = open([live(textWith('a'))]);
   const old = library.current(1, 'live').version;
-  const change = await library.replace(1, 'live', textWith('b'));
-  assert.deepEqual(change, { ok: true, version: library.current(1, 'live').version, changed: true });
+  const changed = await change(library, textWith('b'));
+  assert.deepEqual(changed, { ok: true, version: library.current(1, 'live').version, changed: true });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
   clock.advance(bounds.catalogKeptMs - 1);
   assert.deepEqual(idsOf(library.byVersion(old)!), ['a']);
@@ -75,14 +92,14 @@ test('replacing by the same content changes nothing', async () => {
   const library = open([live(textWith('a'))]);
   const { version } = library.current(1, 'live');
   const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
-  assert.deepEqual(await library.replace(1, 'live', sameContent), { ok: true, version, changed: false });
+  assert.deepEqual(await change(library, sameContent), { ok: true, version, changed: false });
 });
 
 test('going back to an earlier catalog brings its version back into use', async () => {
   const library = open([live(textWith('a'))]);
   const first = library.current(1, 'live').version;
-  await library.replace(1, 'live', textWith('b'));
-  await library.replace(1, 'live', textWith('a'));
+  await change(library, textWith('b'));
+  await change(library, textWith('a'));
   assert.equal(library.current(1, 'live').version, first);
   clock.advance(bounds.catalogKeptMs * 2);
   assert.notEqual(library.byVersion(first), null);
@@ -92,29 +109,91 @@ test('going back to an earlier catalog brings its version back into use', async 
 test('a catalog that came back into use and then went again is kept from its last replacement', async () => {
   const library = open([live(textWith('a'))]);
   const first = library.current(1, 'live').version;
-  await library.replace(1, 'live', textWith('b'));
-  await library.replace(1, 'live', textWith('a'));
+  await change(library, textWith('b'));
+  await change(library, textWith('a'));
   clock.advance(bounds.catalogKeptMs * 2);
   assert.notEqual(open([live(textWith('c'))]).byVersion(first), null);
 });
 
 test('a bad catalog keeps the old one and says why', async () => {
   const library = open([live(textWith('a'))]);
-  const change = await library.replace(1, 'live', textWith('a', 'a'));
-  assert.deepEqual(change, { ok: false, faults: ['lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'] });
+  const changed = await change(library, textWith('a', 'a'));
+  assert.deepEqual(changed, { ok: false, faults: ['lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'] });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
-test('a changed file comes into use when it is read again, and a vanished one keeps the old catalog', async () => {
-  const file = join(folder, 'offers.json');
-  writeFileSync(file, textWith('a'));
-  const library = open([{ vertical: personalLoans, mode: 'live', file }]);
-  writeFileSync(file, textWith('b'));
+test('a vanished file keeps the old catalog and says why', async () => {
+  const library = open([live(textWith('a'))]);
+  rmSync(fileOfOffers());
+  const changed = await library.reload(1, 'live');
+  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: cannot be read: ENOENT/);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('a folder or a pipe in place of the file keeps the old catalog', async () => {
+  const library = open([live(textWith('a'))]);
+  for (const create of [() => mkdirSync(fileOfOffers()), () => execFileSync('mkfifo', [fileOfOffers()])]) {
+    rmSync(fileOfOffers(), { recursive: true });
+    create();
+    assert.deepEqual(await library.reload(1, 'live'), { ok: false, faults: ['catalog: must be a file'] });
+  }
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+describe('a running library keeps its catalog, and changes again later, after a file of', () => {
+  const nested = `${'['.repeat(1e6)}${']'.repeat(1e6)}`;
+  const plainText = JSON.stringify(catalogOf([plainOffer({ features: ['marked'] })]));
+  for (const [name, content] of [
+    ['nothing', ''],
+    ['binary garbage', Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7_919) % 256))],
+    ['a catalog cut short', plainText.slice(0, -3)],
+    [
+      '2,500 offers without members',
+      JSON.stringify(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer))),
+    ],
+    ['a million nested arrays', nested],
+    ['a million nested arrays inside an offer', plainText.replace('"marked"', nested)],
+    [
+      'a million nested objects inside an offer',
+      plainText.replace('"marked"', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`),
+    ],
+  ] as const) {
+    test(name, async () => {
+      const library = open([live(textWith('a'))]);
+      writeFileSync(fileOfOffers(), content);
+      const changed = await library.reload(1, 'live');
+      assert.ok(!changed.ok && changed.faults.length > 0);
+      // A fault of the file, found by looking at it, and not an exception that was caught.
+      assert.doesNotMatch(changed.faults[0]!, /could not be put in use/);
+      assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+      assert.ok((await change(library, textWith('b'))).ok);
+    });
+  }
+});
+
+test('a change that fails in a way nobody foresaw is a fault, and the next one is made', async () => {
+  const library = open([live(textWith('a'))]);
+  rmSync(archiveFolder, { recursive: true });
+  writeFileSync(archiveFolder, 'not a folder');
+  clock.advance(bounds.catalogKeptMs);
+  const changed = await change(library, textWith('b'));
+  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: could not be put in use: ENOTDIR/);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+  rmSync(archiveFolder);
+  library.archive.create();
   assert.ok((await library.reload(1, 'live')).ok);
   assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
-  rmSync(file);
-  const change = await library.reload(1, 'live');
-  assert.match(change.ok ? '' : change.faults[0]!, /^catalog: cannot be read: ENOENT/);
+});
+
+test('an old catalog whose files cannot be deleted does not make a change throw', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  clock.advance(bounds.catalogKeptMs);
+  rmSync(join(archiveFolder, `${old}.json`));
+  mkdirSync(join(archiveFolder, `${old}.json`));
+  const changed = await change(library, textWith('c'));
+  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: could not be put in use: /);
   assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
 });
 
@@ -128,7 +207,7 @@ test('a bad catalog at the start is refused with every fault', () => {
 test('a replaced catalog survives a restart, with the time that is left to it', async () => {
   const library = open([live(textWith('a'))]);
   const old = library.current(1, 'live').version;
-  await library.replace(1, 'live', textWith('b'));
+  await change(library, textWith('b'));
   clock.advance(bounds.catalogKeptMs - 10);
   const reopened = open([live(textWith('b'))]);
   assert.equal(reopened.byVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
@@ -150,19 +229,19 @@ test('a catalog that was exchanged while the service was down counts as replaced
 test('files of catalogs out of date are deleted', async () => {
   const library = open([live(textWith('a'))]);
   const old = library.current(1, 'live').version;
-  await library.replace(1, 'live', textWith('b'));
+  await change(library, textWith('b'));
   assert.ok(readdirSync(archiveFolder).includes(`${old}.json`));
   clock.advance(bounds.catalogKeptMs);
-  await library.replace(1, 'live', textWith('c'));
+  await change(library, textWith('c'));
   assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
 });
 
 test('a damaged archived catalog is reported and the others are still found', async () => {
   const library = open([live(textWith('a'))]);
   const first = library.current(1, 'live').version;
-  await library.replace(1, 'live', textWith('b'));
+  await change(library, textWith('b'));
   const second = library.current(1, 'live').version;
-  await library.replace(1, 'live', textWith('c'));
+  await change(library, textWith('c'));
   writeFileSync(join(archiveFolder, `${first}.json`), '{"half');
   const problems: string[] = [];
   const reopened = open([live(textWith('c'))], (problem) => problems.push(problem));
@@ -175,7 +254,7 @@ test('a damaged archived catalog is reported and the others are still found', as
 test('an archived catalog whose content was altered is not used', async () => {
   const library = open([live(textWith('a'))]);
   const old = library.current(1, 'live').version;
-  await library.replace(1, 'live', textWith('b'));
+  await change(library, textWith('b'));
   const altered = { vertical: 'personal-loans', mode: 'live', catalog: JSON.parse(textWith('evil')) };
   writeFileSync(join(archiveFolder, `${old}.json`), JSON.stringify(altered));
   const problems: string[] = [];
@@ -198,25 +277,35 @@ test('a version is prepared, from the archive, before it comes into use', async 
     library.archive.load(version);
     seen.push(version, ...idsOf(library.current(1, 'live')));
   });
-  await library.replace(1, 'live', textWith('b'));
+  await change(library, textWith('b'));
   assert.deepEqual(seen, [library.current(1, 'live').version, 'a']);
 });
 
 test('a version that cannot be prepared does not come into use', async () => {
   const library = open([live(textWith('a'))]);
   library.beforeUse(() => Promise.reject(new Error('no worker')));
-  const change = await library.replace(1, 'live', textWith('b'));
-  assert.deepEqual(change, { ok: false, faults: ['catalog: could not be put in use: no worker'] });
+  const changed = await change(library, textWith('b'));
+  assert.deepEqual(changed, { ok: false, faults: ['catalog: could not be put in use: no worker'] });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
 });
 
 test('changes asked for at once happen one after the other', async () => {
   const library = open([live(textWith('a'))]);
-  const changes = await Promise.all(['b', 'c', 'd'].map((id) => library.replace(1, 'live', textWith(id))));
-  assert.ok(changes.every((change) => change.ok && change.changed));
-  assert.deepEqual(idsOf(library.current(1, 'live')), ['d']);
+  const next = ['c', 'd'];
+  library.beforeUse(async () => {
+    await setImmediate();
+    const id = next.shift();
+    if (id !== undefined) writeFileSync(fileOfOffers(), textWith(id));
+  });
+  const changes = await Promise.all([
+    change(library, textWith('b')),
+    library.reload(1, 'live'),
+    library.reload(1, 'live'),
+  ]);
+  assert.ok(changes.every((changed) => changed.ok && changed.changed));
   assert.deepEqual(
-    changes.map((change) => idsOf(library.byVersion(change.ok ? change.version : '')!)[0]),
+    changes.map((changed) => idsOf(library.byVersion(changed.ok ? changed.version : '')!)[0]),
     ['b', 'c', 'd'],
   );
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['d']);
 });

@@ -39,7 +39,6 @@ test('a click is worth payout times the confirm rate of the credit band', () => 
   assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);
   assert.equal(catalog.clickValueMicros(0, band('660-699')), 3_000_000);
   assert.equal(catalog.clickValueMicros(0, band('800+')), 0);
-  assert.equal(catalog.confirmRate(0, band('660-699')), 0.02);
 });
 
 test('a click on a test catalog is worth nothing', () => {
@@ -53,7 +52,6 @@ test('where a click itself earns, it is worth the payout', () => {
   });
   const offer = catalog.offerIndex('live-lease-1-0');
   assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);
-  assert.equal(catalog.confirmRate(offer, 0), 1);
 });
 
 test('the version names the content, whatever its layout', () => {

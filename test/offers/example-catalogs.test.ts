@@ -5,11 +5,11 @@ import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
-import { quote } from '../../src/offers/quote.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { absent } from '../../src/verticals/pocket-vector.ts';
 import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { quote } from './quote.ts';
 
 function read(name: string): CatalogFile {
   const parsed = parseCatalog(

@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { createRanker, type RankOffers, rankOffers } from '../../src/offers/match.ts';
 import { sorts } from '../../src/offers/matcher.ts';
-import { type Quote, quote } from '../../src/offers/quote.ts';
 import { recommendedScore } from '../../src/offers/recommended-score.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { fieldIndex, type PocketVector } from '../../src/verticals/pocket-vector.ts';
 import { generateCatalog, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
+import { type Quote, quote } from './quote.ts';
 
 /**
  * No protected or proxy trait changes a price or a rank (D8). Each trait is given another value, and among the offers that

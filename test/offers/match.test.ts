@@ -6,13 +6,13 @@ import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-c
 import { rankOffers } from '../../src/offers/match.ts';
 import { type Sort, sorts } from '../../src/offers/matcher.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
-import { quote } from '../../src/offers/quote.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { absent } from '../../src/verticals/pocket-vector.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+import { quote } from './quote.ts';
 import { referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 function compiled(catalog: CatalogFile): CompiledCatalog {

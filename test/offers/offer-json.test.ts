@@ -5,11 +5,11 @@ import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
 import { renderOffers } from '../../src/offers/offer-json.ts';
-import { quote } from '../../src/offers/quote.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainOffer } from './one-offer-catalog.ts';
+import { quote } from './quote.ts';
 
 const head = 'https://go.example/c?sub=sub_1&offer=';
 const tail = '&v=sealed';

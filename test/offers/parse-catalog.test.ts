@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Settings } from 'typebox/system';
+import { parseLedgerRecord } from '../../src/analytics/parse-ledger-record.ts';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { recordKind } from '../../src/events/ledger-record.ts';
+import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
+import { subIdBytes } from '../../src/sessions/sub-id.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
@@ -52,14 +56,20 @@ describe('one fault is named by its path', () => {
     [['lenders', 0], null, 'lenders[0]: '],
     [['lenders', 0, 'logo'], '../secret.svg', 'lenders[0].logo: '],
     [['lenders', 0, 'name'], 'Bell\u0007', 'lenders[0].name: must hold no control characters'],
+    [['lenders', 0, 'name'], 'x'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
+    [['lenders', 0, 'name'], '\u{1F3E6}'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
+    [['lenders', 0, 'name'], `n${'\u0301'.repeat(bounds.lenderNameCharactersMax)}`, 'lenders[0].name: '],
     [[...offer, 'id'], 'Has Spaces', `${at}.id: `],
-    [[...offer, 'id'], 'x'.repeat(65), `${at}.id: `],
+    [[...offer, 'payout_usd'], bounds.payoutUsdMax + 1, `${at}.payout_usd: `],
+    [[...offer, 'bands', 'no\nband'], null, `${at}.bands.no\nband: is not a member of the format`],
+    [[...offer, 'id'], 'x'.repeat(bounds.offerIdCharactersMax + 1), `${at}.id: `],
     [[...offer, 'stars'], 5.1, `${at}.stars: `],
     [[...offer, 'stars'], undefined, `${at}: `],
     [[...offer, 'typo'], 1, `${at}.typo: is not a member of the format`],
     [[...offer, 'amount'], { min: 9, max: 8 }, `${at}.amount: min must not exceed max`],
     [[...offer, 'amount', 'max'], 1e9, `${at}.amount.max: `],
-    [[...offer, 'term_months'], [36, 36], `${at}.term_months: `],
+    [[...offer, 'term_months'], [36, 36], `${at}.term_months: must not repeat a value`],
+    [[...offer, 'features'], ['a', 'b', 'a'], `${at}.features: must not repeat a value`],
     [[...offer, 'bands'], {}, `${at}.bands: must hold at least one band`],
     [[...offer, 'bands'], { '700-750': plainBand() }, `${at}.bands.700-750: is not a value of credit_score_range`],
     [
@@ -166,6 +176,19 @@ test('very many faults are named up to the bound, and the rest counted', () => {
   assert.equal(faults.at(-1), 'and 5 more');
 });
 
+test('misshapen offers are not looked at closer, however many there are', () => {
+  const faults = faultsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer)));
+  assert.equal(faults.length, bounds.catalogFaultsMax + 1);
+  assert.ok(faults[0]!.startsWith(`${at}: must have required properties`));
+  assert.match(faults.at(-1)!, /^and at least \d+ more$/);
+});
+
+test('the sense of a sound offer is judged behind any number of misshapen ones', () => {
+  const misshapen = Array.from({ length: bounds.catalogFaultsMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
+  const faults = faultsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
+  assert.equal(faults.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
+});
+
 test('reading a bad catalog leaves the settings of the schema library alone', () => {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 3 });
@@ -191,6 +214,26 @@ for (const text of [
     assert.notEqual(faultsOf(text).length, 0);
   });
 }
+
+test('what the largest names and payout come to is within what the ledger takes', () => {
+  const name = '\u{1F3E6}'.repeat(bounds.lenderNameCharactersMax);
+  const id = 'x'.repeat(bounds.offerIdCharactersMax);
+  const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
+  const largest = catalogOf([plainOffer({ id, payout_usd: bounds.payoutUsdMax, bands })]);
+  largest.lenders[0]!.name = name;
+  assert.deepEqual(faultsOf(largest), []);
+  const compiled = compileCatalog(largest, personalLoans, { mode: 'live', cdnUrl: () => '' });
+  const now = 1_785_542_400_000;
+  const { lenderName } = compiled.offers[0]!;
+  const value = compiled.clickValueMicros(0, 4);
+  const sub = new Uint8Array(subIdBytes);
+  for (const record of [
+    [recordKind.offersViewed, now, sub, compiled.version, [id]],
+    [recordKind.offerClicked, now, sub, compiled.version, id, lenderName, value],
+  ]) {
+    assert.notEqual(parseLedgerRecord(record), null);
+  }
+});
 
 test('more offers than may be numbered are refused', () => {
   const band = plainBand();

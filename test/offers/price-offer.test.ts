@@ -1,10 +1,86 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { compileMatchTables } from '../../src/offers/match-tables.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { borrowerOf, goodBorrower } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+import { quote } from './quote.ts';
+
+function quoteOf(offer: Partial<CatalogOffer>, fields: object = {}, catalog: Partial<CatalogFile> = {}) {
+  const compiled = compileCatalog(catalogOf([plainOffer(offer)], catalog), personalLoans, {
+    mode: 'live',
+    cdnUrl: () => '',
+  });
+  return quote(compiled, 0, borrowerOf({ ...goodBorrower, ...fields }));
+}
+
+const published = { note_rate_percent: { min: 13.94, max: 13.94 }, origination_fee_percent: 5 };
+
+test('the published example is quoted to the cent', () => {
+  const quoted = quoteOf({ bands: { '700-749': plainBand(published) } }, { loan_amount: 10_000 });
+  assert.deepEqual(quoted?.apr_range, { min: 17.59, max: 17.59 });
+  assert.equal(quoted?.monthly_payment_estimate, 341.48);
+});
+
+test('the payment is estimated at the middle of the rate range', () => {
+  const wide = quoteOf({ bands: { '700-749': plainBand({ note_rate_percent: { min: 8, max: 14 } }) } });
+  const narrow = quoteOf({ bands: { '700-749': plainBand({ note_rate_percent: { min: 11, max: 11 } }) } });
+  assert.equal(wide?.monthly_payment_estimate, narrow?.monthly_payment_estimate);
+  assert.deepEqual(wide?.apr_range, { min: 8, max: 14 });
+});
+
+test('the term asked for is quoted when the offer has it', () => {
+  const offer = { term_months: [24, 36, 60] };
+  const twelveThousand = { loan_amount: 12_000, loan_term_months: 60 };
+  assert.equal(quoteOf(offer, twelveThousand)?.monthly_payment_estimate, 260.91);
+});
+
+for (const [terms, wanted, months] of [
+  [[12, 24, 48], undefined, 24],
+  [[12, 60], 84, 12],
+  [[60, 84], 12, 60],
+] as const) {
+  test(`of ${terms.join(', ')} months, ${months} are quoted when ${wanted ?? 'no term'} is asked for`, () => {
+    const fields = wanted === undefined ? {} : { loan_term_months: wanted };
+    assert.equal(
+      quoteOf({ term_months: [...terms] }, fields)?.monthly_payment_estimate,
+      quoteOf({ term_months: [months] })?.monthly_payment_estimate,
+    );
+  });
+}
+
+test('terms are open where the APR stays within the cap: the fee weighs more on short ones', () => {
+  const offer = {
+    term_months: [12, 24, 36, 60],
+    bands: { '700-749': plainBand({ note_rate_percent: { min: 25, max: 30 }, origination_fee_percent: 6 }) },
+  };
+  assert.deepEqual(quoteOf(offer, { loan_term_months: 12 })?.term_months, [36, 60]);
+});
+
+test('terms are open where the payment fits the debt-to-income limit', () => {
+  const offer = { term_months: [12, 24, 36, 60], max_debt_to_income_percent: 30 };
+  assert.deepEqual(quoteOf(offer, { monthly_debt_payments: 1_500 })?.term_months, [36, 60]);
+});
+
+test('what a borrower can get starts at the least amount of the offer or of the state', () => {
+  assert.equal(quoteOf({})?.loan_amount_range.min, 1_000);
+  assert.equal(quoteOf({}, {}, { state_rules: { CA: { min_amount: 6_001 } } })?.loan_amount_range.min, 6_001);
+});
+
+test('what a borrower can get ends where offer, band or debt ends it', () => {
+  assert.equal(quoteOf({ amount: { min: 1_000, max: 40_000 } })?.loan_amount_range.max, 40_000);
+  assert.equal(quoteOf({ bands: { '700-749': plainBand({ max_amount: 25_000 }) } })?.loan_amount_range.max, 25_000);
+  // 30 % of 7,083.33 less 1,500 leave 625 a month; at 11 % over 36 months that repays 19,090 USD.
+  assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
+});
+
+test('an offer the borrower cannot have has no quote', () => {
+  assert.equal(quoteOf({ amount: { min: 20_000, max: 40_000 } }), null);
+  assert.equal(quoteOf({}, { credit_score_range: '300-579' }), null);
+});
 
 test('an amount whose payment just fits is among the amounts the borrower can get, to the last bit', () => {
   // At no interest over 12 months, one amount in six comes back a hair too low from the division.

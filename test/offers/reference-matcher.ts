@@ -1,10 +1,10 @@
-import type { CatalogBand, CatalogCriterion, CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import type { CatalogCriterion, CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import type { Sort } from '../../src/offers/matcher.ts';
 import { aprPercent, paymentFactor } from '../../src/offers/pricing.ts';
-import type { Quote } from '../../src/offers/quote.ts';
 import { recommendedWeights } from '../../src/offers/recommended-score.ts';
 import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
+import type { Quote } from './quote.ts';
 
 /** One offer as the plain rules see it. */
 export interface ReferenceMatch {
@@ -44,6 +44,7 @@ export function referenceOrder(matches: readonly ReferenceMatch[], sort: Sort): 
   return [...matches].sort((one, other) => compare(one, other) || (one.id < other.id ? -1 : 1)).map(({ id }) => id);
 }
 
+type Band = CatalogOffer['bands'][string];
 type Values = ReadonlyMap<string, unknown>;
 
 function valuesOf(vertical: Vertical, borrower: Readonly<PocketVector>): Values {
@@ -134,7 +135,7 @@ function ageOn(born: number, today: number): number {
   return todayYear - bornYear - (hadBirthday ? 0 : 1);
 }
 
-function aprsOf(band: CatalogBand, months: number): { min: number; max: number } {
+function aprsOf(band: Band, months: number): { min: number; max: number } {
   const { min, max } = band.note_rate_percent;
   return {
     min: aprPercent(min, band.origination_fee_percent, months),
@@ -142,7 +143,7 @@ function aprsOf(band: CatalogBand, months: number): { min: number; max: number }
   };
 }
 
-function middleFactor(band: CatalogBand, months: number): number {
+function middleFactor(band: Band, months: number): number {
   return paymentFactor((band.note_rate_percent.min + band.note_rate_percent.max) / 2, months);
 }
 

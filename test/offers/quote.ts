@@ -1,8 +1,6 @@
-import { roundHalfUp } from '../domain/money.ts';
-import type { PocketVector } from '../verticals/pocket-vector.ts';
-import type { CompiledCatalog } from './compile-catalog.ts';
-import type { MatchTables } from './match-tables.ts';
-import { newApplicant, newOfferPrice, type OfferPrice, priceOffer, readApplicant } from './price-offer.ts';
+import type { CompiledCatalog } from '../../src/offers/compile-catalog.ts';
+import { newApplicant, newOfferPrice, paymentCents, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
+import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
 
 /** The borrower's own numbers for one offer, as answered (D8). */
 export interface Quote {
@@ -16,7 +14,7 @@ export interface Quote {
   readonly term_months: readonly number[];
 }
 
-/** Quotes an offer to a borrower, or null when it cannot be priced for this borrower. */
+/** What the pricing of one offer alone comes to for a borrower, or null when it cannot be priced. */
 export function quote(compiled: CompiledCatalog, offerIndex: number, borrower: Readonly<PocketVector>): Quote | null {
   const { tables } = compiled;
   const applicant = newApplicant();
@@ -28,9 +26,4 @@ export function quote(compiled: CompiledCatalog, offerIndex: number, borrower: R
     loan_amount_range: { min: price.amountMin, max: price.amountMax },
     term_months: tables.termMonths.filter((_months, term) => (price.openTerms & (1 << term)) !== 0),
   };
-}
-
-/** The monthly payment on the amount asked for, at the midpoint note rate over the term quoted, in whole cents. */
-export function paymentCents(tables: MatchTables, price: OfferPrice, amount: number): number {
-  return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
