@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Gatekeeper } from './access/gatekeeper.ts';
+import { keyFilePath } from './access/key-file.ts';
 import type { KeyLimits } from './access/key-limits.ts';
 import { KeyRegister } from './access/key-register.ts';
 import { SqliteKeyDirectory } from './access/sqlite-key-directory.ts';
@@ -36,6 +37,7 @@ import { MemorySessionStore } from './sessions/memory-session-store.ts';
 import { RestoreFromLedger } from './sessions/restore-from-ledger.ts';
 import { SubIds } from './sessions/sub-id.ts';
 import { DeviceClassifier } from './user-agents/device-class.ts';
+import type { Vertical } from './verticals/vertical.ts';
 
 /** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
 export interface ServiceOptions {
@@ -91,7 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
-  const { dataDir, clock, logger } = options;
+  const { dataDir, clock } = options;
   // Ids of live sessions and the callers' metadata are in there: nobody else's business.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(dataDir);
@@ -99,13 +101,117 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
 
   const ledgerFolder = join(dataDir, 'ledger');
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
-  const random = new RandomPool();
-  const subIds = new SubIds(secrets, shard, random);
+  const { gatekeeper, keys } = openAccess(options, closers);
+  const { sessions, ledger, analytics } = await openHistory(options, closers, ledgerFolder, gatekeeper);
+  // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
+  let urls: PublicUrls;
+  const { catalogs, matcher } = await openOffers(options, closers, () => urls.cdn);
+  const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
+  closers.add(() => patience.close());
 
-  const keys = KeyRegister.open(join(dataDir, 'keys.sqlite'));
-  closers.add(() => keys.close());
+  let stage: 'starting' | 'serving' | 'stopping' = 'starting';
+  const notReady = (): readonly string[] => {
+    if (stage !== 'serving') return [`the service is ${stage}`];
+    const reasons: string[] = [];
+    if (!ledger.healthy) reasons.push('the ledger cannot be written');
+    if (!analytics.healthy) reasons.push('the aggregator is not running');
+    return reasons;
+  };
+  let publicListener: Listener | null = null;
+  const metrics = new Metrics({
+    liveSessions: () => sessions.size,
+    requestsInFlight: () => publicListener?.inFlight ?? 0,
+    matchesWaiting: () => matcher.waiting,
+    ledgerAppended: () => ledger.appendedPosition,
+    ledgerDurable: () => ledger.durablePosition,
+    analyticsFolded: () => analytics.foldedPosition,
+    analyticsLeftOut: async () => {
+      const { records: _, ...leftOut } = await analytics.totals();
+      return leftOut;
+    },
+  });
+
+  // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
+  // put in right after, before the event loop can bring it a request.
+  let face!: Handler;
+  let ports: Service['ports'] = null;
+  if (options.listen !== null) {
+    const listen = opener(options, options.listen.engine, closers, metrics);
+    const operationsListener = await listen(options.listen.operations, operationsFace({ notReady, metrics }));
+    publicListener = await listen(options.listen.public, (exchange) => face(exchange));
+    ports = { public: publicListener.port, operations: operationsListener.port };
+  }
+  urls = options.urlsFor(ports?.public ?? 0);
+
+  const random = new RandomPool();
+  const shared = {
+    clock,
+    subIds: new SubIds(secrets, shard, random),
+    ledger,
+    devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
+    catalogs,
+    seal: new OfferValueSeal(secrets, random),
+  };
+  const { ttlMs: sessionTtlMs } = options.sessions;
+  const operations = new ApiOperations({
+    ...shared,
+    sessions,
+    sessionTtlMs,
+    idempotencyKeys: new IdempotencyKeys({ clock, rememberedMs: sessionTtlMs, keysMax: bounds.idempotencyKeysMax }),
+    matcher,
+    analytics,
+    clickUrlJson: JSON.stringify(urls.click).slice(1, -1),
+    onSessionMissing: metrics.sessionMissing,
+    onViewLost: metrics.viewLost,
+  });
+  const clickPorts = {
+    ...shared,
+    clickIds: new ClickIds(secrets),
+    budget: new ClickBudget(bounds.clicksRecordedPerLinkMax, bounds.clickCountersMax),
+    patience,
+    sandboxLandingUrl: urls.click + sandboxLandingPath,
+    onUnrecorded: metrics.clickUnrecorded,
+  };
+  face = publicFace(
+    new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
+    new ClickFace(clickPorts),
+  );
+  stage = 'serving';
+
+  const close = (): Promise<void> => {
+    stage = 'stopping';
+    return closers.close();
+  };
+  return {
+    gatekeeper,
+    operations,
+    keys,
+    urls,
+    ports,
+    followClick: (request) => followClick(clickPorts, request),
+    reloadCatalogs: () =>
+      Promise.all(
+        options.catalogs
+          .filter((source) => 'file' in source)
+          .map(({ vertical, mode }) => catalogs.reload(vertical.number, mode)),
+      ),
+    notReady,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function served({ catalogs }: ServiceOptions): Vertical[] {
+  return [...new Set(catalogs.map(({ vertical }) => vertical))];
+}
+
+/** Who may ask, and how much: keys on disk, looked up in memory. */
+function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers) {
+  const path = keyFilePath(dataDir);
+  const register = KeyRegister.open(path);
+  closers.add(() => register.close());
   const directory = new SqliteKeyDirectory({
-    path: join(dataDir, 'keys.sqlite'),
+    path,
     clock,
     onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; keys already known go on working'),
   });
@@ -115,8 +221,17 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     directory.refresh();
     return result;
   };
-  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: options.limits });
+  const keys: Service['keys'] = {
+    create: (wanted, nowMs) => refreshed(register.create(wanted, nowMs)),
+    list: () => register.list(),
+    revoke: (id, nowMs) => refreshed(register.revoke(id, nowMs)),
+  };
+  return { gatekeeper: new Gatekeeper({ directory, clock, defaultLimits: limits }), keys };
+}
 
+/** What happened, what is still live of it, and what it adds up to. */
+async function openHistory(options: ServiceOptions, closers: Closers, ledgerFolder: string, gatekeeper: Gatekeeper) {
+  const { dataDir, clock, logger } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
   const sessions = new MemorySessionStore({
     clock,
@@ -127,8 +242,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   });
   closers.add(() => sessions.close());
 
-  const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
-  const restore = new RestoreFromLedger({ clock, sessions, sessionTtlMs, verticals });
+  const restore = new RestoreFromLedger({ clock, sessions, sessionTtlMs, verticals: served(options) });
   const ledger = await openEventLog({
     folder: ledgerFolder,
     shard,
@@ -150,13 +264,16 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   });
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
+  return { sessions, ledger, analytics };
+}
 
-  // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
-  let urls: PublicUrls;
+/** What there is to offer, and who works out to whom. */
+async function openOffers(options: ServiceOptions, closers: Closers, cdnUrl: () => string) {
+  const { dataDir, clock, logger } = options;
   const catalogs = openCatalogLibrary({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
-    cdnUrl: () => urls.cdn,
+    cdnUrl,
     catalogs: options.catalogs,
     onDamaged: (problem) =>
       logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
@@ -164,132 +281,33 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const matcher = await startMatcher({
     threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
     catalogs,
-    verticals,
+    verticals: served(options),
     onFault: (fault) => logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew'),
   });
   closers.add(() => matcher.close());
+  return { catalogs, matcher };
+}
 
-  const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
-  closers.add(() => patience.close());
-
-  let stage: 'starting' | 'serving' | 'stopping' = 'starting';
-  let publicListener: Listener | null = null;
-  const notReady = (): readonly string[] => {
-    if (stage !== 'serving') return [`the service is ${stage}`];
-    const reasons: string[] = [];
-    if (!ledger.healthy) reasons.push('the ledger cannot be written');
-    if (!analytics.healthy) reasons.push('the aggregator is not running');
-    return reasons;
-  };
-  const metrics = new Metrics({
-    liveSessions: () => sessions.size,
-    requestsInFlight: () => publicListener?.inFlight ?? 0,
-    matchesWaiting: () => matcher.waiting,
-    ledgerAppended: () => ledger.appendedPosition,
-    ledgerDurable: () => ledger.durablePosition,
-    analyticsFolded: () => analytics.foldedPosition,
-    analyticsLeftOut: async () => {
-      const { records: _, ...leftOut } = await analytics.totals();
-      return leftOut;
-    },
-  });
-
-  // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
-  // put in right after, before the event loop can bring it a request.
-  let face!: Handler;
-  let ports: Service['ports'] = null;
-  if (options.listen !== null) {
-    const { engine } = options.listen;
-    const listen = async (endpoint: Endpoint, handler: Handler): Promise<Listener> => {
-      const listener = await startListener(
-        engine,
-        {
-          ...endpoint,
-          handler,
-          errorReply,
-          onFault: (fault, requestId) => {
-            metrics.fault();
-            logger.error({ err: fault, requestId }, 'a request failed');
-          },
-          onDeadline: metrics.deadline,
-          bodyBytesMax: bounds.bodyBytesMax,
-          deadlineMs: bounds.requestDeadlineMs,
+/** Opens listeners that fail, answer and close alike. */
+function opener({ logger }: ServiceOptions, engine: ListenerChoice, closers: Closers, metrics: Metrics) {
+  return async (endpoint: Endpoint, handler: Handler): Promise<Listener> => {
+    const listener = await startListener(
+      engine,
+      {
+        ...endpoint,
+        handler,
+        errorReply,
+        onFault: (fault, requestId) => {
+          metrics.fault();
+          logger.error({ err: fault, requestId }, 'a request failed');
         },
-        (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),
-      );
-      closers.add(() => listener.close(bounds.drainGraceMs));
-      return listener;
-    };
-    const operationsListener = await listen(options.listen.operations, operationsFace({ notReady, metrics }));
-    publicListener = await listen(options.listen.public, (exchange) => face(exchange));
-    ports = { public: publicListener.port, operations: operationsListener.port };
-  }
-  urls = options.urlsFor(ports?.public ?? 0);
-
-  const devices = new DeviceClassifier(bounds.userAgentsRememberedMax);
-  const seal = new OfferValueSeal(secrets, random);
-  const operations = new ApiOperations({
-    clock,
-    subIds,
-    sessions,
-    sessionTtlMs,
-    ledger,
-    devices,
-    idempotencyKeys: new IdempotencyKeys({
-      clock,
-      rememberedMs: sessionTtlMs,
-      keysMax: bounds.idempotencyKeysMax,
-    }),
-    catalogs,
-    matcher,
-    seal,
-    analytics,
-    clickUrl: urls.click,
-    onSessionMissing: metrics.sessionMissing,
-    onViewLost: metrics.viewLost,
-  });
-  const clickPorts = {
-    clock,
-    subIds,
-    seal,
-    clickIds: new ClickIds(secrets),
-    catalogs,
-    ledger,
-    devices,
-    budget: new ClickBudget(bounds.clicksRecordedPerLinkMax, bounds.clickCountersMax),
-    patience,
-    sandboxLandingUrl: urls.click + sandboxLandingPath,
-    onUnrecorded: metrics.clickUnrecorded,
-  };
-  face = publicFace(
-    new ApiFace({ verticals, gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
-    new ClickFace(clickPorts),
-  );
-  stage = 'serving';
-
-  const close = (): Promise<void> => {
-    stage = 'stopping';
-    return closers.close();
-  };
-  return {
-    gatekeeper,
-    operations,
-    keys: {
-      create: (wanted, nowMs) => refreshed(keys.create(wanted, nowMs)),
-      list: () => keys.list(),
-      revoke: (id, nowMs) => refreshed(keys.revoke(id, nowMs)),
-    },
-    urls,
-    ports,
-    followClick: (request) => followClick(clickPorts, request),
-    reloadCatalogs: () =>
-      Promise.all(
-        options.catalogs
-          .filter((source) => 'file' in source)
-          .map(({ vertical, mode }) => catalogs.reload(vertical.number, mode)),
-      ),
-    notReady,
-    close,
-    [Symbol.asyncDispose]: close,
+        onDeadline: metrics.deadline,
+        bodyBytesMax: bounds.bodyBytesMax,
+        deadlineMs: bounds.requestDeadlineMs,
+      },
+      (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),
+    );
+    closers.add(() => listener.close(bounds.drainGraceMs));
+    return listener;
   };
 }

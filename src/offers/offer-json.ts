@@ -13,7 +13,8 @@ const price = newOfferPrice();
  *
  * `offerIndices[from]` to `offerIndices[from + count - 1]` are the offers shown; they come from a ranking of this catalog
  * version for this very borrower, and it is a bug, thrown, to show an offer the borrower cannot have. A click URL is
- * `clickUrlHead`, the offer's id, `clickUrlTail`.
+ * `clickUrlHead`, the offer's id, `clickUrlTail`, both given as they stand between the quotes of JSON: an address of ours is
+ * escaped once when the service starts, and ids and sealed values need no escaping.
  */
 export function renderOffers(
   compiled: CompiledCatalog,
@@ -26,8 +27,7 @@ export function renderOffers(
 ): string {
   if (count === 0) return '[]';
   const { tables, fragments } = compiled;
-  const head = jsonCharacters(clickUrlHead);
-  const tail = `${jsonCharacters(clickUrlTail)}","loan_amount_range":{"min":`;
+  const tail = `${clickUrlTail}","loan_amount_range":{"min":`;
   let priced = readApplicant(tables, borrower, applicant);
   let text = '[';
   for (let shown = 0; shown < count; shown++) {
@@ -42,7 +42,7 @@ export function renderOffers(
       dollars +
       centTexts[cents - dollars * 100]! +
       fragments.middles[offer]! +
-      head +
+      clickUrlHead +
       fragments.ids[offer]! +
       tail +
       price.amountMin +
@@ -52,11 +52,6 @@ export function renderOffers(
       (shown + 1 === count ? lastPositions : positions)[shown]!;
   }
   return text;
-}
-
-/** A string as it stands between the quotes of JSON. */
-function jsonCharacters(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 /** What JSON writes behind the whole dollars: nothing, `.1`, `.01` and so on. Cheaper than printing a double. */

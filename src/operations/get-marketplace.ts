@@ -20,8 +20,8 @@ export interface GetMarketplacePorts extends FindSessionPorts {
   readonly matcher: Matcher;
   readonly seal: OfferValueSeal;
   readonly ledger: EventLog;
-  /** Address of the redirect host, e.g. `https://go.example`. */
-  readonly clickUrl: string;
+  /** Address of the redirect host, e.g. `https://go.example`, as it stands between the quotes of JSON. */
+  readonly clickUrlJson: string;
   /** A view went out that the log could not take, so clicks on it will not count: an alert. */
   readonly onViewLost: () => void;
 }
@@ -80,7 +80,7 @@ export async function getMarketplace(
     from,
     shown,
     borrower,
-    `${ports.clickUrl}/c?sub=${subId}&offer=`,
+    `${ports.clickUrlJson}/c?sub=${subId}&offer=`,
     `&v=${ranked.sealedValue}`,
   );
   if (counts) noteView(ports, subId, nowMs, catalog, ranking, from, shown);

@@ -73,7 +73,9 @@ test('names and addresses that need escaping are escaped', () => {
   catalog.lenders[0]!.name = 'Quote " Backslash \\ Ünï </script>\u2028';
   const borrower = borrowerOf(goodBorrower);
   const click: [string, string] = ['https://go.example/"\\?offer=', '&v="\n'];
-  const text = renderOffers(compile(catalog), Uint16Array.of(0), 0, 1, borrower, ...click);
+  const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
+  const [clickHead, clickTail] = [escaped(click[0]), escaped(click[1])];
+  const text = renderOffers(compile(catalog), Uint16Array.of(0), 0, 1, borrower, clickHead, clickTail);
   assert.deepEqual(JSON.parse(text), plainObjects(catalog, [0], borrower, click));
 });
 
