@@ -111,6 +111,8 @@ export const bounds = {
   /** How long a command waits for another process that is writing the key file. */
   keyWriteWaitMs: 5_000,
   accountNameCharactersMax: 64,
+  /** The last moment a JavaScript date can tell; an expiry beyond it could not be shown. */
+  keyExpiryMsMax: 8_640_000_000_000_000,
   /** Keys looked at in one admission for state that can be freed: a pause of microseconds, whatever the number of keys. */
   keysTidiedAtOnce: 64,
 

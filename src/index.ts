@@ -1,14 +1,22 @@
 import { join, resolve } from 'node:path';
+import { isDate } from 'node:util/types';
 import { type Logger, pino } from 'pino';
-import { type KeyLimits, noOwnLimits } from './access/key-limits.ts';
+import { type KeyLimits, type OwnLimits, requireLimits } from './access/key-limits.ts';
 import type { IssuedKey, Revocation } from './access/key-register.ts';
 import { bounds } from './bounds.ts';
 import { personalLoanCatalogs } from './catalogs/example-catalogs.ts';
-import type { Durability, ListenerChoice, PublicUrls } from './config/config.ts';
+import {
+  type Durability,
+  durabilities,
+  type ListenerChoice,
+  listenerChoices,
+  type PublicUrls,
+} from './config/config.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
-import { readClickUrl } from './faces/click-face.ts';
+import { requireWholeNumber } from './domain/require-whole-number.ts';
+import { fetchesAhead, readClickUrl } from './faces/click-face.ts';
 import { Partner } from './faces/embedded-face.ts';
 import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
 import type { ClickOutcome } from './operations/follow-click.ts';
@@ -76,22 +84,38 @@ export interface NewPartnerKey {
   /** Path segment of a vertical served, e.g. `personal-loans`. */
   readonly vertical: string;
   readonly mode: Mode;
+  /** From when it is refused: a moment to come. Default: never. */
   readonly expiresAt?: Date;
   readonly limits?: Partial<KeyLimits>;
 }
+
+/** What an embedding program knows of the request in which it was asked for a click URL. */
+export interface Visit {
+  /** Default `GET`. Nothing else is a click: it is redirected, and books nothing. */
+  readonly method?: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** The `Sec-Purpose` header, or the older `Purpose` or `X-Moz`, by which browsers tell that nobody has clicked yet. */
+  readonly purpose?: string | undefined;
+}
+
+/** What became of a visit; `ask_again` is for a browser that fetched ahead, so that it comes back with the click. */
+export type VisitOutcome = ClickOutcome | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
 /** A marketplace running inside this process. Close it; where the runtime knows `await using`, that will do it. */
 export interface Marketplace extends AsyncDisposable {
   /** The operations of the API for one key, which must be of the vertical named; default: the first one served. */
   partner(apiKey: string, vertical?: string): Partner;
   readonly keys: {
-    /** Issues a key. Its text is returned here and never again. */
+    /** Issues a key. Its text is returned here and never again. Throws a RangeError that names what no key may have. */
     create(wanted: NewPartnerKey): { readonly key: string; readonly id: string };
     list(): readonly IssuedKey[];
     revoke(id: string): Revocation;
   };
-  /** Follows a `click_url` for a program that answers clicks itself; redirect the person to `location` with status 302. */
-  followClick(url: string | URL, visit?: { readonly userAgent?: string }): Promise<ClickOutcome>;
+  /**
+   * Follows a `click_url` for a program that answers clicks itself: a redirect is answered with status 302 to `location`, an
+   * unknown address with 404, and `ask_again` with 503; none of them may be cached.
+   */
+  followClick(url: string | URL, visit?: Visit): Promise<VisitOutcome>;
   /** Reads the catalogs that came from files again; a faulty one keeps what is in use and says why. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
   /** What keeps it from taking requests, in words; empty when it is ready. */
@@ -105,9 +129,11 @@ export interface Marketplace extends AsyncDisposable {
 
 /**
  * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects when the
- * folder is in use, a port is taken, or a catalog is faulty, and leaves nothing running then.
+ * folder is in use, a port is taken, a catalog is faulty, or an option holds what it may not (a RangeError that names it), and
+ * leaves nothing running then.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
+  requireOptions(options);
   const dataDir = resolve(options.dataDir);
   const clock = options.clock ?? systemClock;
   const catalogs = options.catalogs ?? personalLoanCatalogs();
@@ -123,7 +149,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
     sessions: {
       max: options.maxSessions ?? bounds.embeddedSessionsDefault,
-      ttlMs: Math.min(options.sessionTtlMs ?? bounds.sessionTtlMs, bounds.sessionTtlMs),
+      ttlMs: options.sessionTtlMs ?? bounds.sessionTtlMs,
     },
     limits: {
       requestsPerMinute: options.limits?.requestsPerMinute ?? bounds.requestsPerMinute,
@@ -162,8 +188,8 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
             accountName: wanted.account,
             vertical: verticalNamed(wanted.vertical),
             mode: wanted.mode,
-            expiresAtMs: wanted.expiresAt?.getTime() ?? null,
-            limits: { ...noOwnLimits, ...wanted.limits },
+            expiresAtMs: expiryMs(wanted.expiresAt),
+            limits: ownLimits(wanted.limits),
           },
           clock.wallMs(),
         );
@@ -172,7 +198,10 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       list: () => service.keys.list(),
       revoke: (id) => service.keys.revoke(id, clock.wallMs()),
     },
-    followClick: (url, visit = {}) => service.followClick(readClickUrl(url, visit.userAgent ?? '')),
+    followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
+      if (fetchesAhead(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
+      return service.followClick(readClickUrl(url, userAgent, method));
+    },
     reloadCatalogs: () => service.reloadCatalogs(),
     notReady: () => service.notReady(),
     urls: service.urls,
@@ -180,4 +209,37 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     close: () => service.close(),
     [Symbol.asyncDispose]: () => service.close(),
   };
+}
+
+/** The options that bound something or name one of several ways; files, catalogs and addresses are judged where they are used. */
+function requireOptions({ listen, ...options }: MarketplaceOptions): void {
+  requireWholeNumber('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
+  requireWholeNumber('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionsHeldMax);
+  requireWholeNumber('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
+  requireLimits(options.limits ?? {});
+  requireChoice('durability', options.durability, durabilities);
+  if (options.catalogs?.length === 0) throw new RangeError('catalogs must name at least one catalog');
+  if (!listen) return;
+  requireWholeNumber('listen.port', listen.port ?? 0, 0, bounds.portMax);
+  requireWholeNumber('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
+  requireChoice('listen.engine', listen.engine, listenerChoices);
+}
+
+function requireChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+  if (value !== undefined && !choices.includes(value))
+    throw new RangeError(`${name} must be one of ${choices.join(', ')}`);
+}
+
+/** What is no date comes to NaN, which no key may have. */
+function expiryMs(expiresAt: Date | undefined): number | null {
+  if (expiresAt === undefined) return null;
+  return isDate(expiresAt) ? expiresAt.getTime() : Number.NaN;
+}
+
+function ownLimits({
+  requestsPerMinute = null,
+  analyticsPerMinute = null,
+  sessionsPerDay = null,
+}: Partial<OwnLimits> = {}): OwnLimits {
+  return { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
 }

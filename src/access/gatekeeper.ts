@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { dayOf } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -41,8 +42,9 @@ const verticalMismatch: Refusal = { code: 'VERTICAL_MISMATCH' };
  * Judges a request before anything else looks at it (D1): key, vertical, limits, in this order. All of it is synchronous,
  * so that no two requests can both take the last place of a limit.
  *
- * State is kept for keys in use only, so it is bounded by the number of keys. What idle keys leave behind is freed a few
- * keys at a time as requests come in; without requests nothing grows.
+ * State is kept for keys in use, and for those that the ledger says created sessions lately, so it is bounded by the number
+ * of keys. What idle keys leave behind is freed a few keys at a time as requests come in, and what the ledger said once its
+ * days are over; without requests nothing grows.
  */
 export class Gatekeeper {
   readonly #directory: KeyDirectory;
@@ -50,6 +52,7 @@ export class Gatekeeper {
   readonly #defaultLimits: KeyLimits;
   readonly #uses = new Map<number, KeyUse>();
   readonly #restored = new Map<number, DayCount>();
+  #lastRestoredDay = Number.NEGATIVE_INFINITY;
   #tidying = this.#uses.entries();
   #nextTidyMs: number;
 
@@ -60,9 +63,9 @@ export class Gatekeeper {
     this.#nextTidyMs = options.clock.monotonicMs() + bounds.minuteWindowMs;
   }
 
-  /** Keys whose use is being remembered. */
-  get keysInUse(): number {
-    return this.#uses.size;
+  /** Keys of which anything is kept: what it is bounded by cannot be tested from outside otherwise. */
+  get keysRemembered(): number {
+    return this.#uses.size + this.#restored.size;
   }
 
   /** @param authorization the `Authorization` header as sent, empty when absent */
@@ -100,6 +103,7 @@ export class Gatekeeper {
     if (this.#uses.has(keyNumber)) throw new Error('the sessions of a key in use cannot be restored');
     const sessions = this.#restored.get(keyNumber) ?? new DayCount();
     sessions.restore(day, count);
+    this.#lastRestoredDay = Math.max(this.#lastRestoredDay, day);
     this.#restored.set(keyNumber, sessions);
   }
 
@@ -112,6 +116,8 @@ export class Gatekeeper {
   }
 
   #tidy(nowMs: number, wallMs: number): void {
+    // A day longer than the limits need it, like the days of keys in use: the wall clock may be set back over midnight.
+    if (dayOf(wallMs) > this.#lastRestoredDay + 1) this.#restored.clear();
     for (let looked = 0; looked < bounds.keysTidiedAtOnce; looked++) {
       const next = this.#tidying.next();
       if (next.done === true) {

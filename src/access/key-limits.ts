@@ -1,3 +1,6 @@
+import { bounds } from '../bounds.ts';
+import { requireWholeNumber } from '../domain/require-whole-number.ts';
+
 /** How much one key may ask for (contract section 8, D13). */
 export interface KeyLimits {
   /** Requests admitted in any 60 seconds, all operations together. */
@@ -11,6 +14,12 @@ export interface KeyLimits {
 /** A key's own limits; null where the service's default applies. */
 export type OwnLimits = { readonly [Name in keyof KeyLimits]: number | null };
 
+const limitsMax: KeyLimits = {
+  requestsPerMinute: bounds.limitPerMinuteMax,
+  analyticsPerMinute: bounds.limitPerMinuteMax,
+  sessionsPerDay: bounds.limitPerDayMax,
+};
+
 export const noOwnLimits: OwnLimits = { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: null };
 
 export function effectiveLimits(own: OwnLimits, defaults: KeyLimits): KeyLimits {
@@ -19,4 +28,15 @@ export function effectiveLimits(own: OwnLimits, defaults: KeyLimits): KeyLimits 
     analyticsPerMinute: own.analyticsPerMinute ?? defaults.analyticsPerMinute,
     sessionsPerDay: own.sessionsPerDay ?? defaults.sessionsPerDay,
   };
+}
+
+/**
+ * Throws a RangeError that names the first limit which is neither left to its default (null, undefined) nor a whole number
+ * within its bounds.
+ */
+export function requireLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
+  for (const name of Object.keys(limitsMax) as (keyof KeyLimits)[]) {
+    const limit = limits[name] ?? null;
+    if (limit !== null) requireWholeNumber(`limits.${name}`, limit, 1, limitsMax[name]);
+  }
 }

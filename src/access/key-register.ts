@@ -4,14 +4,14 @@ import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { openKeyFile } from './key-file.ts';
-import type { OwnLimits } from './key-limits.ts';
+import { type OwnLimits, requireLimits } from './key-limits.ts';
 
 export interface NewKey {
   /** Created when there is none of this name; see `isAccountName`. */
   readonly accountName: string;
   readonly vertical: { readonly segment: string; readonly keyPrefix: string };
   readonly mode: Mode;
-  /** Wall time from which the key is refused, or null for never. */
+  /** Wall time from which the key is refused, still to come; or null for never. */
   readonly expiresAtMs: number | null;
   readonly limits: OwnLimits;
 }
@@ -62,9 +62,12 @@ export class KeyRegister {
     return new KeyRegister(openKeyFile(path, bounds.keyWriteWaitMs, true));
   }
 
-  /** Issues a key. The text of the key is returned here and never again. */
+  /**
+   * Issues a key. The text of the key is returned here and never again. Throws a RangeError for what no key may have: what is
+   * stored here is believed by every server, and SQLite would take a NaN for "never expires".
+   */
   create(wanted: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
-    if (!isAccountName(wanted.accountName)) throw new RangeError('not an account name');
+    requireIssuable(wanted, nowMs);
     const key = newApiKey(wanted.vertical.keyPrefix, wanted.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
     this.#database
@@ -126,6 +129,23 @@ export class KeyRegister {
       Number(this.#database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
     );
   }
+}
+
+function requireIssuable({ accountName, mode, expiresAtMs, limits }: NewKey, nowMs: number): void {
+  if (typeof accountName !== 'string' || !isAccountName(accountName)) {
+    throw new RangeError(
+      `an account name must be 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end`,
+    );
+  }
+  if (mode !== 'live' && mode !== 'test') throw new RangeError('the mode of a key must be live or test');
+  const { keyExpiryMsMax } = bounds;
+  if (
+    expiresAtMs !== null &&
+    !(Number.isInteger(expiresAtMs) && expiresAtMs > nowMs && expiresAtMs <= keyExpiryMsMax)
+  ) {
+    throw new RangeError('the expiry of a key must be a valid date in the future');
+  }
+  requireLimits(limits);
 }
 
 const selectKeys = `

@@ -38,7 +38,7 @@ export async function serve(config: Config): Promise<void> {
     clock: systemClock,
     logger,
   }).catch((fault: unknown) => {
-    throw startFailure(fault);
+    throw startFailure(fault, config);
   });
   const reload = (): void => void reloadCatalogs(service, logger);
   process.on('SIGHUP', reload);

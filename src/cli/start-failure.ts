@@ -1,32 +1,77 @@
+import { dirname, sep } from 'node:path';
+import { KeyFileError } from '../access/key-file.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { FolderInUse } from '../events/folder-lock.ts';
 import { LogDamaged } from '../events/segment-reader.ts';
 import { CatalogUnusable } from '../offers/catalog-library.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 import { CommandLineError } from './command-line-error.ts';
 
-/** Turns a failed start that an operator can mend into words without a stack; anything else stays as it is. */
-export function startFailure(fault: unknown): unknown {
+/** Of what Node and SQLite throw, the members that tell an operator what to mend. */
+interface SystemFault {
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly path?: string;
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
+/** Turns a failed start that an operator can mend into one line that names the setting to mend; anything else stays as it is. */
+export function startFailure(fault: unknown, config: Config): unknown {
   if (fault instanceof FolderInUse || fault instanceof SecretFileError || fault instanceof LogDamaged) {
     return new CommandLineError(fault.message, { cause: fault });
   }
-  if (fault instanceof CatalogUnusable) {
-    const more = fault.faults.length > 1 ? ` (and ${fault.faults.length - 1} more)` : '';
-    return new CommandLineError(`the catalog cannot be used: ${fault.faults[0]}${more}`, { cause: fault });
+  if (fault instanceof KeyFileError)
+    return new CommandLineError(`${fault.message} (see SVC_DATA_DIR)`, { cause: fault });
+  if (fault instanceof CatalogUnusable) return catalogFailure(fault, config);
+  if (!(fault instanceof Error)) return fault;
+  const { code = '', syscall = '', path } = fault as Error & SystemFault;
+  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
+    return listenFailure(fault as SystemFault, config);
+  if (path !== undefined) return pathFailure(path, code, fault, config);
+  // SQLite does not tell which file; all of its files are in the data folder.
+  if (/^SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM)/.test(code)) return unusableFolder(config, code);
+  return fault;
+}
+
+function catalogFailure(fault: CatalogUnusable, { catalog }: Config): CommandLineError {
+  const which =
+    catalog.kind === 'file'
+      ? `the catalog ${catalog.path} cannot be used (see SVC_CATALOG)`
+      : 'the catalog cannot be used';
+  const more = fault.faults.length > 1 ? ` (and ${fault.faults.length - 1} more)` : '';
+  return new CommandLineError(`${which}: ${fault.faults[0]}${more}`, { cause: fault });
+}
+
+function listenFailure(fault: SystemFault, { listen, operations }: Config): Error {
+  const { code, address, hostname, port } = fault;
+  if (code === 'EADDRINUSE' || code === 'EACCES') {
+    const setting = port === operations.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
+    const mayHold =
+      code === 'EADDRINUSE' ? 'a port that nobody else listens on' : 'a port that this process may listen on';
+    return new ConfigError(setting, String(port), `${mayHold} (${code})`);
   }
-  const { syscall, code, address, port } = fault as {
-    syscall?: string;
-    code?: string;
-    address?: string;
-    port?: number;
-  };
-  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') {
-    const where = address === undefined ? '' : ` on ${address}:${port}`;
-    return new CommandLineError(
-      `cannot listen${where} (${code}); see SVC_HOST, SVC_PORT, SVC_OPS_HOST and SVC_OPS_PORT`,
-      {
-        cause: fault,
-      },
-    );
+  const host = hostname ?? address;
+  const setting = host === operations.host && host !== listen.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
+  return new ConfigError(setting, String(host), `an address of this machine (${code})`);
+}
+
+/** The setting that owns a path is the one whose file or folder it is, is in, or leads to. */
+function pathFailure(path: string, code: string, fault: Error, config: Config): unknown {
+  const { secretFile, dataDir } = config;
+  if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
+    if (dirname(secretFile) !== dataDir) {
+      return new ConfigError('SVC_SECRET_FILE', secretFile, `a file in a folder that this process may use (${code})`);
+    }
+  }
+  if (path === dataDir || path.startsWith(`${dataDir}${sep}`) || dataDir.startsWith(`${path}${sep}`)) {
+    return unusableFolder(config, path === dataDir ? code : `${code} at ${JSON.stringify(path)}`);
   }
   return fault;
+}
+
+function unusableFolder({ dataDir }: Config, reason: string): ConfigError {
+  return new ConfigError('SVC_DATA_DIR', dataDir, `a folder that this process may create and write (${reason})`);
 }

@@ -18,7 +18,7 @@ export interface Config {
   readonly listener: ListenerChoice;
   /** What answers name as our addresses; null where it follows from the listener (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
-  /** Absolute path of the folder that holds ledger, journal, analytics and keys. */
+  /** Absolute path of the folder that holds the ledger, analytics, replaced catalogs and keys. */
   readonly dataDir: string;
   /** Absolute path of the signing and sealing secrets (D3). */
   readonly secretFile: string;
@@ -54,11 +54,11 @@ export interface PublicUrls {
   readonly cdn: string;
 }
 
-const listenerChoices = ['auto', 'uws', 'node'] as const;
+export const listenerChoices = ['auto', 'uws', 'node'] as const;
 export type ListenerChoice = (typeof listenerChoices)[number];
 
 /** `fsync` survives a power cut, `write` the death of the process only. */
-const durabilities = ['fsync', 'write'] as const;
+export const durabilities = ['fsync', 'write'] as const;
 export type Durability = (typeof durabilities)[number];
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

@@ -34,7 +34,7 @@ export interface Env {
   readonly unknown: readonly string[];
 }
 
-/** Reads the environment: the only place of the project that does. */
+/** Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has a variable of its own. */
 export function readEnv(environment: Readonly<Record<string, string | undefined>> = process.env): Env {
   const values: { [Name in SettingName]?: string } = {};
   for (const name of settingNames) {

@@ -40,7 +40,7 @@ export class ClickFace {
     if (exchange.path === sandboxLandingPath) {
       return exchange.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
     }
-    if (isPrefetch(exchange)) {
+    if (fetchesAhead(purposeOf(exchange))) {
       // Refused rather than redirected, so that the browser asks again when the person really clicks.
       const headers = ['Cache-Control', 'no-store', 'Retry-After', String(bounds.retryAfterSeconds)];
       return exchange.reply({ status: 503, headers, body: '' });
@@ -49,25 +49,25 @@ export class ClickFace {
   };
 
   async #follow(exchange: Exchange): Promise<void> {
-    const looksOnly = exchange.method === 'HEAD';
-    const outcome = await followClick(this.#ports, readClick(exchange.query, exchange.header('user-agent'), looksOnly));
+    const { query, method } = exchange;
+    const outcome = await followClick(this.#ports, readClick(query, exchange.header('user-agent'), method));
     if (outcome.kind === 'unknown') return notFound(exchange);
     exchange.reply({ status: 302, headers: ['Location', outcome.location, ...noStore], body: '' });
   }
 }
 
 /** A `click_url` in the hands of a program that answers clicks itself. */
-export function readClickUrl(url: string | URL, userAgent: string): ClickRequest {
+export function readClickUrl(url: string | URL, userAgent: string, method: string): ClickRequest {
   const text = String(url);
   const question = text.indexOf('?');
-  return readClick(question < 0 ? '' : text.slice(question + 1), userAgent, false);
+  return readClick(question < 0 ? '' : text.slice(question + 1), userAgent, method);
 }
 
-/** A repeated or badly encoded parameter is no link of ours, so it reads as an unknown session. */
-function readClick(query: string, userAgent: string, looksOnly: boolean): ClickRequest {
+/** A repeated or badly encoded parameter is no link of ours, so it reads as an unknown session. Only a GET is a click. */
+function readClick(query: string, userAgent: string, method: string): ClickRequest {
   const read = readQueryParameters(query, clickParameters);
   const { sub = '', offer = '', v = '' } = read.ok ? read.values : {};
-  return { sub, offer, v, userAgent: userAgent.slice(0, bounds.userAgentCharactersMax), looksOnly };
+  return { sub, offer, v, userAgent: userAgent.slice(0, bounds.userAgentCharactersMax), looksOnly: method !== 'GET' };
 }
 
 function notFound(exchange: Exchange): void {
@@ -75,7 +75,11 @@ function notFound(exchange: Exchange): void {
 }
 
 /** Browsers say so when they fetch ahead of a click, each in its own header. */
-function isPrefetch(exchange: Exchange): boolean {
-  const purpose = exchange.header('sec-purpose') || exchange.header('purpose') || exchange.header('x-moz');
+function purposeOf(exchange: Exchange): string {
+  return exchange.header('sec-purpose') || exchange.header('purpose') || exchange.header('x-moz');
+}
+
+/** Whether a request is made before anybody has clicked, by what its purpose header says; empty when it has none. */
+export function fetchesAhead(purpose: string): boolean {
   return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
 }

@@ -1,7 +1,7 @@
 import type { Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
-import { type ErrorCode, errorTable } from '../domain/error-table.ts';
-import type { InvalidField, Outcome, Refusal } from '../domain/outcome.ts';
+import { errorTable } from '../domain/error-table.ts';
+import { done, invalidRequest, type Outcome, type Refusal, refusedFor } from '../domain/outcome.ts';
 import type { Sort } from '../offers/matcher.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
@@ -9,14 +9,11 @@ import type { AnalyticsRequest, SummaryView } from '../operations/query-analytic
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
+import { type ErrorBody, errorBody } from './error-reply.ts';
 
 /** An error as the API answers it: the body's members and the status they came with. */
-export interface ApiError {
+export interface ApiError extends ErrorBody {
   readonly status: number;
-  readonly error: ErrorCode;
-  readonly message: string;
-  readonly param?: string;
-  readonly fields_invalid?: readonly InvalidField[];
   /** Whole seconds to wait (429, 503). */
   readonly retry_after?: number;
 }
@@ -76,7 +73,8 @@ export interface EmbeddedFacePorts {
 
 /**
  * The door for the program that embeds the service: the four operations as async functions for one API key and vertical, with
- * the same checks in the same order as over HTTP, and the same limits.
+ * the same checks in the same order as over HTTP, and the same limits. Programs without types call it too, so an argument of
+ * the wrong type is a refusal (INVALID_REQUEST with its `param`) and never an exception.
  */
 export class Partner {
   readonly #ports: EmbeddedFacePorts;
@@ -89,18 +87,26 @@ export class Partner {
     this.#authorization = `Bearer ${apiKey}`;
   }
 
-  /** POST /session (contract 4.1). The key makes a retry safe: it gets the first answer and creates nothing (D5). */
+  /**
+   * POST /session (contract 4.1). The key makes a retry safe: it gets the first answer and creates nothing (D5). An empty key
+   * is no key, like an empty header.
+   */
   async createSession(
     body: {
       readonly referrer_tag: string;
       readonly user_agent?: string;
       readonly metadata?: Readonly<Record<string, string | number | boolean | null>>;
     },
-    { idempotencyKey = null }: { readonly idempotencyKey?: string | null } = {},
+    options?: { readonly idempotencyKey?: string | null },
   ): Promise<Result<SessionView>> {
     const admission = this.#admit('create_session');
     if (!admission.ok) return failed(admission.refusal);
-    const outcome = await this.#ports.operations.createSession(admission, body, idempotencyKey);
+    const { operations } = this.#ports;
+    const idempotencyKey: unknown = options?.idempotencyKey ?? '';
+    if (typeof idempotencyKey !== 'string') {
+      return failed(operations.giveUp(admission, invalidRequest('Idempotency-Key').refusal).refusal);
+    }
+    const outcome = await operations.createSession(admission, sessionBody(body), idempotencyKey || null);
     return outcome.ok ? { ok: true, value: outcome.value.session } : failed(outcome.refusal);
   }
 
@@ -118,13 +124,9 @@ export class Partner {
   async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
     const admission = this.#admit('get_marketplace');
     if (!admission.ok) return failed(admission.refusal);
-    const request: MarketplaceRequest = {
-      sub_id: query.sub_id,
-      format: 'json',
-      max_offers: query.max_offers === undefined ? undefined : String(query.max_offers),
-      sort: query.sort,
-    };
-    const outcome = await this.#ports.operations.getMarketplace(admission, request, true);
+    const request = marketplaceRequest(query);
+    if (!request.ok) return failed(request.refusal);
+    const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true);
     return outcome.ok ? { ok: true, value: JSON.parse(outcome.value) as MarketplaceView } : failed(outcome.refusal);
   }
 
@@ -132,8 +134,9 @@ export class Partner {
   async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>> {
     const admission = this.#admit('query_analytics');
     if (!admission.ok) return failed(admission.refusal);
-    const request: AnalyticsRequest = { ...query, sub_id_list: query.sub_id_list?.join(',') };
-    return result(await this.#ports.operations.queryAnalytics(admission, request));
+    const request = analyticsRequest(query);
+    if (!request.ok) return failed(request.refusal);
+    return result(await this.#ports.operations.queryAnalytics(admission, request.value));
   }
 
   #admit(operation: Operation) {
@@ -146,16 +149,51 @@ function result<Value>(outcome: Outcome<Value>): Result<Value> {
 }
 
 function failed(refusal: Refusal): { readonly ok: false; readonly error: ApiError } {
-  const { param, fieldsInvalid, retryAfterSeconds } = refusal;
+  const { retryAfterSeconds } = refusal;
   return {
     ok: false,
     error: {
       status: errorTable[refusal.code].status,
-      error: refusal.code,
-      message: errorTable[refusal.code].message,
-      ...(param !== undefined && { param }),
-      ...(fieldsInvalid !== undefined && { fields_invalid: fieldsInvalid }),
+      ...errorBody(refusal),
       ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     },
   };
+}
+
+const sessionMembers = new Set(['referrer_tag', 'user_agent', 'metadata']);
+
+/** The members that mean something, if they are there: what else a JavaScript object may hold need not have a JSON text. */
+function sessionBody(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => sessionMembers.has(name) && value !== undefined),
+  );
+}
+
+/** Parameters as a query string would bring them; over HTTP they are text, so their types are judged only here. */
+function marketplaceRequest(query: unknown): Outcome<MarketplaceRequest> {
+  const { sub_id, max_offers, sort } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
+  if (typeof sub_id !== 'string') return invalidRequest('sub_id');
+  if (max_offers !== undefined && typeof max_offers !== 'number') return invalidRequest('max_offers');
+  if (!isTextOrAbsent(sort)) return invalidRequest('sort');
+  return done({ sub_id, format: 'json', max_offers: max_offers === undefined ? undefined : String(max_offers), sort });
+}
+
+function analyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
+  const parameters = (query ?? {}) as Record<keyof AnalyticsRequest, unknown>;
+  const { referrer_tag, sub_id_list, date_from, date_to, granularity } = parameters;
+  if (!isTextOrAbsent(referrer_tag)) return refusedFor('INVALID_REFERRER_TAG');
+  if (!isListOfTexts(sub_id_list)) return invalidRequest('sub_id_list');
+  if (!isTextOrAbsent(granularity)) return invalidRequest('granularity');
+  if (!isTextOrAbsent(date_to)) return invalidRequest('date_to');
+  if (!isTextOrAbsent(date_from)) return invalidRequest('date_from');
+  return done({ referrer_tag, sub_id_list: sub_id_list?.join(','), date_from, date_to, granularity });
+}
+
+function isTextOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
+}
+
+function isListOfTexts(value: unknown): value is readonly string[] | undefined {
+  return value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
 }

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable } from '../domain/error-table.ts';
-import type { Refusal } from '../domain/outcome.ts';
+import type { InvalidField, Refusal } from '../domain/outcome.ts';
 import type { Reply } from '../http/listener.ts';
 
 const jsonHeaders = ['Content-Type', 'application/json', 'Cache-Control', 'no-store'] as const;
@@ -9,8 +9,17 @@ const plainBodies = new Map<ErrorCode, string>(
   (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(errorBody({ code }))]),
 );
 
+/** Members of the JSON body of an error. */
+export interface ErrorBody {
+  readonly error: ErrorCode;
+  readonly message: string;
+  readonly param?: string;
+  readonly fields_invalid?: readonly InvalidField[];
+  readonly request_id?: string;
+}
+
 /** The JSON body of an error (contract section 7, D2): `error`, `message`, and one extra member where D2 names it. */
-export function errorBody(refusal: Refusal, requestId?: string): Record<string, unknown> {
+export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
   const { code, param, fieldsInvalid } = refusal;
   return {
     error: code,

@@ -86,7 +86,7 @@ test('an unknown, a revoked and an expired key of another vertical are unauthori
   const { gatekeeper, folder } = openGate(t);
   const revoked = issueKey(folder, { vertical: otherVertical });
   revokeKey(folder, revoked.issued.id);
-  const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs });
+  const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs }, noonMs - 1);
   for (const key of [newApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
     assert.equal(refusalCode(gatekeeper.admit(`Bearer ${key}`, personalLoans, 'get_marketplace')), 'UNAUTHORIZED');
   }
@@ -294,12 +294,23 @@ test('the use of idle keys is forgotten as other requests come in, but not the s
     clock.pass(bounds.keyMissPollMs);
     admitted(gatekeeper.admit(`Bearer ${key}`, personalLoans, n === 0 ? 'create_session' : 'get_marketplace'));
   }
-  assert.equal(gatekeeper.keysInUse, 5);
+  assert.equal(gatekeeper.keysRemembered, 5);
   for (let n = 0; n < 4; n++) {
     clock.pass(bounds.minuteWindowMs);
     admitted(ask());
   }
-  assert.equal(gatekeeper.keysInUse, 2);
+  assert.equal(gatekeeper.keysRemembered, 2);
+});
+
+test('what the ledger said of keys that never come back is forgotten once its days are over', (t) => {
+  const { gatekeeper, clock, ask } = openGateWithKey(t);
+  for (let number = 100; number < 105; number++) gatekeeper.restoreSessions(number, dayOf(noonMs), 1);
+  clock.pass(dayMs);
+  admitted(ask());
+  assert.equal(gatekeeper.keysRemembered, 6);
+  clock.pass(dayMs);
+  admitted(ask());
+  assert.equal(gatekeeper.keysRemembered, 1);
 });
 
 test('a key forgotten while idle starts again with its whole limits', (t) => {
@@ -311,7 +322,7 @@ test('a key forgotten while idle starts again with its whole limits', (t) => {
     clock.pass(bounds.minuteWindowMs);
     admitted(ask(busy.key));
   }
-  assert.equal(gatekeeper.keysInUse, 1);
+  assert.equal(gatekeeper.keysRemembered, 1);
   admitted(ask(key));
   assert.equal(refusalCode(ask(key)), 'RATE_LIMIT_EXCEEDED');
 });

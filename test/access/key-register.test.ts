@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { KeyFileError, keyFilePath, openKeyFile } from '../../src/access/key-file.ts';
 import { noOwnLimits } from '../../src/access/key-limits.ts';
 import { isAccountName, KeyRegister } from '../../src/access/key-register.ts';
+import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
 
@@ -112,15 +113,31 @@ test('an account name is printable, not empty and not too long', () => {
   }
 });
 
-test('a key is not issued to an account that cannot be named', (t) => {
-  const register = KeyRegister.open(keyFilePath(temporaryFolder(t)));
-  t.after(() => register.close());
-  const wanted = {
-    accountName: 'a\nb',
-    vertical: personalLoans,
-    mode: 'live',
-    expiresAtMs: null,
-    limits: noOwnLimits,
-  } as const;
-  assert.throws(() => register.create(wanted, noonMs), RangeError);
-});
+const issuable = {
+  accountName: 'acme',
+  vertical: personalLoans,
+  mode: 'live',
+  expiresAtMs: null,
+  limits: noOwnLimits,
+} as const;
+
+for (const [what, wrong] of [
+  ['an account that cannot be named', { accountName: 'a\nb' }],
+  ['an account whose name is no text', { accountName: 5 as never }],
+  ['an unknown mode', { mode: 'prod' as never }],
+  ['an expiry that is no moment', { expiresAtMs: Number.NaN }],
+  ['an expiry no date can hold', { expiresAtMs: bounds.keyExpiryMsMax + 1 }],
+  ['an expiry in the past', { expiresAtMs: noonMs - 1 }],
+  ['an expiry of this very moment', { expiresAtMs: noonMs }],
+  ['no requests at all', { limits: { ...noOwnLimits, requestsPerMinute: 0 } }],
+  ['a fraction of a query', { limits: { ...noOwnLimits, analyticsPerMinute: 1.5 } }],
+  ['more sessions than can be counted', { limits: { ...noOwnLimits, sessionsPerDay: bounds.limitPerDayMax + 1 } }],
+  ['a limit that is no number', { limits: { ...noOwnLimits, requestsPerMinute: '5' as never } }],
+] as const) {
+  test(`a key is not issued with ${what}, and nothing is written`, (t) => {
+    const register = KeyRegister.open(keyFilePath(temporaryFolder(t)));
+    t.after(() => register.close());
+    assert.throws(() => register.create({ ...issuable, ...wrong }, noonMs), RangeError);
+    assert.deepEqual(register.list(), []);
+  });
+}

@@ -9,14 +9,14 @@ import { issueKey, ManualClock, noonMs, openDirectory, revokeKey, temporaryFolde
 
 test('a key of the file is found by its hash, with all that admission needs', (t) => {
   const folder = temporaryFolder(t);
-  const { key, issued } = issueKey(folder, { mode: 'test', expiresAtMs: noonMs, limits: { requestsPerMinute: 9 } });
+  const { key, issued } = issueKey(folder, { mode: 'test', expiresAtMs: noonMs + 1, limits: { requestsPerMinute: 9 } });
   const directory = openDirectory(t, folder, new ManualClock());
   assert.deepEqual(directory.find(hashApiKey(key)), {
     number: issued.number,
     account: issued.account,
     vertical: 'personal-loans',
     mode: 'test',
-    expiresAtMs: noonMs,
+    expiresAtMs: noonMs + 1,
     limits: { requestsPerMinute: 9, analyticsPerMinute: null, sessionsPerDay: null },
   });
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const command = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const checkout = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
 export interface Ran {
   readonly code: number;
@@ -10,12 +10,16 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs `bin/marketplace` to its end as a real process, with no settings but the ones given. */
-export function runMarketplace(args: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Ran> {
+/** Runs `bin/marketplace`, or a command of a folder, to its end as a real process, with no settings but the ones given. */
+export function runMarketplace(
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+  { command = checkout, folder = process.cwd() } = {},
+): Promise<Ran> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   const env = { ...Object.fromEntries(inherited), ...settings };
   return new Promise((resolve, reject) => {
-    execFile(command, args, { env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(command, args, { env, cwd: folder, timeout: 60_000 }, (error, stdout, stderr) => {
       if (error === null) resolve({ code: 0, stdout, stderr });
       else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
       else reject(error);

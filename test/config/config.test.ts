@@ -134,7 +134,7 @@ for (const [name, value] of wrong) {
   });
 }
 
-test('an error is one line with the variable, what it holds and what it may hold', () => {
+test('an error names the variable and its value, and tells in the same line what would do', () => {
   assert.throws(() => load({ SVC_PORT: '99999' }), {
     name: 'ConfigError',
     message: 'SVC_PORT holds "99999"; it may hold a whole number from 0 to 65535',

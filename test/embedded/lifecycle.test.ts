@@ -31,6 +31,16 @@ function refusal(result: Result<unknown>) {
   return result.error;
 }
 
+/** A marketplace with a session under the tag `visits`, and the link of an offer shown to it. */
+async function withLink(t: TestContext) {
+  const marketplace = await started(t);
+  const partner = marketplace.partner(marketplace.keys.create(newKey).key);
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'visits' }));
+  ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
+  const { offers } = ok(await partner.getMarketplace({ sub_id }));
+  return { marketplace, partner, url: offers[0]!.click_url };
+}
+
 const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' } as const;
 
 for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
@@ -127,6 +137,22 @@ test('a bot that follows a click_url is redirected and not counted', async (t) =
   const outcome = await marketplace.followClick(offers[0]!.click_url, { userAgent: 'Googlebot/2.1' });
   assert.equal(outcome.kind, 'redirect');
   assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'bots' })).offer_clicks, 0);
+});
+
+test('a HEAD for a click_url is redirected and books nothing', async (t) => {
+  const { marketplace, partner, url } = await withLink(t);
+  assert.equal((await marketplace.followClick(url, { method: 'HEAD' })).kind, 'redirect');
+  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 0);
+});
+
+test('a browser that fetches ahead is told to ask again, and its click counts when it comes', async (t) => {
+  const { marketplace, partner, url } = await withLink(t);
+  for (const purpose of ['prefetch', 'prefetch;prerender', 'preview']) {
+    assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'ask_again', retryAfterSeconds: 1 });
+  }
+  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 0);
+  assert.equal((await marketplace.followClick(url, { method: 'GET', purpose: '' })).kind, 'redirect');
+  assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 1);
 });
 
 test('two marketplaces in one process, on two folders, know nothing of each other', async (t) => {

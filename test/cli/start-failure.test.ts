@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { startFailure } from '../../src/cli/start-failure.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { runMarketplace } from './run-marketplace.ts';
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-start-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Settings of a server that would start, but for the ones given. */
+function settings(folder: string, wrong: Readonly<Record<string, string>>): Record<string, string> {
+  return { SVC_DATA_DIR: join(folder, 'data'), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0', ...wrong };
+}
+
+async function endsInOneLine(wrong: Record<string, string>, ...telling: readonly string[]): Promise<void> {
+  const { code, stdout, stderr } = await runMarketplace(['serve'], wrong);
+  assert.deepEqual([code, stdout], [1, ''], stderr);
+  assert.match(stderr, /^marketplace: [^\n]+\n$/);
+  for (const words of telling) assert(stderr.includes(words), stderr);
+}
+
+const wrongPaths: readonly (readonly [what: string, setting: string, path: (folder: string) => string])[] = [
+  ['a data folder below what is no folder', 'SVC_DATA_DIR', () => '/dev/null/x'],
+  ['a data folder that is a file', 'SVC_DATA_DIR', (folder) => fileIn(folder)],
+  ['a data folder whose lock cannot be opened', 'SVC_DATA_DIR', (folder) => folderWith(folder, 'lock')],
+  ['a data folder whose key file is a folder', 'SVC_DATA_DIR', (folder) => folderWith(folder, 'keys.sqlite')],
+  ['a secret file in a folder that is missing', 'SVC_SECRET_FILE', (folder) => join(folder, 'missing', 'secrets.json')],
+  ['a secret file below what is no folder', 'SVC_SECRET_FILE', (folder) => join(fileIn(folder), 'secrets.json')],
+  ['a catalog that is missing', 'SVC_CATALOG', (folder) => join(folder, 'missing.json')],
+  ['a catalog that is a folder', 'SVC_CATALOG', (folder) => folder],
+  ['a catalog that is no JSON', 'SVC_CATALOG', (folder) => fileIn(folder)],
+];
+
+function fileIn(folder: string): string {
+  const file = join(folder, 'file');
+  writeFileSync(file, 'no JSON');
+  return file;
+}
+
+function folderWith(folder: string, name: string): string {
+  mkdirSync(join(folder, 'other', name), { recursive: true });
+  return join(folder, 'other');
+}
+
+for (const [what, setting, pathIn] of wrongPaths) {
+  test(`${what} ends the start with one line that names ${setting} and the path`, async (t) => {
+    const folder = folderFor(t);
+    const path = pathIn(folder);
+    await endsInOneLine(settings(folder, { [setting]: path }), setting, path);
+  });
+}
+
+for (const setting of ['SVC_PORT', 'SVC_OPS_PORT']) {
+  for (const engine of ['uws', 'node']) {
+    test(`a port in use ends the start of the ${engine} listener with one line that names ${setting}`, async (t) => {
+      const blocker = createServer().listen(0, '127.0.0.1');
+      await once(blocker, 'listening');
+      t.after(() => blocker.close());
+      const port = String((blocker.address() as AddressInfo).port);
+      await endsInOneLine(
+        settings(folderFor(t), { [setting]: port, SVC_LISTENER: engine }),
+        `${setting} holds "${port}"`,
+      );
+    });
+  }
+}
+
+test('an address of another machine ends the start, and the line names its setting', async (t) => {
+  await endsInOneLine(settings(folderFor(t), { SVC_OPS_HOST: '192.0.2.1' }), 'SVC_OPS_HOST holds "192.0.2.1"');
+});
+
+// These cannot be had for real where the tests run as root, whom no file refuses.
+const values = { SVC_DATA_DIR: '/srv/data', SVC_SECRET_FILE: '/srv/secrets/ours.json' };
+for (const [path, setting] of [
+  ['/srv', 'SVC_DATA_DIR'],
+  ['/srv/data', 'SVC_DATA_DIR'],
+  ['/srv/data/ledger/0.log', 'SVC_DATA_DIR'],
+  ['/srv/secrets/ours.json', 'SVC_SECRET_FILE'],
+  ['/srv/secrets/ours.json.new', 'SVC_SECRET_FILE'],
+] as const) {
+  for (const code of ['EACCES', 'EROFS']) {
+    test(`${code} at ${path} is put down to ${setting}`, () => {
+      const fault = Object.assign(new Error(code), { code, path, syscall: 'open' });
+      const failure = startFailure(fault, loadConfig({ values, unknown: [] }).config);
+      assert(failure instanceof ConfigError);
+      assert.equal(failure.setting, setting);
+    });
+  }
+}
+
+test('a fault at a path of nobody stays what it was, with its stack', () => {
+  const fault = Object.assign(new Error('ENOENT'), { code: 'ENOENT', path: '/srv/database', syscall: 'open' });
+  assert.equal(startFailure(fault, loadConfig({ values, unknown: [] }).config), fault);
+});

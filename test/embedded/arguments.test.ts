@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createMarketplace, type MarketplaceOptions, type NewPartnerKey, type Partner } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+const newKey: NewPartnerKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' };
+
+function folderFor(t: TestContext): string {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function started(t: TestContext) {
+  const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write' });
+  afterwards(t, () => marketplace.close());
+  return marketplace;
+}
+
+const wrongOptions: readonly (readonly [name: string, options: Partial<MarketplaceOptions>])[] = [
+  ['matcherThreads', { matcherThreads: -1 }],
+  ['matcherThreads', { matcherThreads: 257 }],
+  ['maxSessions', { maxSessions: 0 }],
+  ['maxSessions', { maxSessions: Number.NaN }],
+  ['sessionTtlMs', { sessionTtlMs: 0.5 }],
+  ['sessionTtlMs', { sessionTtlMs: 4 * 60 * 60 * 1000 + 1 }],
+  ['limits.requestsPerMinute', { limits: { requestsPerMinute: 1_000_001 } }],
+  ['limits.analyticsPerMinute', { limits: { analyticsPerMinute: '50' as never } }],
+  ['limits.sessionsPerDay', { limits: { sessionsPerDay: 0 } }],
+  ['durability', { durability: 'none' as never }],
+  ['catalogs', { catalogs: [] }],
+  ['listen.port', { listen: { port: 65_536 } }],
+  ['listen.operationsPort', { listen: { operationsPort: -1 } }],
+  ['listen.engine', { listen: { engine: 'apache' as never } }],
+];
+
+for (const [name, options] of wrongOptions) {
+  test(`the option ${name} is refused by name for ${JSON.stringify(options)}, before anything is made`, async (t) => {
+    const dataDir = join(folderFor(t), 'data');
+    await assert.rejects(createMarketplace({ dataDir, ...options }), (fault: unknown) => {
+      return fault instanceof RangeError && fault.message.startsWith(`${name} must `);
+    });
+    assert.equal(existsSync(dataDir), false);
+  });
+}
+
+test('a key is issued neither with a past or a meaningless expiry nor with limits out of bounds', async (t) => {
+  const { keys } = await started(t);
+  for (const wrong of [
+    { expiresAt: new Date('garbage') },
+    { expiresAt: new Date(0) },
+    { expiresAt: '2999-12-31' as never },
+    { limits: { requestsPerMinute: 0 } },
+    { limits: { analyticsPerMinute: 1_000_001 } },
+    { limits: { sessionsPerDay: Number.POSITIVE_INFINITY } },
+  ]) {
+    assert.throws(() => keys.create({ ...newKey, ...wrong }), RangeError);
+  }
+  assert.deepEqual(keys.list(), []);
+});
+
+type Call = (partner: Partner, subId: string) => ReturnType<Partner[keyof Partner]>;
+const none = undefined as never;
+const nothing = null as never;
+
+const wrongArguments: readonly (readonly [what: string, param: string, call: Call])[] = [
+  ['no session', 'body', (partner) => partner.createSession(none)],
+  ['null for a session', 'body', (partner) => partner.createSession(nothing)],
+  ['a text for a session', 'body', (partner) => partner.createSession('visits' as never)],
+  [
+    'a user agent that is a number',
+    'user_agent',
+    (partner) => partner.createSession({ referrer_tag: 'abc', user_agent: 5 as never }),
+  ],
+  [
+    'metadata without a JSON text',
+    'metadata',
+    (partner) => partner.createSession({ referrer_tag: 'abc', metadata: { big: 1n as never } }),
+  ],
+  [
+    'an idempotency key that is a number',
+    'Idempotency-Key',
+    (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never }),
+  ],
+  [
+    'an idempotency key that is a list',
+    'Idempotency-Key',
+    (partner) => partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: ['abc'] as never }),
+  ],
+  ['no inputs', 'body', (partner) => partner.submitInputs(none)],
+  ['null for inputs', 'body', (partner) => partner.submitInputs(nothing)],
+  ['inputs of a number', 'sub_id', (partner) => partner.submitInputs({ sub_id: 5 as never, fields: {} })],
+  ['inputs without fields', 'fields', (partner, sub_id) => partner.submitInputs({ sub_id, fields: nothing })],
+  ['no query', 'sub_id', (partner) => partner.getMarketplace(none)],
+  ['null for a query', 'sub_id', (partner) => partner.getMarketplace(nothing)],
+  ['offers for a number', 'sub_id', (partner) => partner.getMarketplace({ sub_id: 5 as never })],
+  ['offers for an object', 'sub_id', (partner) => partner.getMarketplace({ sub_id: {} as never })],
+  [
+    'a symbol of offers',
+    'max_offers',
+    (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Symbol('3') as never }),
+  ],
+  [
+    'offers as many as an object',
+    'max_offers',
+    (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Object.create(null) as never }),
+  ],
+  ['a sort that is null', 'sort', (partner, sub_id) => partner.getMarketplace({ sub_id, sort: nothing })],
+  ['no question', 'referrer_tag', (partner) => partner.queryAnalytics(none)],
+  ['null for a question', 'referrer_tag', (partner) => partner.queryAnalytics(nothing)],
+  ['a text for a list', 'sub_id_list', (partner, id) => partner.queryAnalytics({ sub_id_list: id as never })],
+  ['a list of symbols', 'sub_id_list', (partner) => partner.queryAnalytics({ sub_id_list: [Symbol('a') as never] })],
+  [
+    'a date object',
+    'date_from',
+    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_from: new Date(0) as never }),
+  ],
+  [
+    'a date that is a number',
+    'date_to',
+    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never }),
+  ],
+];
+
+test('arguments of the wrong type are refused by name, and none of them throws', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  const partner = partnerOf(keys.create(newKey).key);
+  const session = await partner.createSession({ referrer_tag: 'arguments' });
+  assert.ok(session.ok);
+  for (const [what, param, call] of wrongArguments) {
+    const answer = await call(partner, session.value.sub_id);
+    assert.ok(!answer.ok, what);
+    assert.deepEqual(
+      [answer.error.status, answer.error.error, answer.error.param],
+      [400, 'INVALID_REQUEST', param],
+      what,
+    );
+  }
+});
+
+test('an analytics tag of the wrong type is no tag', async (t) => {
+  const { keys, partner } = await started(t);
+  const answer = await partner(keys.create(newKey).key).queryAnalytics({ referrer_tag: 5 as never });
+  assert.ok(!answer.ok);
+  assert.equal(answer.error.error, 'INVALID_REFERRER_TAG');
+});
+
+test('a session refused for its arguments leaves the day of its key as it was', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
+  for (let tries = 0; tries < 3; tries++) {
+    await partner.createSession(nothing);
+    await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 5 as never });
+  }
+  assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
+});
+
+test('an empty idempotency key, or none, makes each call one of its own', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  const partner = partnerOf(keys.create(newKey).key);
+  const ids = new Set<string>();
+  for (const options of [{ idempotencyKey: '' }, { idempotencyKey: '' }, { idempotencyKey: null }, {}, nothing]) {
+    const session = await partner.createSession({ referrer_tag: 'abc' }, options);
+    assert.ok(session.ok, JSON.stringify(options));
+    ids.add(session.value.sub_id);
+  }
+  assert.equal(ids.size, 5);
+});
+
+test('members that mean nothing, even without a JSON text, do not keep a keyed retry from its first answer', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  const partner = partnerOf(keys.create(newKey).key);
+  const body = { referrer_tag: 'abc', counter: 1n };
+  const first = await partner.createSession(body, { idempotencyKey: 'one' });
+  const again = await partner.createSession(body, { idempotencyKey: 'one' });
+  assert.ok(first.ok);
+  assert.deepEqual(again, first);
+});
