@@ -111,13 +111,16 @@ export class ApiFace {
     });
   }
 
-  async #getMarketplace(exchange: Exchange, admission: Admission, headers: string[]): Promise<void> {
+  #getMarketplace(exchange: Exchange, admission: Admission, headers: string[]): void | Promise<void> {
     const query = readQueryParameters(exchange.query, marketplaceParameters);
     if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
     const counts = exchange.method !== 'HEAD';
-    const outcome = await this.#ports.operations.getMarketplace(admission, query.values, counts);
-    if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
-    this.#sendJson(exchange, headers, outcome.value);
+    const send = (outcome: Outcome<string>): void => {
+      if (outcome.ok) this.#sendJson(exchange, headers, outcome.value);
+      else this.#refuse(exchange, outcome.refusal, headers);
+    };
+    const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts);
+    return outcome instanceof Promise ? outcome.then(send) : send(outcome);
   }
 
   async #queryAnalytics(exchange: Exchange, admission: Admission, headers: string[]): Promise<void> {

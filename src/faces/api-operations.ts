@@ -40,8 +40,12 @@ export class ApiOperations {
     return submitInputs(this.#ports, admission.caller, body);
   }
 
-  /** The value is the JSON text of the envelope; `counts` says whether it is a view. */
-  getMarketplace(admission: Admission, request: MarketplaceRequest, counts: boolean): Promise<Outcome<string>> {
+  /** The value is the JSON text of the envelope; `counts` says whether it is a view. At once where nothing is to be ranked. */
+  getMarketplace(
+    admission: Admission,
+    request: MarketplaceRequest,
+    counts: boolean,
+  ): Outcome<string> | Promise<Outcome<string>> {
     return getMarketplace(this.#ports, admission.caller, request, counts);
   }
 

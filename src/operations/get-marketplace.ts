@@ -11,8 +11,8 @@ import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.
 import { renderOffers } from '../offers/offer-json.ts';
 import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
 import type { Ranked, Session } from '../sessions/session.ts';
-import { fieldIndex } from '../verticals/pocket-vector.ts';
-import { readinessOf } from '../verticals/readiness.ts';
+import { fieldIndex, type PocketVector } from '../verticals/pocket-vector.ts';
+import { type Readiness, readinessOf } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 
 export interface GetMarketplacePorts extends FindSessionPorts {
@@ -37,13 +37,16 @@ export interface MarketplaceRequest {
 /**
  * GET /marketplace (contract 4.3, D8). The value is the JSON text of the envelope. `counts` is false for HEAD, which shows
  * nothing to anybody and so is no view.
+ *
+ * The answer comes at once where the ranking is known, and as a promise where it must be made: an answer given before the
+ * engine gets control back costs a sixth less.
  */
-export async function getMarketplace(
+export function getMarketplace(
   ports: GetMarketplacePorts,
   tenant: Tenant,
   request: MarketplaceRequest,
   counts: boolean,
-): Promise<Outcome<string>> {
+): Outcome<string> | Promise<Outcome<string>> {
   const { sub_id: subId, format } = request;
   if (subId === undefined) return invalidRequest('sub_id');
   // iframe and js are formats of the contract, but not served yet (see the README).
@@ -61,32 +64,49 @@ export async function getMarketplace(
   if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
 
   const catalog = ports.catalogs.current(tenant.vertical.number, tenant.mode);
-  const nowMs = ports.clock.wallMs();
-  const today = compactDate(dayOf(nowMs));
-  const borrower = session.fields;
-  let ranked = session.ranked;
-  if (ranked === null || ranked.ranking.catalogVersion !== catalog.version || ranked.today !== today) {
-    ranked = await rank(ports, session, subId, catalog, today);
-    if (ranked === null) return unavailable(bounds.retryAfterSeconds);
+  const today = compactDate(dayOf(ports.clock.wallMs()));
+  const asked: Asked = { subId, borrower: session.fields, readiness, catalog, sort, order, maxOffers, counts };
+  const { ranked } = session;
+  if (ranked !== null && ranked.ranking.catalogVersion === catalog.version && ranked.today === today) {
+    return answer(ports, asked, ranked);
   }
+  return rank(ports, session, subId, catalog, today).then((made) =>
+    made === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, made),
+  );
+}
 
-  const { ranking } = ranked;
+/** A request that may be answered, with the borrower as it was when the request came. */
+interface Asked {
+  readonly subId: string;
+  readonly borrower: Readonly<PocketVector>;
+  readonly readiness: Readiness;
+  readonly catalog: CompiledCatalog;
+  readonly sort: Sort;
+  /** Place of the sort among `sorts`. */
+  readonly order: number;
+  readonly maxOffers: number;
+  readonly counts: boolean;
+}
+
+function answer(ports: GetMarketplacePorts, asked: Asked, { ranking, sealedValue }: Ranked): Outcome<string> {
+  const { subId, catalog } = asked;
+  const nowMs = ports.clock.wallMs();
   const ranks = Math.min(ranking.total, bounds.offersMax);
-  const from = order * ranks;
-  const shown = Math.min(ranks, maxOffers);
+  const from = asked.order * ranks;
+  const shown = Math.min(ranks, asked.maxOffers);
   const offers = renderOffers(
     catalog,
     ranking.orders,
     from,
     shown,
-    borrower,
+    asked.borrower,
     `${ports.clickUrlJson}/c?sub=${subId}&offer=`,
-    `&v=${ranked.sealedValue}`,
+    `&v=${sealedValue}`,
   );
-  if (counts) noteView(ports, subId, nowMs, catalog, ranking, from, shown);
+  if (asked.counts) noteView(ports, subId, nowMs, catalog, ranking, from, shown);
   return done(
-    `{"sub_id":"${subId}","match_quality":"${matchQuality(readiness.matchReadiness, ranking.total)}","offers":${offers}` +
-      `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${sort}"` +
+    `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
+      `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${asked.sort}"` +
       `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}}`,
   );
 }
@@ -129,9 +149,9 @@ function noteView(
   if (!noted) ports.onViewLost();
 }
 
-function matchQuality(readiness: 'high' | 'partial', total: number): 'high' | 'partial' | 'none' {
+function matchQuality({ matchReadiness }: Readiness, total: number): 'high' | 'partial' | 'none' {
   if (total === 0) return 'none';
-  return readiness === 'high' && total >= 3 ? 'high' : 'partial';
+  return matchReadiness === 'high' && total >= 3 ? 'high' : 'partial';
 }
 
 /** 1 to 20 in plain digits; null for anything else. */

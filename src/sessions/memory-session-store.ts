@@ -51,7 +51,9 @@ export class MemorySessionStore implements SessionStore {
       const expected = (sessionsMax * (to - from)) / slots;
       return new LRUCache<string, Session>({
         // Ids fall on the parts at random: seven standard deviations of room make the total the bound that is met first.
-        max: Math.ceil(expected + 7 * Math.sqrt(expected) + 8),
+        // Bounded by size, not by count, since room for a count is taken in advance: a quarter of a gigabyte by default.
+        maxSize: Math.ceil(expected + 7 * Math.sqrt(expected) + 8),
+        sizeCalculation: () => 1,
         ttl: sessionTtlMs,
         ttlResolution: 0,
         perf,
@@ -85,7 +87,7 @@ export class MemorySessionStore implements SessionStore {
   add(subId: string, session: Session): boolean {
     this.#reserved--;
     const part = this.#partOf(subId);
-    if (part.size >= part.max && !part.purgeStale()) return false;
+    if (part.size >= part.maxSize && !part.purgeStale()) return false;
     // Counted from the session's creation: one restored after a restart is swept when its time is up, not four hours later.
     part.set(subId, session, { start: session.createdMs });
     this.#size++;
