@@ -104,12 +104,7 @@ export class CatalogLibrary {
     this.#preparations.push(prepare);
   }
 
-  /** Puts another catalog in use. Whatever goes wrong, the old one stays. Changes happen one after the other. */
-  replace(vertical: number, mode: Mode, text: string): Promise<CatalogChange> {
-    return this.#inTurn(async () => this.#change(this.#shelf(vertical, mode), text));
-  }
-
-  /** Reads the file of a vertical and mode again, as `replace` does with its text. */
+  /** Reads the file of a vertical and mode again. Whatever goes wrong, the old one stays. Changes happen one after the other. */
   reload(vertical: number, mode: Mode): Promise<CatalogChange> {
     return this.#inTurn(async () => {
       const shelf = this.#shelf(vertical, mode);

@@ -80,10 +80,6 @@ export class MemorySessionStore implements SessionStore {
     return true;
   }
 
-  release(): void {
-    this.#reserved--;
-  }
-
   add(subId: string, session: Session): boolean {
     this.#reserved--;
     const part = this.#partOf(subId);

@@ -6,8 +6,6 @@ export interface SessionStore {
   get(subId: string): Session | undefined;
   /** Takes room for one more session before anything is promised to a caller; false when the store is full (503). */
   reserve(): boolean;
-  /** Gives back a reservation that came to nothing. */
-  release(): void;
   /** Puts a session in, using up a reservation. False when there is no room where its id belongs; the reservation is used up all the same. */
   add(subId: string, session: Session): boolean;
   delete(subId: string): void;

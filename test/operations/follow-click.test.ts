@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -79,6 +79,7 @@ class Bench {
   /** Longer than any test takes: only the one about waiting is to see its end. */
   patience = new Patience(60_000, 1_000);
   readonly catalogs: CatalogLibrary;
+  readonly catalogFile: string;
   readonly ledger: TemporaryLedger;
   unrecorded = 0;
 
@@ -89,12 +90,14 @@ class Bench {
       rmSync(archiveFolder, { recursive: true });
     });
     this.ledger = ledger;
+    this.catalogFile = join(archiveFolder, 'live.json');
+    writeFileSync(this.catalogFile, JSON.stringify(liveCatalog));
     this.catalogs = openCatalogLibrary({
-      archiveFolder,
+      archiveFolder: join(archiveFolder, 'archive'),
       clock: this.clock,
       cdnUrl: () => 'https://cdn.example',
       catalogs: [
-        { vertical: liveTenant.vertical, mode: 'live', text: JSON.stringify(liveCatalog) },
+        { vertical: liveTenant.vertical, mode: 'live', file: this.catalogFile },
         {
           vertical: liveTenant.vertical,
           mode: 'test',
@@ -209,11 +212,8 @@ describe('followClick', () => {
   it('goes where the offer went and books what it was worth when it was shown, for 28 hours after another catalog came', async (t) => {
     const bench = await Bench.open(t);
     const link = bench.link();
-    const changed = await bench.catalogs.replace(
-      1,
-      'live',
-      JSON.stringify(catalogOf('https://new.example/{click_id}', 99)),
-    );
+    writeFileSync(bench.catalogFile, JSON.stringify(catalogOf('https://new.example/{click_id}', 99)));
+    const changed = await bench.catalogs.reload(1, 'live');
     assert(changed.ok && changed.changed);
     bench.clock.advance(28 * hourMs - 1);
     const old = await bench.redirect(link);
