@@ -115,12 +115,9 @@ export class ApiFace {
     const query = readQueryParameters(exchange.query, marketplaceParameters);
     if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
     const counts = exchange.method !== 'HEAD';
-    const send = (outcome: Outcome<string>): void => {
-      if (outcome.ok) this.#sendJson(exchange, headers, outcome.value);
-      else this.#refuse(exchange, outcome.refusal, headers);
-    };
     const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts);
-    return outcome instanceof Promise ? outcome.then(send) : send(outcome);
+    if (!(outcome instanceof Promise)) return this.#answerText(exchange, headers, outcome);
+    return outcome.then((settled) => this.#answerText(exchange, headers, settled));
   }
 
   async #queryAnalytics(exchange: Exchange, admission: Admission, headers: string[]): Promise<void> {
@@ -157,7 +154,12 @@ export class ApiFace {
   }
 
   #answer(exchange: Exchange, headers: string[], outcome: Outcome<object>): void {
-    if (outcome.ok) this.#sendJson(exchange, headers, JSON.stringify(outcome.value));
+    this.#answerText(exchange, headers, outcome.ok ? { ok: true, value: JSON.stringify(outcome.value) } : outcome);
+  }
+
+  /** The value is the JSON text of the answer. */
+  #answerText(exchange: Exchange, headers: string[], outcome: Outcome<string>): void {
+    if (outcome.ok) this.#sendJson(exchange, headers, outcome.value);
     else this.#refuse(exchange, outcome.refusal, headers);
   }
 
