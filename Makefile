@@ -19,7 +19,7 @@ run: $(INSTALLED) ## start the server on 127.0.0.1:8080 (operations on :9090); C
 	@exec bin/marketplace serve
 
 test: $(INSTALLED) ## every test
-	@$(WITH_NODE) node --test --test-concurrency=2 $(TESTS)
+	@$(WITH_NODE) node --test --test-concurrency=2 --test-timeout=240000 $(TESTS)
 
 check: $(INSTALLED) ## format, lint, types, architecture
 	@$(WITH_NODE) npx biome check --error-on-warnings

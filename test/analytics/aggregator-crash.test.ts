@@ -99,8 +99,13 @@ describe('aggregator crash', () => {
         setTimeout(() => child.kill('SIGKILL'), Math.random() * 4);
       });
       const [code, signal] = await exited;
-      if (signal === 'SIGKILL') kills++;
-      else assert.equal(code, 0);
+      if (signal === 'SIGKILL') {
+        kills++;
+      } else {
+        assert.equal(code, 0);
+        // A process killed after its last commit, and before it could tell, leaves nothing for the next one to report.
+        reached = records;
+      }
     }
     assert(kills > 0);
     await assertFigures(storeFile);

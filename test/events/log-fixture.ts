@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -77,7 +77,14 @@ export function segmentFiles(folder: string): string[] {
 
 /** The folder as a crash at this moment would leave it. */
 export function copyOf(folder: string, t: TestContext): string {
-  const copy = scratchFolder(t);
-  cpSync(folder, copy, { recursive: true });
-  return copy;
+  for (;;) {
+    const copy = scratchFolder(t);
+    try {
+      for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, name));
+      return copy;
+    } catch (error) {
+      // A segment was renamed by the log, which goes on in other threads, between the listing and the copy.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
 }
