@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -80,7 +80,8 @@ export function copyOf(folder: string, t: TestContext): string {
   for (;;) {
     const copy = scratchFolder(t);
     try {
-      for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, name));
+      // Not copyFile: it never returns when the file is cut shorter under its hands.
+      for (const name of readdirSync(folder)) writeFileSync(join(copy, name), readFileSync(join(folder, name)));
       return copy;
     } catch (error) {
       // A segment was renamed by the log, which goes on in other threads, between the listing and the copy.
