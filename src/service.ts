@@ -146,6 +146,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const random = new RandomPool();
   const shared = {
     clock,
+    sessions,
     subIds: new SubIds(secrets, shard, random),
     ledger,
     devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
@@ -155,7 +156,6 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const { ttlMs: sessionTtlMs } = options.sessions;
   const operations = new ApiOperations({
     ...shared,
-    sessions,
     sessionTtlMs,
     idempotencyKeys: new IdempotencyKeys({ clock, rememberedMs: sessionTtlMs, keysMax: bounds.idempotencyKeysMax }),
     matcher,

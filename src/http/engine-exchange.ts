@@ -31,6 +31,8 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   over = false;
   refusalHeaders = noHeaders;
   dueMs = 0;
+  earlier: Deadlined | null = null;
+  later: Deadlined | null = null;
   protected readonly listener: L;
   /** The body is not fit to be read, so the connection ends with this exchange. */
   protected bodyUnwanted = false;

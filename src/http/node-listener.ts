@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
-import { DeadlineQueue } from './deadline-queue.ts';
+import { DeadlineQueue, notQueued } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { InFlight } from './in-flight.ts';
 import { type Listener, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
@@ -135,7 +135,7 @@ class NodeListener implements Listener, ExchangeListener {
     socket.write(`HTTP/1.1 ${headText(reply, requestId)}\r\n${ended}`);
     socket.end(body);
     // Closing at once could reset the connection before the answer is read.
-    const lingering = { dueMs: 0, onDeadline: () => socket.destroy() };
+    const lingering = { ...notQueued, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
     socket.once('close', () => this.deadlines.remove(lingering));
     socket.resume();

@@ -6,48 +6,48 @@ import { type MatchTables, numberedOffers } from './match-tables.ts';
  * purpose: what an answer costs is the number of strings it is put together from, not their length.
  */
 export class OfferFragments {
-  /** By offer: from the opening brace to the APR range. */
-  readonly heads: readonly string[];
-  /** By offer: from behind the monthly payment to the opening quote of the click URL. */
+  /** By offer: from behind the amounts to the opening quote of the click URL. */
   readonly middles: readonly string[];
   readonly ids: readonly string[];
+  /** By offer: from the opening brace to the APR range. */
+  readonly #heads: readonly string[];
   readonly #tables: MatchTables;
   // Written when first needed: a large catalog has a million slots, and most are never shown.
-  readonly #aprRanges: (string | undefined)[];
+  readonly #beginnings: (string | undefined)[];
   readonly #termLists = new Map<number, string>();
 
   constructor(catalog: CatalogFile, tables: MatchTables, cdnUrl: string) {
     const numbered = numberedOffers(catalog);
-    this.heads = numbered.map(({ lender, offer }) => {
+    this.#heads = numbered.map(({ lender, offer }) => {
       const members = { svc_offer_id: offer.id, lender_name: lender.name, logo_url: `${cdnUrl}/${lender.logo}` };
       return `${JSON.stringify(members).slice(0, -1)},"apr_range":`;
     });
     this.middles = numbered.map(({ offer }) => {
       const { stars, features, prequalification } = offer;
-      return `,${JSON.stringify({ svc_star_rating: stars, features, prequalification }).slice(1, -1)},"click_url":"`;
+      return `},${JSON.stringify({ svc_star_rating: stars, features, prequalification }).slice(1, -1)},"click_url":"`;
     });
     this.ids = numbered.map(({ offer }) => offer.id);
     this.#tables = tables;
-    this.#aprRanges = new Array<string | undefined>(tables.aprMin.length);
+    this.#beginnings = new Array<string | undefined>(tables.aprMin.length);
   }
 
-  /** From the APR range of a slot to the monthly payment. */
-  aprRange(slot: number): string {
-    let text = this.#aprRanges[slot];
+  /** From the opening brace to the monthly payment, for a slot of an offer. */
+  beginning(offer: number, slot: number): string {
+    let text = this.#beginnings[slot];
     if (text === undefined) {
       const range = { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 };
-      text = `${JSON.stringify(range)},"monthly_payment_estimate":`;
-      this.#aprRanges[slot] = text;
+      text = `${this.#heads[offer]!}${JSON.stringify(range)},"monthly_payment_estimate":`;
+      this.#beginnings[slot] = text;
     }
     return text;
   }
 
-  /** From behind the largest amount to the position, for a set of open terms. */
+  /** From behind the click URL to the position, for a set of open terms. */
   termList(openTerms: number): string {
     let text = this.#termLists.get(openTerms);
     if (text === undefined) {
       const months = this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
-      text = `},"term_months":${JSON.stringify(months)},"position":`;
+      text = `","term_months":${JSON.stringify(months)},"position":`;
       this.#termLists.set(openTerms, text);
     }
     return text;

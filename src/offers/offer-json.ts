@@ -27,7 +27,6 @@ export function renderOffers(
 ): string {
   if (count === 0) return '[]';
   const { tables, fragments } = compiled;
-  const tail = `${clickUrlTail}","loan_amount_range":{"min":`;
   let priced = readApplicant(tables, borrower, applicant);
   let text = '[';
   for (let shown = 0; shown < count; shown++) {
@@ -37,17 +36,14 @@ export function renderOffers(
     const cents = paymentCents(tables, price, applicant.amount);
     const dollars = Math.floor(cents / 100);
     text +=
-      fragments.heads[offer]! +
-      fragments.aprRange(price.slot) +
-      dollars +
-      centTexts[cents - dollars * 100]! +
+      fragments.beginning(offer, price.slot) +
+      (dollars + centTexts[cents - dollars * 100]!) +
+      ',"loan_amount_range":{"min":' +
+      (price.amountMin + ',"max":' + price.amountMax) +
       fragments.middles[offer]! +
       clickUrlHead +
       fragments.ids[offer]! +
-      tail +
-      price.amountMin +
-      ',"max":' +
-      price.amountMax +
+      clickUrlTail +
       fragments.termList(price.openTerms) +
       (shown + 1 === count ? lastPositions : positions)[shown]!;
   }

@@ -123,11 +123,12 @@ async function rank(
   const { vertical } = session.tenant;
   const ranking = await ports.matcher.match({ catalogVersion: catalog.version, borrower, today });
   if (ranking === null) return null;
-  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), {
+  const valueBasis = {
     catalogVersion: catalog.version,
     creditBand: borrower[fieldIndex(vertical, vertical.roles.creditBand)]!,
-  });
-  const ranked = { ranking, today, sealedValue };
+  };
+  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), valueBasis);
+  const ranked = { ranking, today, sealedValue, valueBasis };
   if (session.fields === borrower) session.ranked = ranked;
   return ranked;
 }

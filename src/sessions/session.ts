@@ -1,3 +1,4 @@
+import type { OfferValueBasis } from '../clicks/offer-value-seal.ts';
 import type { Ranking } from '../offers/matcher.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
@@ -24,6 +25,7 @@ export interface Ranked {
   readonly ranking: Ranking;
   /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
   readonly today: number;
-  /** What the click URLs of this ranking carry as `v` (D10). */
+  /** What the click URLs of this ranking carry as `v` (D10), and what is sealed in it. */
   readonly sealedValue: string;
+  readonly valueBasis: OfferValueBasis;
 }

@@ -37,11 +37,11 @@ function plainObjects(
       logo_url: `https://cdn.example/logos/${lender.logo}`,
       apr_range,
       monthly_payment_estimate,
+      loan_amount_range,
       svc_star_rating: offer.stars,
       features: offer.features,
       prequalification: offer.prequalification,
       click_url: click[0] + id + click[1],
-      loan_amount_range,
       term_months,
       position: at + 1,
     };
