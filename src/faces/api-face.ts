@@ -97,12 +97,13 @@ export class ApiFace {
 
   #createSession(exchange: Exchange, admission: Admission, headers: string[]): void {
     const idempotencyKey = exchange.header('idempotency-key') || null;
-    this.#withJsonBody(exchange, headers, admission, async (body) => {
-      const outcome = await this.#ports.operations.createSession(admission, body, idempotencyKey);
-      if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
-      if (outcome.value.replayed) headers.push('Idempotency-Replayed', 'true');
-      this.#sendJson(exchange, headers, JSON.stringify(outcome.value.session));
-    });
+    this.#withJsonBody(exchange, headers, admission, (body) =>
+      this.#ports.operations.createSession(admission, body, idempotencyKey).then((outcome) => {
+        if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
+        if (outcome.value.replayed) headers.push('Idempotency-Replayed', 'true');
+        this.#sendJson(exchange, headers, JSON.stringify(outcome.value.session));
+      }),
+    );
   }
 
   #submitInputs(exchange: Exchange, admission: Admission, headers: string[]): void {

@@ -25,15 +25,12 @@ export class ApiOperations {
     this.#ports = ports;
   }
 
-  async createSession(
+  createSession(
     { caller, daySlot }: Admission,
     body: unknown,
     idempotencyKey: string | null,
   ): Promise<Outcome<CreatedSession>> {
-    const outcome = await createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey);
-    const mayHaveCreated = outcome.ok ? !outcome.value.replayed : outcome.refusal.outcomeUnknown === true;
-    if (!mayHaveCreated) daySlot?.giveBack();
-    return outcome;
+    return createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey, () => daySlot?.giveBack());
   }
 
   submitInputs(admission: Admission, body: unknown): Outcome<InputsView> {

@@ -12,7 +12,7 @@ import type { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
-import { emptyPocketVector } from '../verticals/pocket-vector.ts';
+import { noPocketFields } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { isReferrerTag } from './referrer-tag.ts';
 
@@ -75,6 +75,8 @@ interface OpenedSession {
 /**
  * POST /session (contract 4.1). With an Idempotency-Key (D5), a request that was made before gets what it got then, waiting
  * for it if need be, and creates nothing; unless it was refused: then this is the first.
+ *
+ * `onNothingCreated` is called, before the answer, when this request has certainly created no session.
  */
 export async function createSession(
   ports: CreateSessionPorts,
@@ -82,33 +84,43 @@ export async function createSession(
   keyNumber: number,
   body: unknown,
   idempotencyKey: string | null,
+  onNothingCreated: () => void,
 ): Promise<Outcome<CreatedSession>> {
-  if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
-  const read = readSessionRequest(body);
-  if (!read.ok) return read;
-  const request = read.value;
-
-  let key: string | null = null;
-  let payload = '';
-  if (idempotencyKey !== null) {
-    key = `${tenant.account} ${tenant.vertical.number} ${tenant.mode} ${idempotencyKey}`;
-    payload = hash('sha256', JSON.stringify(request), 'base64');
-    const first = ports.idempotencyKeys.find(key);
-    if (first !== undefined) return first.payload === payload ? first.answer() : refusedFor('IDEMPOTENCY_MISMATCH');
-    if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
-  }
-
-  const opened = openSession(ports, tenant, keyNumber, request);
-  if (opened === null) return unavailable(bounds.retryAfterSeconds);
-  if (key !== null) ports.idempotencyKeys.remember(key, { payload, answer: () => replay(ports, opened) });
+  let mayCreate = false;
   try {
-    await opened.durable;
-    return done({ session: opened.view, replayed: false });
-  } catch (fault) {
-    if (!(fault instanceof LogUnavailable)) throw fault;
-    if (key === null || !fault.taken) ports.sessions.delete(opened.subId);
-    if (key !== null && !fault.taken) ports.idempotencyKeys.forget(key);
-    return notDurable(fault.taken);
+    if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
+    const read = readSessionRequest(body);
+    if (!read.ok) return read;
+    const request = read.value;
+
+    let key: string | null = null;
+    let payload = '';
+    if (idempotencyKey !== null) {
+      key = `${tenant.account} ${tenant.vertical.number} ${tenant.mode} ${idempotencyKey}`;
+      payload = hash('sha256', JSON.stringify(request), 'base64');
+      const first = ports.idempotencyKeys.find(key);
+      if (first !== undefined) {
+        return first.payload === payload ? await first.answer() : refusedFor('IDEMPOTENCY_MISMATCH');
+      }
+      if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
+    }
+
+    const opened = openSession(ports, tenant, keyNumber, request);
+    if (opened === null) return unavailable(bounds.retryAfterSeconds);
+    mayCreate = true;
+    if (key !== null) ports.idempotencyKeys.remember(key, { payload, answer: () => replay(ports, opened) });
+    try {
+      await opened.durable;
+      return done({ session: opened.view, replayed: false });
+    } catch (fault) {
+      if (!(fault instanceof LogUnavailable)) throw fault;
+      mayCreate = fault.taken;
+      if (key === null || !fault.taken) ports.sessions.delete(opened.subId);
+      if (key !== null && !fault.taken) ports.idempotencyKeys.forget(key);
+      return notDurable(fault.taken);
+    }
+  } finally {
+    if (!mayCreate) onNothingCreated();
   }
 }
 
@@ -155,8 +167,7 @@ function openSession(
   if (!sessions.reserve()) return null;
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-  if (!sessions.add(subId, { tenant, createdMs, fields: emptyPocketVector(tenant.vertical), ranked: null }))
-    return null;
+  if (!sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null })) return null;
   const durable = ledger.append([
     recordKind.sessionCreated,
     createdMs,

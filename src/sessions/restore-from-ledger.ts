@@ -2,7 +2,7 @@ import { dayOf } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { recordKind } from '../events/ledger-record.ts';
-import { emptyPocketVector } from '../verticals/pocket-vector.ts';
+import { noPocketFields } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { SessionStore } from './session-store.ts';
@@ -50,7 +50,7 @@ export class RestoreFromLedger {
     const tenant = this.#tenant(account, vertical, mode);
     const { sessions } = this.#options;
     if (tenant === null || !sessions.reserve()) return;
-    sessions.add(subIdText(sub), { tenant, createdMs, fields: emptyPocketVector(tenant.vertical), ranked: null });
+    sessions.add(subIdText(sub), { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null });
   }
 
   /** One shared object for all sessions of a tenant; null for a vertical no longer served. */

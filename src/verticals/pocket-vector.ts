@@ -14,6 +14,18 @@ export function emptyPocketVector(vertical: Vertical): PocketVector {
   return new Array<number>(vertical.fields.length).fill(absent);
 }
 
+/** What a session has before its first inputs: one vector for all of them, never to be written to. */
+export function noPocketFields(vertical: Vertical): Readonly<PocketVector> {
+  let vector = empties.get(vertical);
+  if (vector === undefined) {
+    vector = emptyPocketVector(vertical);
+    empties.set(vertical, vector);
+  }
+  return vector;
+}
+
+const empties = new WeakMap<Vertical, Readonly<PocketVector>>();
+
 /** Position of a field in the vector, or -1 for a name that is not a pocket field of this vertical. */
 export function fieldIndex(vertical: Vertical, name: string): number {
   return indexOf(vertical).get(name) ?? -1;

@@ -31,6 +31,8 @@ class Bench {
     keysMax: 3,
   });
 
+  nothingCreated = 0;
+
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number) {
     const { clock } = this;
     this.sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, parts: 4, sweepMs: 60_000 });
@@ -48,10 +50,18 @@ class Bench {
     return outcome.ok ? done(outcome.value.session) : outcome;
   }
 
-  createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {
+  async createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {
     const { clock, subIds, devices, sessions, idempotencyKeys, ledger } = this;
     const ports = { clock, subIds, devices, sessions, idempotencyKeys, ledger: ledger.log, sessionTtlMs };
-    return createSession(ports, tenant, keyNumber, body, idempotencyKey);
+    let told = 0;
+    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, () => {
+      told++;
+      this.nothingCreated++;
+    });
+    // Whoever reserved something for the session must hear of it exactly when there will be none.
+    if (outcome.ok) assert.equal(told, outcome.value.replayed ? 1 : 0);
+    else if (outcome.refusal.outcomeUnknown !== true) assert.equal(told, 1);
+    return outcome;
   }
 
   /** What became of a body: `ok`, or the code of the refusal and the parameter at fault. */
@@ -369,9 +379,11 @@ describe('createSession with an Idempotency-Key', () => {
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(!first.ok);
     assert.deepEqual([first.refusal.code, first.refusal.outcomeUnknown], ['SERVICE_UNAVAILABLE', true]);
+    assert.equal(bench.nothingCreated, 0, 'the first may have created one');
     const tooEarly = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(!tooEarly.ok);
     assert.equal(tooEarly.refusal.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(bench.nothingCreated, 1, 'its repeat did not');
     bench.ledger.repair();
     while (bench.ledger.log.durablePosition === 0) await new Promise((resolve) => setImmediate(resolve));
     const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');
