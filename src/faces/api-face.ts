@@ -2,14 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { wwwAuthenticate } from '../access/api-key.ts';
 import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
-import { limitHeaders } from '../access/limit-headers.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
+import { type HeaderText, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
 import type { Cors } from './cors.ts';
 import { errorReply } from './error-reply.ts';
+import { limitHeaders } from './limit-headers.ts';
 import { readQueryParameters } from './query-parameters.ts';
+
+const jsonHeaders = header('Content-Type', 'application/json') + header('Cache-Control', 'no-store');
+const challenge = header('WWW-Authenticate', wwwAuthenticate);
+const replayed = header('Idempotency-Replayed', 'true');
 
 export interface ApiFacePorts {
   readonly verticals: readonly Vertical[];
@@ -66,21 +71,16 @@ export class ApiFace {
     const cors = this.#ports.cors.headersFor(exchange);
     exchange.refusalHeaders = cors;
     if (method !== route.method && !(method === 'HEAD' && route.method === 'GET')) {
-      return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, [...cors, 'Allow', route.allow]);
+      return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, cors + header('Allow', route.allow));
     }
 
     const admission = this.#ports.gatekeeper.admit(exchange.header('authorization'), route.vertical, route.operation);
     if (!admission.ok) {
       const { refusal, limits } = admission;
-      const headers = limits === null ? cors : [...cors, ...limitHeaders(limits)];
-      return this.#refuse(
-        exchange,
-        refusal,
-        refusal.code === 'UNAUTHORIZED' ? [...headers, 'WWW-Authenticate', wwwAuthenticate] : headers,
-      );
+      const headers = limits === null ? cors : cors + limitHeaders(limits);
+      return this.#refuse(exchange, refusal, refusal.code === 'UNAUTHORIZED' ? headers + challenge : headers);
     }
-    const headers = limitHeaders(admission.limits);
-    if (cors.length > 0) headers.push(...cors);
+    const headers = cors + limitHeaders(admission.limits);
     exchange.refusalHeaders = headers;
 
     switch (route.operation) {
@@ -95,24 +95,24 @@ export class ApiFace {
     }
   };
 
-  #createSession(exchange: Exchange, admission: Admission, headers: string[]): void {
+  #createSession(exchange: Exchange, admission: Admission, headers: HeaderText): void {
     const idempotencyKey = exchange.header('idempotency-key') || null;
     this.#withJsonBody(exchange, headers, admission, (body) =>
       this.#ports.operations.createSession(admission, body, idempotencyKey).then((outcome) => {
         if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
-        if (outcome.value.replayed) headers.push('Idempotency-Replayed', 'true');
-        this.#sendJson(exchange, headers, JSON.stringify(outcome.value.session));
+        const { session, replayed: again } = outcome.value;
+        this.#sendJson(exchange, again ? headers + replayed : headers, JSON.stringify(session));
       }),
     );
   }
 
-  #submitInputs(exchange: Exchange, admission: Admission, headers: string[]): void {
+  #submitInputs(exchange: Exchange, admission: Admission, headers: HeaderText): void {
     this.#withJsonBody(exchange, headers, admission, (body) => {
       this.#answer(exchange, headers, this.#ports.operations.submitInputs(admission, body));
     });
   }
 
-  #getMarketplace(exchange: Exchange, admission: Admission, headers: string[]): void | Promise<void> {
+  #getMarketplace(exchange: Exchange, admission: Admission, headers: HeaderText): void | Promise<void> {
     const query = readQueryParameters(exchange.query, marketplaceParameters);
     if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
     const counts = exchange.method !== 'HEAD';
@@ -121,7 +121,7 @@ export class ApiFace {
     return outcome.then((settled) => this.#answerText(exchange, headers, settled));
   }
 
-  async #queryAnalytics(exchange: Exchange, admission: Admission, headers: string[]): Promise<void> {
+  async #queryAnalytics(exchange: Exchange, admission: Admission, headers: HeaderText): Promise<void> {
     const query = readQueryParameters(exchange.query, analyticsParameters);
     if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
     this.#answer(exchange, headers, await this.#ports.operations.queryAnalytics(admission, query.values));
@@ -130,7 +130,7 @@ export class ApiFace {
   /** Size is the listener's check, then content type, then JSON (D1). A body that never comes gives back what was reserved for it. */
   #withJsonBody(
     exchange: Exchange,
-    headers: string[],
+    headers: HeaderText,
     admission: Admission,
     operate: (body: unknown) => void | Promise<void>,
   ): void {
@@ -154,27 +154,26 @@ export class ApiFace {
     );
   }
 
-  #answer(exchange: Exchange, headers: string[], outcome: Outcome<object>): void {
+  #answer(exchange: Exchange, headers: HeaderText, outcome: Outcome<object>): void {
     this.#answerText(exchange, headers, outcome.ok ? { ok: true, value: JSON.stringify(outcome.value) } : outcome);
   }
 
   /** The value is the JSON text of the answer. */
-  #answerText(exchange: Exchange, headers: string[], outcome: Outcome<string>): void {
+  #answerText(exchange: Exchange, headers: HeaderText, outcome: Outcome<string>): void {
     if (outcome.ok) this.#sendJson(exchange, headers, outcome.value);
     else this.#refuse(exchange, outcome.refusal, headers);
   }
 
-  #sendJson(exchange: Exchange, headers: string[], body: string): void {
-    headers.push('Content-Type', 'application/json', 'Cache-Control', 'no-store');
-    exchange.reply({ status: 200, headers, body });
+  #sendJson(exchange: Exchange, headers: HeaderText, body: string): void {
+    exchange.reply({ status: 200, headers: headers + jsonHeaders, body });
   }
 
-  #refuse(exchange: Exchange, refusal: Refusal, headers: readonly string[]): void {
+  #refuse(exchange: Exchange, refusal: Refusal, headers: HeaderText): void {
     exchange.reply(errorReply(refusal, exchange.requestId, headers));
   }
 
   #describe(exchange: Exchange, route: Route): void {
-    const headers = ['Allow', route.allow, ...this.#ports.cors.preflightHeaders(exchange, route.allow)];
+    const headers = header('Allow', route.allow) + this.#ports.cors.preflightHeaders(exchange, route.allow);
     exchange.reply({ status: 204, headers, body: '' });
   }
 }

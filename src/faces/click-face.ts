@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import { type ClickRequest, type FollowClickPorts, followClick } from '../operations/follow-click.ts';
 import { errorReply } from './error-reply.ts';
@@ -6,22 +7,19 @@ import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
 const clickParameters = new Set(['sub', 'offer', 'v'] as const);
-const allow = 'GET, HEAD, OPTIONS';
+const allowed = header('Allow', 'GET, HEAD, OPTIONS');
 export const clickPath = '/c';
 export const sandboxLandingPath = '/c/sandbox';
 
-const noStore = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'];
-const pageHeaders = [
-  'Content-Type',
-  'text/html; charset=utf-8',
-  ...noStore,
-  'Content-Security-Policy',
-  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-  'X-Content-Type-Options',
-  'nosniff',
-  'X-Robots-Tag',
-  'noindex',
-];
+const noStore = header('Cache-Control', 'no-store');
+const untraced = noStore + header('Referrer-Policy', 'no-referrer');
+const pageHeaders =
+  header('Content-Type', 'text/html; charset=utf-8') +
+  untraced +
+  header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'") +
+  header('X-Content-Type-Options', 'nosniff') +
+  header('X-Robots-Tag', 'noindex');
+const askAgain = noStore + header('Retry-After', String(bounds.retryAfterSeconds));
 
 /** The door of the redirect host (D10): `/c` takes a click to its lender, `/c/sandbox` is where sandbox clicks land. */
 export class ClickFace {
@@ -33,17 +31,16 @@ export class ClickFace {
 
   readonly handle: Handler = (exchange) => {
     const { method } = exchange;
-    if (method === 'OPTIONS') return exchange.reply({ status: 204, headers: ['Allow', allow], body: '' });
+    if (method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
     if (method !== 'GET' && method !== 'HEAD') {
-      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, ['Allow', allow]));
+      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, allowed));
     }
     if (exchange.path === sandboxLandingPath) {
       return exchange.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
     }
     if (fetchesAhead(purposeOf(exchange))) {
       // Refused rather than redirected, so that the browser asks again when the person really clicks.
-      const headers = ['Cache-Control', 'no-store', 'Retry-After', String(bounds.retryAfterSeconds)];
-      return exchange.reply({ status: 503, headers, body: '' });
+      return exchange.reply({ status: 503, headers: askAgain, body: '' });
     }
     return this.#follow(exchange);
   };
@@ -52,7 +49,7 @@ export class ClickFace {
     const { query, method } = exchange;
     const outcome = await followClick(this.#ports, readClick(query, exchange.header('user-agent'), method));
     if (outcome.kind === 'unknown') return notFound(exchange);
-    exchange.reply({ status: 302, headers: ['Location', outcome.location, ...noStore], body: '' });
+    exchange.reply({ status: 302, headers: header('Location', outcome.location) + untraced, body: '' });
   }
 }
 

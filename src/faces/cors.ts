@@ -1,5 +1,7 @@
+import { type HeaderText, header } from '../http/header-text.ts';
 import type { Exchange } from '../http/listener.ts';
 
+const varies = header('Vary', 'Origin');
 const exposed = [
   'X-Request-Id',
   'X-RateLimit-Limit',
@@ -10,7 +12,10 @@ const exposed = [
   'Retry-After',
   'Idempotency-Replayed',
 ].join(', ');
-const preflightSeconds = '600';
+const readable = varies + header('Access-Control-Expose-Headers', exposed);
+const preflight =
+  header('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key') +
+  header('Access-Control-Max-Age', '600');
 
 /** Cross-origin access to the API from a browser: off unless origins are configured (SVC_CORS_ORIGINS). */
 export class Cors {
@@ -20,26 +25,17 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** Headers, flat, that let the asking page read the answer; none when its origin is not allowed. */
-  headersFor(exchange: Exchange): readonly string[] {
-    if (this.#origins.size === 0) return [];
+  /** Headers that let the asking page read the answer; none of them when its origin is not allowed. */
+  headersFor(exchange: Exchange): HeaderText {
+    if (this.#origins.size === 0) return '';
     const origin = exchange.header('origin');
-    if (!this.#origins.has(origin)) return ['Vary', 'Origin'];
-    return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', 'Access-Control-Expose-Headers', exposed];
+    return this.#origins.has(origin) ? header('Access-Control-Allow-Origin', origin) + readable : varies;
   }
 
-  /** Headers, flat, of the answer to OPTIONS on a path that answers these methods. */
-  preflightHeaders(exchange: Exchange, allow: string): readonly string[] {
+  /** Headers of the answer to OPTIONS on a path that answers these methods. */
+  preflightHeaders(exchange: Exchange, allow: string): HeaderText {
     const headers = this.headersFor(exchange);
-    if (headers.length <= 2) return headers;
-    return [
-      ...headers,
-      'Access-Control-Allow-Methods',
-      allow,
-      'Access-Control-Allow-Headers',
-      'Authorization, Content-Type, Idempotency-Key',
-      'Access-Control-Max-Age',
-      preflightSeconds,
-    ];
+    if (headers === '' || headers === varies) return headers;
+    return headers + header('Access-Control-Allow-Methods', allow) + preflight;
   }
 }

@@ -1,8 +1,9 @@
 import { type ErrorCode, errorTable } from '../domain/error-table.ts';
 import type { InvalidField, Refusal } from '../domain/outcome.ts';
+import { type HeaderText, header } from '../http/header-text.ts';
 import type { Reply } from '../http/listener.ts';
 
-const jsonHeaders = ['Content-Type', 'application/json', 'Cache-Control', 'no-store'] as const;
+const jsonHeaders = header('Content-Type', 'application/json') + header('Cache-Control', 'no-store');
 
 /** Bodies without extra members, written once: a refusal should cost next to nothing. */
 const plainBodies = new Map<ErrorCode, string>(
@@ -30,15 +31,14 @@ export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
   };
 }
 
-/** A refusal as an HTTP answer. `extraHeaders` is flat: name, value, name, value. */
-export function errorReply(refusal: Refusal, requestId: string, extraHeaders: readonly string[] = []): Reply {
+/** A refusal as an HTTP answer. */
+export function errorReply(refusal: Refusal, requestId: string, extraHeaders: HeaderText = ''): Reply {
   const { code, param, fieldsInvalid, retryAfterSeconds } = refusal;
   const plain = param === undefined && fieldsInvalid === undefined && code !== 'INTERNAL_ERROR';
-  const headers = [...jsonHeaders, ...extraHeaders];
-  if (retryAfterSeconds !== undefined) headers.push('Retry-After', String(retryAfterSeconds));
+  const retryAfter = retryAfterSeconds === undefined ? '' : header('Retry-After', String(retryAfterSeconds));
   return {
     status: errorTable[code].status,
-    headers,
+    headers: jsonHeaders + extraHeaders + retryAfter,
     body: plain ? plainBodies.get(code)! : JSON.stringify(errorBody(refusal, requestId)),
   };
 }

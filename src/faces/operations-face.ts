@@ -1,3 +1,4 @@
+import { header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorReply } from './error-reply.ts';
@@ -8,7 +9,9 @@ export interface OperationsFacePorts {
   readonly metrics: Metrics;
 }
 
-const allow = 'GET, HEAD, OPTIONS';
+const allowed = header('Allow', 'GET, HEAD, OPTIONS');
+const noStore = header('Cache-Control', 'no-store');
+const jsonHeaders = header('Content-Type', 'application/json') + noStore;
 
 /**
  * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the
@@ -26,7 +29,7 @@ export function operationsFace({ notReady, metrics }: OperationsFacePorts): Hand
       const body = await metrics.render();
       exchange.reply({
         status: 200,
-        headers: ['Content-Type', metrics.contentType, 'Cache-Control', 'no-store'],
+        headers: header('Content-Type', metrics.contentType) + noStore,
         body,
       });
     },
@@ -34,15 +37,14 @@ export function operationsFace({ notReady, metrics }: OperationsFacePorts): Hand
   return (exchange) => {
     const page = Object.hasOwn(pages, exchange.path) ? pages[exchange.path] : undefined;
     if (page === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
-    if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: ['Allow', allow], body: '' });
+    if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, ['Allow', allow]));
+      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, allowed));
     }
     return page(exchange);
   };
 }
 
 function sendJson(exchange: Exchange, status: number, body: object): void {
-  const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store'];
-  exchange.reply({ status, headers, body: `${JSON.stringify(body)}\n` });
+  exchange.reply({ status, headers: jsonHeaders, body: `${JSON.stringify(body)}\n` });
 }

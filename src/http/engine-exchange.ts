@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import type { Deadlined, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlight } from './in-flight.ts';
-import { type Exchange, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
+import type { Exchange, ListenerOptions, Reply } from './listener.ts';
 import { nextRequestId } from './request-id.ts';
 
 /** What an exchange needs of the listener it came in through. */
@@ -29,7 +29,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   readonly query: string;
   readonly requestId = nextRequestId();
   over = false;
-  refusalHeaders = noHeaders;
+  refusalHeaders = '';
   dueMs = 0;
   earlier: Deadlined | null = null;
   later: Deadlined | null = null;
@@ -59,7 +59,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   /** Hands the body to `deliver` when all of it is here, unless the exchange is over by then. */
   protected abstract gather(onBody: (body: Buffer) => void | Promise<void>): void;
 
-  /** Calls `settle` and sends the answer. Throws, with nothing settled or sent, when a header is not fit to be sent. */
+  /** Calls `settle` and sends the answer. Throws, with nothing settled or sent, when the answer is not fit to be sent. */
   protected abstract answer(reply: Reply): void;
 
   /** Closes the connection of an exchange that has lingered. */

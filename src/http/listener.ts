@@ -1,4 +1,5 @@
 import type { Refusal } from '../domain/outcome.ts';
+import type { HeaderText } from './header-text.ts';
 
 /**
  * The HTTP port: what a face may ask of one request, whichever engine carries it. Two adapters stand beside it, and one
@@ -22,23 +23,20 @@ export interface Exchange {
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void;
   /**
-   * Headers, flat, for what the listener answers by itself from now on, such as a 413 or the deadline's 503: a caller is
+   * Headers for what the listener answers by itself from now on, such as a 413 or the deadline's 503: a caller is
    * owed them whoever answers. Empty until the face knows them.
    */
-  refusalHeaders: readonly string[];
+  refusalHeaders: HeaderText;
   /** Sends the answer. Only the first call counts; after an abort or the deadline it does nothing. */
   reply(reply: Reply): void;
   /** True once answered, aborted or past the deadline: whatever is still being computed is wanted by nobody. */
   readonly over: boolean;
 }
 
-/** What an exchange starts with. */
-export const noHeaders: readonly string[] = [];
-
 export interface Reply {
   readonly status: number;
-  /** Name, value, name, value: flat, since an answer has a dozen and nothing looks them up. */
-  readonly headers: readonly string[];
+  /** Without length, date and connection, which belong to whoever writes the answer out. */
+  readonly headers: HeaderText;
   readonly body: string | Uint8Array;
 }
 
@@ -54,7 +52,7 @@ export interface ListenerOptions {
   readonly port: number;
   readonly handler: Handler;
   /** The answer to what the listener refuses by itself: 400 framing, 413, 500, 503 deadline. */
-  readonly errorReply: (refusal: Refusal, requestId: string, headers: readonly string[]) => Reply;
+  readonly errorReply: (refusal: Refusal, requestId: string, headers: HeaderText) => Reply;
   /** A handler threw or rejected, or an engine misbehaved: a bug to log, with the id the client was given. */
   readonly onFault: (fault: unknown, requestId: string) => void;
   /** A request that ran into the deadline, for a metric. */

@@ -5,8 +5,9 @@ import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import { DeadlineQueue, notQueued } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
+import { headerPairs } from './header-text.ts';
 import { InFlight } from './in-flight.ts';
-import { type Listener, type ListenerOptions, noHeaders, type Reply } from './listener.ts';
+import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
 
@@ -142,10 +143,10 @@ class NodeListener implements Listener, ExchangeListener {
   }
 
   private parserReply(code: string | undefined, requestId: string): Reply {
-    if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: [], body: '' };
+    if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: '', body: '' };
     const param = code === undefined ? undefined : paramOfParserError[code];
     const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : { code: 'INVALID_REQUEST', param };
-    return this.options.errorReply(refusal, requestId, noHeaders);
+    return this.options.errorReply(refusal, requestId, '');
   }
 }
 
@@ -209,7 +210,7 @@ class NodeExchange extends EngineExchange<NodeListener> {
 
   protected override answer(reply: Reply): void {
     const { response, listener } = this;
-    const headers = [...reply.headers, 'X-Request-Id', this.requestId];
+    const headers = ['X-Request-Id', this.requestId, ...headerPairs(reply.headers)];
     if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyBytes(reply)));
     if (this.bodyUnwanted || listener.draining) headers.push('Connection', 'close');
     // Throws, with nothing sent, when a header holds what a header may not.

@@ -94,7 +94,10 @@ function readLink(
   { sub, v }: ClickRequest,
 ): { readonly subBytes: Buffer; readonly basis: OfferValueBasis } | null {
   const ranked = sessions.get(sub)?.ranked;
-  if (ranked?.sealedValue === v) return { subBytes: subIds.bytesOf(sub), basis: ranked.valueBasis };
+  if (ranked?.sealedValue === v) {
+    const { ranking, creditBand } = ranked;
+    return { subBytes: subIds.bytesOf(sub), basis: { catalogVersion: ranking.catalogVersion, creditBand } };
+  }
   const subBytes = subIds.verify(sub);
   if (subBytes === null) return null;
   const basis = seal.open(subBytes, v);

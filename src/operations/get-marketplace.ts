@@ -123,12 +123,9 @@ async function rank(
   const { vertical } = session.tenant;
   const ranking = await ports.matcher.match({ catalogVersion: catalog.version, borrower, today });
   if (ranking === null) return null;
-  const valueBasis = {
-    catalogVersion: catalog.version,
-    creditBand: borrower[fieldIndex(vertical, vertical.roles.creditBand)]!,
-  };
-  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), valueBasis);
-  const ranked = { ranking, today, sealedValue, valueBasis };
+  const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
+  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), { catalogVersion: catalog.version, creditBand });
+  const ranked = { ranking, today, creditBand, sealedValue };
   if (session.fields === borrower) session.ranked = ranked;
   return ranked;
 }

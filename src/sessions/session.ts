@@ -1,4 +1,3 @@
-import type { OfferValueBasis } from '../clicks/offer-value-seal.ts';
 import type { Ranking } from '../offers/matcher.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
@@ -25,7 +24,8 @@ export interface Ranked {
   readonly ranking: Ranking;
   /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
   readonly today: number;
-  /** What the click URLs of this ranking carry as `v` (D10), and what is sealed in it. */
+  /** The borrower's credit band, as its index: with the catalog's version all that the worth of a click depends on. */
+  readonly creditBand: number;
+  /** Those two, sealed: what the click URLs of this ranking carry as `v` (D10). */
   readonly sealedValue: string;
-  readonly valueBasis: OfferValueBasis;
 }

@@ -38,7 +38,7 @@ const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
 
 /** The ports, as operations and faces may see them. Everything else in these folders may be an adapter behind one. */
 const portsOnly: Readonly<Record<string, readonly string[]>> = {
-  http: ['listener.ts'],
+  http: ['header-text.ts', 'listener.ts'],
   events: ['event-log.ts', 'ledger-record.ts'],
   analytics: ['analytics.ts'],
 };

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type ErrorCode, errorTable } from '../../src/domain/error-table.ts';
 import type { Refusal } from '../../src/domain/outcome.ts';
 import { errorReply } from '../../src/faces/error-reply.ts';
+import { type HeaderText, header, headerPairs } from '../../src/http/header-text.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
@@ -10,9 +11,10 @@ function bodyOf(refusal: Refusal, requestId = 'request-1'): Record<string, unkno
   return JSON.parse(errorReply(refusal, requestId).body.toString());
 }
 
-function headerOf(headers: readonly string[], name: string): string | undefined {
-  const at = headers.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === name);
-  return at < 0 ? undefined : headers[at + 1];
+function headerOf(headers: HeaderText, name: string): string | undefined {
+  const pairs = headerPairs(headers);
+  const at = pairs.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === name);
+  return at < 0 ? undefined : pairs[at + 1];
 }
 
 describe('errorReply', () => {
@@ -51,16 +53,9 @@ describe('errorReply', () => {
   });
 
   it('sends the headers it is given too, and keeps nothing of them for the next answer', () => {
-    const before = errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-1', ['Allow', 'GET']);
+    const before = errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-1', header('Allow', 'GET'));
     assert.equal(headerOf(before.headers, 'allow'), 'GET');
     assert.equal(headerOf(before.headers, 'content-type'), 'application/json');
     assert.equal(headerOf(errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-2').headers, 'allow'), undefined);
-  });
-
-  it('has its header list in pairs', () => {
-    for (const code of codes) {
-      const { headers } = errorReply({ code, retryAfterSeconds: 2 }, 'request-1', ['Allow', 'GET']);
-      assert.equal(headers.length % 2, 0);
-    }
   });
 });

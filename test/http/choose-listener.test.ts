@@ -39,7 +39,7 @@ function options(port = 0): ListenerOptions {
   return {
     host: '127.0.0.1',
     port,
-    handler: (exchange) => exchange.reply({ status: 200, headers: [], body: '' }),
+    handler: (exchange) => exchange.reply({ status: 200, headers: '', body: '' }),
     errorReply,
     onFault: (fault) => assert.fail(String(fault)),
     bodyBytesMax: 1_000,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import { header } from '../../src/http/header-text.ts';
 import { bodyBytes, headText, isBodyless, statusLine } from '../../src/http/reply-text.ts';
 
 test('a status line has the reason phrase where there is one', () => {
@@ -11,28 +11,13 @@ test('a status line has the reason phrase where there is one', () => {
 });
 
 test('a head is the status line, the request id and the headers, in order', () => {
-  const head = headText({ status: 404, headers: ['B', '2', 'A', '1'], body: '' }, 'id-1');
+  const head = headText({ status: 404, headers: header('B', '2') + header('A', '1'), body: '' }, 'id-1');
   assert.equal(head, '404 Not Found\r\nX-Request-Id: id-1\r\nB: 2\r\nA: 1');
 });
 
-test('no header value can add a line to the head', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '\r', '\n', '\t') }), { maxLength: 4 }),
-      (values) => {
-        const headers = values.flatMap((value) => ['X-A', value]);
-        const broken = values.some((value) => /[\r\n]/.test(value));
-        const head = (): string => headText({ status: 200, headers, body: '' }, 'id');
-        if (broken) assert.throws(head);
-        else assert.equal(head().split(/\r\n|\r|\n/).length, 2 + values.length);
-      },
-    ),
-  );
-});
-
 test('the size of a body is what it takes on the wire', () => {
-  assert.equal(bodyBytes({ status: 200, headers: [], body: 'né' }), 3);
-  assert.equal(bodyBytes({ status: 200, headers: [], body: new Uint8Array(5) }), 5);
+  assert.equal(bodyBytes({ status: 200, headers: '', body: 'né' }), 3);
+  assert.equal(bodyBytes({ status: 200, headers: '', body: new Uint8Array(5) }), 5);
 });
 
 test('204 and 304 carry no body', () => {

@@ -71,8 +71,6 @@ function catalogOf(landing_url: string, payout_usd = 40): CatalogFile {
 
 const liveCatalog = catalogOf('https://lender.example/apply?ref=us&click={click_id}');
 const clickMicros = 2_000_000;
-/** Its offers do not matter to a click. */
-const ranking = { catalogVersion: '', total: 0, orders: new Uint16Array(0) };
 
 class Bench {
   readonly clock = new ManualClock();
@@ -133,9 +131,10 @@ class Bench {
   link(tenant: Tenant = liveTenant): { sub: string; offer: string; v: string } {
     const sub = this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
     const catalogVersion = this.catalogs.current(tenant.vertical.number, tenant.mode).version;
-    const valueBasis = { catalogVersion, creditBand };
-    const v = this.seal.seal(this.subIds.bytesOf(sub), valueBasis);
-    if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, sealedValue: v, valueBasis });
+    const v = this.seal.seal(this.subIds.bytesOf(sub), { catalogVersion, creditBand });
+    // Its offers do not matter to a click.
+    const ranking = { catalogVersion, total: 0, orders: new Uint16Array(0) };
+    if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, creditBand, sealedValue: v });
     return { sub, offer: 'an-offer', v };
   }
 

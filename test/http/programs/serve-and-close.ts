@@ -14,8 +14,8 @@ const listener = await startListener(
   {
     host: '127.0.0.1',
     port: 0,
-    handler: (exchange) => exchange.reply({ status: 200, headers: [], body: 'served' }),
-    errorReply: () => ({ status: 500, headers: [], body: '' }),
+    handler: (exchange) => exchange.reply({ status: 200, headers: '', body: 'served' }),
+    errorReply: () => ({ status: 500, headers: '', body: '' }),
     onFault: (fault) => console.error(fault),
     bodyBytesMax: 1_000,
     deadlineMs: 10_000,
