@@ -15,11 +15,12 @@ import { Patience } from './clicks/patience.ts';
 import { Closers } from './closers.ts';
 import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
+import { flatText } from './domain/flat-text.ts';
 import { openEventLog } from './events/file-event-log.ts';
 import { lockFolder } from './events/folder-lock.ts';
 import { ApiFace } from './faces/api-face.ts';
 import { ApiOperations } from './faces/api-operations.ts';
-import { ClickFace, sandboxLandingPath } from './faces/click-face.ts';
+import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts';
 import { Cors } from './faces/cors.ts';
 import { errorReply } from './faces/error-reply.ts';
 import { operationsFace } from './faces/operations-face.ts';
@@ -160,7 +161,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     idempotencyKeys: new IdempotencyKeys({ clock, rememberedMs: sessionTtlMs, keysMax: bounds.idempotencyKeysMax }),
     matcher,
     analytics,
-    clickUrlJson: JSON.stringify(urls.click).slice(1, -1),
+    clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
     onSessionMissing: metrics.sessionMissing,
     onViewLost: metrics.viewLost,
   });

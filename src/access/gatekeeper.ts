@@ -7,9 +7,9 @@ import { bearerKey, hashApiKey } from './api-key.ts';
 import type { Caller } from './caller.ts';
 import { DayCount, type DaySlot } from './day-count.ts';
 import type { ApiKey, KeyDirectory } from './key-directory.ts';
-import { effectiveLimits, type KeyLimits } from './key-limits.ts';
+import { effectiveLimits, hasOwnLimits, type KeyLimits } from './key-limits.ts';
 import { KeyUse, type Operation } from './key-use.ts';
-import type { LimitStatus } from './limit-status.ts';
+import { type KeyPolicies, keyPolicies, type LimitStatus } from './limit-status.ts';
 
 export interface Admission {
   readonly ok: true;
@@ -50,6 +50,7 @@ export class Gatekeeper {
   readonly #directory: KeyDirectory;
   readonly #clock: Clock;
   readonly #defaultLimits: KeyLimits;
+  readonly #defaultPolicies: KeyPolicies;
   readonly #uses = new Map<number, KeyUse>();
   readonly #restored = new Map<number, DayCount>();
   #lastRestoredDay = Number.NEGATIVE_INFINITY;
@@ -60,6 +61,7 @@ export class Gatekeeper {
     this.#directory = options.directory;
     this.#clock = options.clock;
     this.#defaultLimits = options.defaultLimits;
+    this.#defaultPolicies = keyPolicies(options.defaultLimits);
     this.#nextTidyMs = options.clock.monotonicMs() + bounds.minuteWindowMs;
   }
 
@@ -110,7 +112,9 @@ export class Gatekeeper {
   #startUse(key: ApiKey): KeyUse {
     const sessions = this.#restored.get(key.number) ?? new DayCount();
     this.#restored.delete(key.number);
-    const use = new KeyUse(effectiveLimits(key.limits, this.#defaultLimits), sessions);
+    const limits = effectiveLimits(key.limits, this.#defaultLimits);
+    const policies = hasOwnLimits(key.limits) ? keyPolicies(limits) : this.#defaultPolicies;
+    const use = new KeyUse(limits, policies, sessions);
     this.#uses.set(key.number, use);
     return use;
   }

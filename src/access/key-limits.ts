@@ -22,6 +22,10 @@ const limitsMax: KeyLimits = {
 
 export const noOwnLimits: OwnLimits = { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: null };
 
+export function hasOwnLimits(own: OwnLimits): boolean {
+  return own.requestsPerMinute !== null || own.analyticsPerMinute !== null || own.sessionsPerDay !== null;
+}
+
 export function effectiveLimits(own: OwnLimits, defaults: KeyLimits): KeyLimits {
   return {
     requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,

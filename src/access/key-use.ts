@@ -1,9 +1,8 @@
-import { bounds } from '../bounds.ts';
-import { dayMs, dayOf, dayStartMs } from '../domain/calendar.ts';
+import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { Caller } from './caller.ts';
 import type { DayCount, DaySlot } from './day-count.ts';
 import type { KeyLimits } from './key-limits.ts';
-import { type LimitPolicy, type LimitStatus, limitPolicy, limitStatus } from './limit-status.ts';
+import { type KeyPolicies, type LimitPolicy, type LimitStatus, limitStatus } from './limit-status.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
 /** The operations of the API, as far as limits tell them apart (contract section 8). */
@@ -22,24 +21,15 @@ export class KeyUse {
   readonly #analytics: SlidingWindow;
   readonly #sessions: DayCount;
   readonly #sessionsPerDay: number;
-  readonly #requestsPolicy: LimitPolicy;
-  readonly #analyticsPolicy: LimitPolicy;
-  readonly #sessionsPolicy: LimitPolicy;
-  readonly #analyticsPolicies: string;
-  readonly #sessionsPolicies: string;
+  readonly #policies: KeyPolicies;
 
   /** @param sessions what is known already of the sessions of today */
-  constructor(limits: KeyLimits, sessions: DayCount) {
-    const minuteSeconds = bounds.minuteWindowMs / 1000;
+  constructor(limits: KeyLimits, policies: KeyPolicies, sessions: DayCount) {
     this.#requests = new SlidingWindow(limits.requestsPerMinute);
     this.#analytics = new SlidingWindow(limits.analyticsPerMinute);
     this.#sessions = sessions;
     this.#sessionsPerDay = limits.sessionsPerDay;
-    this.#requestsPolicy = limitPolicy('minute', limits.requestsPerMinute, minuteSeconds);
-    this.#analyticsPolicy = limitPolicy('analytics', limits.analyticsPerMinute, minuteSeconds);
-    this.#sessionsPolicy = limitPolicy('day', limits.sessionsPerDay, dayMs / 1000);
-    this.#analyticsPolicies = `${this.#requestsPolicy.policyText}, ${this.#analyticsPolicy.policyText}`;
-    this.#sessionsPolicies = `${this.#requestsPolicy.policyText}, ${this.#sessionsPolicy.policyText}`;
+    this.#policies = policies;
   }
 
   /** Whether all limits of the operation have room. Charges none. */
@@ -64,31 +54,31 @@ export class KeyUse {
       const left = this.#analytics.remaining(nowMs);
       if (left <= requestsLeft) {
         const resetInMs = this.#analytics.wholeAgainMs(nowMs);
-        return limitStatus(this.#analyticsPolicy, this.#analyticsPolicies, left, resetInMs, wallMs);
+        return limitStatus(this.#policies.ofAnalytics.analytics, left, resetInMs, wallMs);
       }
     } else if (operation === 'create_session') {
       const left = this.#sessionsLeft(wallMs);
       if (left <= requestsLeft) {
         const resetInMs = left === this.#sessionsPerDay ? 0 : untilTomorrowMs(wallMs);
-        return limitStatus(this.#sessionsPolicy, this.#sessionsPolicies, left, resetInMs, wallMs);
+        return limitStatus(this.#policies.ofSessions.sessions, left, resetInMs, wallMs);
       }
     }
     const resetInMs = this.#requests.wholeAgainMs(nowMs);
-    return limitStatus(this.#requestsPolicy, this.#policiesOf(operation), requestsLeft, resetInMs, wallMs);
+    return limitStatus(this.#requestsPolicy(operation), requestsLeft, resetInMs, wallMs);
   }
 
   /** For an operation that does not fit: the limit that keeps it out the longest, and when it will fit. */
   exhausted(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
-    let policy = this.#requestsPolicy;
+    let policy = this.#requestsPolicy(operation);
     let waitMs = this.#requests.nextFreeMs(nowMs);
     if (operation === 'query_analytics' && this.#analytics.nextFreeMs(nowMs) > waitMs) {
-      policy = this.#analyticsPolicy;
+      policy = this.#policies.ofAnalytics.analytics;
       waitMs = this.#analytics.nextFreeMs(nowMs);
     } else if (operation === 'create_session' && this.#sessionsLeft(wallMs) === 0 && untilTomorrowMs(wallMs) > waitMs) {
-      policy = this.#sessionsPolicy;
+      policy = this.#policies.ofSessions.sessions;
       waitMs = untilTomorrowMs(wallMs);
     }
-    return limitStatus(policy, this.#policiesOf(operation), 0, waitMs, wallMs);
+    return limitStatus(policy, 0, waitMs, wallMs);
   }
 
   /** Frees what an idle key does not need; true when nothing is left that would be missed. */
@@ -104,9 +94,9 @@ export class KeyUse {
     return Math.max(0, this.#sessionsPerDay - this.#sessions.count(dayOf(wallMs)));
   }
 
-  #policiesOf(operation: Operation): string {
-    if (operation === 'query_analytics') return this.#analyticsPolicies;
-    return operation === 'create_session' ? this.#sessionsPolicies : this.#requestsPolicy.policyText;
+  #requestsPolicy(operation: Operation): LimitPolicy {
+    if (operation === 'query_analytics') return this.#policies.ofAnalytics.requests;
+    return operation === 'create_session' ? this.#policies.ofSessions.requests : this.#policies.requests;
   }
 }
 

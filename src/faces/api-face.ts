@@ -2,19 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { wwwAuthenticate } from '../access/api-key.ts';
 import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
+import { limitHeaders } from '../access/limit-headers.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
-import { type HeaderText, header } from '../http/header-text.ts';
+import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
 import type { Cors } from './cors.ts';
 import { errorReply } from './error-reply.ts';
-import { limitHeaders } from './limit-headers.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
-const jsonHeaders = header('Content-Type', 'application/json') + header('Cache-Control', 'no-store');
-const challenge = header('WWW-Authenticate', wwwAuthenticate);
-const replayed = header('Idempotency-Replayed', 'true');
+const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+const challenge = fixedHeaders({ 'WWW-Authenticate': wwwAuthenticate });
+const replayed = fixedHeaders({ 'Idempotency-Replayed': 'true' });
 
 export interface ApiFacePorts {
   readonly verticals: readonly Vertical[];

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { header } from '../http/header-text.ts';
+import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import { type ClickRequest, type FollowClickPorts, followClick } from '../operations/follow-click.ts';
 import { errorReply } from './error-reply.ts';
@@ -7,19 +7,20 @@ import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
 const clickParameters = new Set(['sub', 'offer', 'v'] as const);
-const allowed = header('Allow', 'GET, HEAD, OPTIONS');
+const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
 export const clickPath = '/c';
 export const sandboxLandingPath = '/c/sandbox';
 
-const noStore = header('Cache-Control', 'no-store');
-const untraced = noStore + header('Referrer-Policy', 'no-referrer');
-const pageHeaders =
-  header('Content-Type', 'text/html; charset=utf-8') +
-  untraced +
-  header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'") +
-  header('X-Content-Type-Options', 'nosniff') +
-  header('X-Robots-Tag', 'noindex');
-const askAgain = noStore + header('Retry-After', String(bounds.retryAfterSeconds));
+const privately = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
+const redirectHeaders = fixedHeaders(privately);
+const pageHeaders = fixedHeaders({
+  'Content-Type': 'text/html; charset=utf-8',
+  ...privately,
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'X-Robots-Tag': 'noindex',
+});
+const askAgain = fixedHeaders({ 'Cache-Control': 'no-store', 'Retry-After': String(bounds.retryAfterSeconds) });
 
 /** The door of the redirect host (D10): `/c` takes a click to its lender, `/c/sandbox` is where sandbox clicks land. */
 export class ClickFace {
@@ -49,7 +50,7 @@ export class ClickFace {
     const { query, method } = exchange;
     const outcome = await followClick(this.#ports, readClick(query, exchange.header('user-agent'), method));
     if (outcome.kind === 'unknown') return notFound(exchange);
-    exchange.reply({ status: 302, headers: header('Location', outcome.location) + untraced, body: '' });
+    exchange.reply({ status: 302, headers: header('Location', outcome.location) + redirectHeaders, body: '' });
   }
 }
 

@@ -1,21 +1,24 @@
-import { type HeaderText, header } from '../http/header-text.ts';
+import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Exchange } from '../http/listener.ts';
 
-const varies = header('Vary', 'Origin');
-const exposed = [
-  'X-Request-Id',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Retry-After',
-  'Idempotency-Replayed',
-].join(', ');
-const readable = varies + header('Access-Control-Expose-Headers', exposed);
-const preflight =
-  header('Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key') +
-  header('Access-Control-Max-Age', '600');
+const varies = fixedHeaders({ Vary: 'Origin' });
+const readable = fixedHeaders({
+  Vary: 'Origin',
+  'Access-Control-Expose-Headers': [
+    'X-Request-Id',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'RateLimit',
+    'RateLimit-Policy',
+    'Retry-After',
+    'Idempotency-Replayed',
+  ].join(', '),
+});
+const preflight = fixedHeaders({
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key',
+  'Access-Control-Max-Age': '600',
+});
 
 /** Cross-origin access to the API from a browser: off unless origins are configured (SVC_CORS_ORIGINS). */
 export class Cors {

@@ -1,9 +1,9 @@
 import { type ErrorCode, errorTable } from '../domain/error-table.ts';
 import type { InvalidField, Refusal } from '../domain/outcome.ts';
-import { type HeaderText, header } from '../http/header-text.ts';
+import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Reply } from '../http/listener.ts';
 
-const jsonHeaders = header('Content-Type', 'application/json') + header('Cache-Control', 'no-store');
+const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
 
 /** Bodies without extra members, written once: a refusal should cost next to nothing. */
 const plainBodies = new Map<ErrorCode, string>(

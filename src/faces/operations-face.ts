@@ -1,4 +1,4 @@
-import { header } from '../http/header-text.ts';
+import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorReply } from './error-reply.ts';
@@ -9,9 +9,9 @@ export interface OperationsFacePorts {
   readonly metrics: Metrics;
 }
 
-const allowed = header('Allow', 'GET, HEAD, OPTIONS');
-const noStore = header('Cache-Control', 'no-store');
-const jsonHeaders = header('Content-Type', 'application/json') + noStore;
+const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
+const noStore = fixedHeaders({ 'Cache-Control': 'no-store' });
+const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json' }) + noStore;
 
 /**
  * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the

@@ -1,3 +1,5 @@
+import { flatText } from '../domain/flat-text.ts';
+
 /**
  * Headers of an answer as the wire has them: for each of them CR LF, name, `: `, value. Texts are put together with `+`, and
  * what never changes is written once; an answer has a dozen headers, and nothing looks them up.
@@ -8,6 +10,15 @@ export type HeaderText = string;
 export function header(name: string, value: string): HeaderText {
   if (value.includes('\n') || value.includes('\r')) throw new Error(`a line break in the reply header ${name}`);
   return `\r\n${name}: ${value}`;
+}
+
+/** Headers that never change. */
+export function fixedHeaders(headers: Readonly<Record<string, string>>): HeaderText {
+  return flatText(
+    Object.entries(headers)
+      .map(([name, value]) => header(name, value))
+      .join(''),
+  );
 }
 
 /** Name, value, name, value: for an engine that writes the head by itself. */

@@ -1,14 +1,17 @@
+import { flatText } from '../domain/flat-text.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { type MatchTables, numberedOffers } from './match-tables.ts';
 
 /**
  * The parts of an offer's JSON text that need no borrower, written once for a catalog version. They are long and few on
- * purpose: what an answer costs is the number of strings it is put together from, not their length.
+ * purpose: what an answer costs is the number of strings it is put together from, not their length. All are flat.
  */
 export class OfferFragments {
+  readonly ids: readonly string[];
   /** By offer: from behind the amounts to the opening quote of the click URL. */
   readonly middles: readonly string[];
-  readonly ids: readonly string[];
+  /** By offer: in the click URL, from behind the sub_id to the sealed value. */
+  readonly offerParameters: readonly string[];
   /** By offer: from the opening brace to the APR range. */
   readonly #heads: readonly string[];
   readonly #tables: MatchTables;
@@ -24,9 +27,12 @@ export class OfferFragments {
     });
     this.middles = numbered.map(({ offer }) => {
       const { stars, features, prequalification } = offer;
-      return `},${JSON.stringify({ svc_star_rating: stars, features, prequalification }).slice(1, -1)},"click_url":"`;
+      return flatText(
+        `},${JSON.stringify({ svc_star_rating: stars, features, prequalification }).slice(1, -1)},"click_url":"`,
+      );
     });
     this.ids = numbered.map(({ offer }) => offer.id);
+    this.offerParameters = this.ids.map((id) => flatText(`&offer=${id}&v=`));
     this.#tables = tables;
     this.#beginnings = new Array<string | undefined>(tables.aprMin.length);
   }
@@ -36,7 +42,7 @@ export class OfferFragments {
     let text = this.#beginnings[slot];
     if (text === undefined) {
       const range = { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 };
-      text = `${this.#heads[offer]!}${JSON.stringify(range)},"monthly_payment_estimate":`;
+      text = flatText(`${this.#heads[offer]!}${JSON.stringify(range)},"monthly_payment_estimate":`);
       this.#beginnings[slot] = text;
     }
     return text;
@@ -47,7 +53,7 @@ export class OfferFragments {
     let text = this.#termLists.get(openTerms);
     if (text === undefined) {
       const months = this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
-      text = `","term_months":${JSON.stringify(months)},"position":`;
+      text = flatText(`","term_months":${JSON.stringify(months)},"position":`);
       this.#termLists.set(openTerms, text);
     }
     return text;

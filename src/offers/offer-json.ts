@@ -13,8 +13,8 @@ const price = newOfferPrice();
  *
  * `offerIndices[from]` to `offerIndices[from + count - 1]` are the offers shown; they come from a ranking of this catalog
  * version for this very borrower, and it is a bug, thrown, to show an offer the borrower cannot have. A click URL is
- * `clickUrlHead`, the offer's id, `clickUrlTail`, both given as they stand between the quotes of JSON: an address of ours is
- * escaped once when the service starts, and ids and sealed values need no escaping.
+ * `clickUrlHead`, the sub_id, the offer's id and the sealed value, with parameter names between; the head is given as it stands
+ * between the quotes of JSON: an address of ours is escaped once when the service starts, and the others need no escaping.
  */
 export function renderOffers(
   compiled: CompiledCatalog,
@@ -23,7 +23,8 @@ export function renderOffers(
   count: number,
   borrower: Readonly<PocketVector>,
   clickUrlHead: string,
-  clickUrlTail: string,
+  subId: string,
+  sealedValue: string,
 ): string {
   if (count === 0) return '[]';
   const { tables, fragments } = compiled;
@@ -42,8 +43,9 @@ export function renderOffers(
       (price.amountMin + ',"max":' + price.amountMax) +
       fragments.middles[offer]! +
       clickUrlHead +
-      fragments.ids[offer]! +
-      clickUrlTail +
+      subId +
+      fragments.offerParameters[offer]! +
+      sealedValue +
       fragments.termList(price.openTerms) +
       (shown + 1 === count ? lastPositions : positions)[shown]!;
   }

@@ -20,8 +20,8 @@ export interface GetMarketplacePorts extends FindSessionPorts {
   readonly matcher: Matcher;
   readonly seal: OfferValueSeal;
   readonly ledger: EventLog;
-  /** Address of the redirect host, e.g. `https://go.example`, as it stands between the quotes of JSON. */
-  readonly clickUrlJson: string;
+  /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
+  readonly clickUrlHead: string;
   /** A view went out that the log could not take, so clicks on it will not count: an alert. */
   readonly onViewLost: () => void;
 }
@@ -100,8 +100,9 @@ function answer(ports: GetMarketplacePorts, asked: Asked, { ranking, sealedValue
     from,
     shown,
     asked.borrower,
-    `${ports.clickUrlJson}/c?sub=${subId}&offer=`,
-    `&v=${sealedValue}`,
+    ports.clickUrlHead,
+    subId,
+    sealedValue,
   );
   if (asked.counts) noteView(ports, subId, nowMs, catalog, ranking, from, shown);
   return done(

@@ -210,7 +210,7 @@ test('an admitted caller is told of the limit with the least remaining, and when
 
 test('only the limits an operation is subject to are told as its policies', (t) => {
   const { ask } = openGateWithKey(t);
-  const policies = (operation: Operation) => admitted(ask(operation)).limits.policies;
+  const policies = (operation: Operation) => admitted(ask(operation)).limits.policy.policies;
   assert.equal(policies('get_marketplace'), '"minute";q=500;w=60');
   assert.equal(policies('submit_inputs'), '"minute";q=500;w=60');
   assert.equal(policies('query_analytics'), '"minute";q=500;w=60, "analytics";q=50;w=60');

@@ -11,8 +11,8 @@ import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainOffer } from './one-offer-catalog.ts';
 import { quote } from './quote.ts';
 
-const head = 'https://go.example/c?sub=sub_1&offer=';
-const tail = '&v=sealed';
+const head = 'https://go.example/c?sub=';
+const [subId, v] = ['sub_1', 'sealed'];
 
 function compile(catalog: CatalogFile) {
   return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example/logos' });
@@ -23,7 +23,7 @@ function plainObjects(
   catalog: CatalogFile,
   indices: readonly number[],
   borrower: number[],
-  click: [string, string],
+  clickHead = head,
 ): object[] {
   const compiled = compile(catalog);
   return indices.map((index, at) => {
@@ -41,7 +41,7 @@ function plainObjects(
       svc_star_rating: offer.stars,
       features: offer.features,
       prequalification: offer.prequalification,
-      click_url: click[0] + id + click[1],
+      click_url: `${clickHead}${subId}&offer=${id}&v=${v}`,
       term_months,
       position: at + 1,
     };
@@ -60,8 +60,8 @@ test('the text is what JSON.stringify writes for the same offers', () => {
       const indices = [...orders.subarray(order * kept, (order + 1) * kept)];
       rendered += kept;
       assert.equal(
-        renderOffers(compiled, orders, order * kept, kept, borrower, head, tail),
-        JSON.stringify(plainObjects(catalog, indices, borrower, [head, tail])),
+        renderOffers(compiled, orders, order * kept, kept, borrower, head, subId, v),
+        JSON.stringify(plainObjects(catalog, indices, borrower)),
       );
     }),
   );
@@ -72,16 +72,15 @@ test('names and addresses that need escaping are escaped', () => {
   const catalog = catalogOf([plainOffer()]);
   catalog.lenders[0]!.name = 'Quote " Backslash \\ Ünï </script>\u2028';
   const borrower = borrowerOf(goodBorrower);
-  const click: [string, string] = ['https://go.example/"\\?offer=', '&v="\n'];
-  const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
-  const [clickHead, clickTail] = [escaped(click[0]), escaped(click[1])];
-  const text = renderOffers(compile(catalog), Uint16Array.of(0), 0, 1, borrower, clickHead, clickTail);
-  assert.deepEqual(JSON.parse(text), plainObjects(catalog, [0], borrower, click));
+  const clickHead = 'https://go.example/"\\?sub=';
+  const escaped = JSON.stringify(clickHead).slice(1, -1);
+  const text = renderOffers(compile(catalog), Uint16Array.of(0), 0, 1, borrower, escaped, subId, v);
+  assert.deepEqual(JSON.parse(text), plainObjects(catalog, [0], borrower, clickHead));
 });
 
 test('only the offers asked for are shown, counted from one', () => {
   const catalog = catalogOf(['a', 'b', 'c'].map((id) => plainOffer({ id })));
-  const text = renderOffers(compile(catalog), Uint16Array.of(2, 1, 0), 1, 2, borrowerOf(goodBorrower), head, tail);
+  const text = renderOffers(compile(catalog), Uint16Array.of(2, 1, 0), 1, 2, borrowerOf(goodBorrower), head, subId, v);
   const offers = JSON.parse(text) as { svc_offer_id: string; position: number }[];
   assert.deepEqual(
     offers.map(({ svc_offer_id, position }) => [svc_offer_id, position]),
@@ -94,7 +93,16 @@ test('only the offers asked for are shown, counted from one', () => {
 
 test('no offers are an empty array', () => {
   assert.equal(
-    renderOffers(compile(catalogOf([plainOffer()])), new Uint16Array(0), 0, 0, borrowerOf(goodBorrower), head, tail),
+    renderOffers(
+      compile(catalogOf([plainOffer()])),
+      new Uint16Array(0),
+      0,
+      0,
+      borrowerOf(goodBorrower),
+      head,
+      subId,
+      v,
+    ),
     '[]',
   );
 });
@@ -102,7 +110,7 @@ test('no offers are an empty array', () => {
 test('showing an offer the borrower cannot have is a bug', () => {
   const catalog = compile(catalogOf([plainOffer({ amount: { min: 1_000, max: 2_000 } })]));
   assert.throws(
-    () => renderOffers(catalog, Uint16Array.of(0), 0, 1, borrowerOf(goodBorrower), head, tail),
+    () => renderOffers(catalog, Uint16Array.of(0), 0, 1, borrowerOf(goodBorrower), head, subId, v),
     /not ranked/,
   );
 });

@@ -9,7 +9,7 @@ import { drawVectors, today } from './borrowers.ts';
 const offersShown = 5;
 
 export const offerJsonMicro: Micro = {
-  name: `offers/offer-json: render ${offersShown} offers`,
+  name: `offers/offer-json: render and write ${offersShown} offers`,
   prepare: () => {
     const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
       mode: 'live',
@@ -18,16 +18,19 @@ export const offerJsonMicro: Micro = {
     const ranked = drawVectors(1_000, 7)
       .map((borrower) => ({ borrower, orders: rankOffers(catalog.tables, borrower, today).orders }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
-    const head = `http://127.0.0.1:8080/c?sub=sub_${'0'.repeat(64)}&offer=`;
-    const tail = `&v=${'A'.repeat(60)}`;
+    const head = 'http://127.0.0.1:8080/c?sub=';
+    const subId = `sub_${'0'.repeat(64)}`;
+    const v = 'A'.repeat(60);
+    // What reads the text is part of what it costs: it is put together in the engine's own time, on the first reading.
+    const wire = Buffer.alloc(65_536);
     return {
       calls: ranked.length,
       run: () => {
-        let characters = 0;
+        let bytes = 0;
         for (const { borrower, orders } of ranked) {
-          characters += renderOffers(catalog, orders, 0, offersShown, borrower, head, tail).length;
+          bytes += wire.write(renderOffers(catalog, orders, 0, offersShown, borrower, head, subId, v));
         }
-        return characters;
+        return bytes;
       },
     };
   },
