@@ -18,7 +18,8 @@ export interface CompileOptions {
 export interface CompiledOffer {
   readonly id: string;
   readonly lenderName: string;
-  readonly landingUrl: string;
+  /** The parts of its landing URL around the places of the click id. */
+  readonly landingUrlParts: readonly string[];
 }
 
 /** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable. */
@@ -43,7 +44,7 @@ export class CompiledCatalog {
     this.offers = numberedOffers(catalog).map(({ lender, offer }) => ({
       id: offer.id,
       lenderName: lender.name,
-      landingUrl: offer.landing_url,
+      landingUrlParts: offer.landing_url.split('{click_id}'),
     }));
     this.tables = compileMatchTables(catalog, vertical);
     this.#writeFragments = () => new OfferFragments(catalog, this.tables, cdnUrl());
@@ -63,7 +64,7 @@ export class CompiledCatalog {
 
   /** Where a click on the offer goes, with its click id filled in. */
   landingUrl(offerIndex: number, clickId: string): string {
-    return this.offers[offerIndex]!.landingUrl.replaceAll('{click_id}', () => encodeURIComponent(clickId));
+    return this.offers[offerIndex]!.landingUrlParts.join(encodeURIComponent(clickId));
   }
 
   /** Preliminary revenue of a click by a borrower of the credit band, in micro-dollars (D10); 0 in a test catalog. */
