@@ -153,6 +153,10 @@ export const bounds = {
   logNoteLingerMs: 5,
   /** Records appended and not yet durable; beyond it, 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
+  /** How long an epoch of the journal lasts; it outlives the sessions changed in it by no more. */
+  journalEpochMs: 15 * 60 * 1000,
+  /** How often the journal looks whether it is time for a new epoch or an old one is over. */
+  journalTendMs: 60_000,
   /** Records the aggregator folds in one transaction. */
   foldRecordsMax: 8_192,
   /** What the aggregator waits for more records to share a transaction, unless a question is waiting or a batch is full. */
@@ -192,6 +196,8 @@ assert(bounds.clickAttributedMs + bounds.sessionTtlMs <= bounds.catalogKeptMs);
 // Frame lengths stay below 2^24, which is what makes marked frames quick to find.
 assert(bounds.recordBytesMax * 2 <= bounds.logChunkBytes && bounds.recordBytesMax < 2 ** 24);
 assert(bounds.offersMax <= bounds.recordItemsMax);
+// A batch of the journal holds pairs, and no merge more values than a record has items: both are checked where they are made.
+assert(bounds.recordItemsMax % 2 === 0);
 assert(bounds.recordBytesMax < bounds.segmentBytesMax && bounds.logPendingBytesMax < bounds.segmentBytesMax);
 // What one batch adds to a counter is an exact number.
 assert(bounds.foldRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);

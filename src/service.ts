@@ -16,6 +16,7 @@ import { Closers } from './closers.ts';
 import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
+import type { Outcome } from './domain/outcome.ts';
 import { openEventLog } from './events/file-event-log.ts';
 import { lockFolder } from './events/folder-lock.ts';
 import { ApiFace } from './faces/api-face.ts';
@@ -27,12 +28,15 @@ import { operationsFace } from './faces/operations-face.ts';
 import { publicFace } from './faces/public-face.ts';
 import { startListener } from './http/choose-listener.ts';
 import type { Handler, Listener } from './http/listener.ts';
+import { FileJournal } from './journal/file-journal.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type CatalogChange, type CatalogSource, openCatalogLibrary } from './offers/catalog-library.ts';
 import { startMatcher } from './offers/start-matcher.ts';
+import { type CreatedSession, restoreIdempotencyKey } from './operations/create-session.ts';
 import { type ClickOutcome, type ClickRequest, followClick } from './operations/follow-click.ts';
 import { RandomPool } from './secrets/random-pool.ts';
 import { openSecretFile } from './secrets/secret-file.ts';
+import type { SecretRing } from './secrets/secret-ring.ts';
 import { IdempotencyKeys } from './sessions/idempotency-keys.ts';
 import { MemorySessionStore } from './sessions/memory-session-store.ts';
 import { RestoreFromLedger } from './sessions/restore-from-ledger.ts';
@@ -103,7 +107,13 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const ledgerFolder = join(dataDir, 'ledger');
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
   const { gatekeeper, keys } = openAccess(options, closers);
-  const { sessions, ledger, analytics } = await openHistory(options, closers, ledgerFolder, gatekeeper);
+  const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
+    options,
+    closers,
+    ledgerFolder,
+    secrets,
+    gatekeeper,
+  );
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const { catalogs, matcher } = await openOffers(options, closers, () => urls.cdn);
@@ -115,6 +125,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     if (stage !== 'serving') return [`the service is ${stage}`];
     const reasons: string[] = [];
     if (!ledger.healthy) reasons.push('the ledger cannot be written');
+    if (!journal.healthy) reasons.push('the journal cannot be written');
     if (!analytics.healthy) reasons.push('the aggregator is not running');
     return reasons;
   };
@@ -158,7 +169,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const operations = new ApiOperations({
     ...shared,
     sessionTtlMs,
-    idempotencyKeys: new IdempotencyKeys({ clock, rememberedMs: sessionTtlMs, keysMax: bounds.idempotencyKeysMax }),
+    idempotencyKeys,
+    journal,
     matcher,
     analytics,
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
@@ -231,7 +243,13 @@ function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers:
 }
 
 /** What happened, what is still live of it, and what it adds up to. */
-async function openHistory(options: ServiceOptions, closers: Closers, ledgerFolder: string, gatekeeper: Gatekeeper) {
+async function openHistory(
+  options: ServiceOptions,
+  closers: Closers,
+  ledgerFolder: string,
+  secrets: SecretRing,
+  gatekeeper: Gatekeeper,
+) {
   const { dataDir, clock, logger } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
   const sessions = new MemorySessionStore({
@@ -243,7 +261,19 @@ async function openHistory(options: ServiceOptions, closers: Closers, ledgerFold
   });
   closers.add(() => sessions.close());
 
-  const restore = new RestoreFromLedger({ clock, sessions, sessionTtlMs, verticals: served(options) });
+  const idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
+    clock,
+    secrets,
+    rememberedMs: sessionTtlMs,
+    keysMax: bounds.idempotencyKeysMax,
+  });
+  const restore = new RestoreFromLedger({
+    clock,
+    sessions,
+    sessionTtlMs,
+    verticals: served(options),
+    onKeyedSession: (session) => restoreIdempotencyKey({ idempotencyKeys, sessionTtlMs }, session),
+  });
   const ledger = await openEventLog({
     folder: ledgerFolder,
     shard,
@@ -256,6 +286,19 @@ async function openHistory(options: ServiceOptions, closers: Closers, ledgerFold
     gatekeeper.restoreSessions(keyNumber, restore.today, count);
   }
 
+  const journal = await FileJournal.open({
+    folder: join(dataDir, 'journal'),
+    shard,
+    durability: options.durability,
+    clock,
+    secrets,
+    verticals: served(options),
+    keptMs: sessionTtlMs,
+    onMerge: (sub, changes) => restore.visitMerge(sub, changes),
+    onTrouble: (trouble) => logger.error(trouble, `journal: ${trouble.kind}`),
+  });
+  closers.add(() => journal.close());
+
   const analytics = await startThreadAnalytics({
     ledgerFolder,
     storeFile: join(dataDir, 'analytics.sqlite'),
@@ -265,7 +308,7 @@ async function openHistory(options: ServiceOptions, closers: Closers, ledgerFold
   });
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
-  return { sessions, ledger, analytics };
+  return { sessions, idempotencyKeys, ledger, journal, analytics };
 }
 
 /** What there is to offer, and who works out to whom. */

@@ -43,6 +43,14 @@ export function invalidRequest(param: string): { readonly ok: false; readonly re
   return refused({ code: 'INVALID_REQUEST', param });
 }
 
+/** What was asked for is not known to be on disk: `taken` says whether it may get there all the same. */
+export function notDurable(
+  retryAfterSeconds: number,
+  taken: boolean,
+): { readonly ok: false; readonly refusal: Refusal } {
+  return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
+}
+
 export function unavailable(retryAfterSeconds: number): { readonly ok: false; readonly refusal: Refusal } {
   return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
 }

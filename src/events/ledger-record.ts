@@ -7,7 +7,7 @@ export type LedgerRecord = SessionCreated | OffersViewed | OfferClicked;
 
 export const recordKind = { sessionCreated: 1, offersViewed: 2, offerClicked: 3 } as const;
 
-/** `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]` */
+/** `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]`, and `idempotencyKey, payload` where it was created with a key. */
 export type SessionCreated = readonly [
   kind: 1,
   /** Creation time, as in the sub_id. */
@@ -19,6 +19,9 @@ export type SessionCreated = readonly [
   device: DeviceClass,
   /** JSON text of the caller's metadata, or null. */
   metadata: string | null,
+  /** Digests under a secret, 16 bytes each: what a retry is known by (D5). */
+  idempotencyKey?: Uint8Array,
+  payload?: Uint8Array,
 ];
 
 /** `[2, wallMs, sub, catalogVersion, offerIds]`: one successful answer with offers, or one widget render (D8). */

@@ -107,9 +107,9 @@ export class ApiFace {
   }
 
   #submitInputs(exchange: Exchange, admission: Admission, headers: HeaderText): void {
-    this.#withJsonBody(exchange, headers, admission, (body) => {
-      this.#answer(exchange, headers, this.#ports.operations.submitInputs(admission, body));
-    });
+    this.#withJsonBody(exchange, headers, admission, (body) =>
+      this.#ports.operations.submitInputs(admission, body).then((outcome) => this.#answer(exchange, headers, outcome)),
+    );
   }
 
   #getMarketplace(exchange: Exchange, admission: Admission, headers: HeaderText): void | Promise<void> {

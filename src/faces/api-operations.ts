@@ -9,10 +9,9 @@ import {
   queryAnalytics,
   type SummaryView,
 } from '../operations/query-analytics.ts';
-import { type InputsView, submitInputs } from '../operations/submit-inputs.ts';
-import type { FindSessionPorts } from '../sessions/find-session.ts';
+import { type InputsView, type SubmitInputsPorts, submitInputs } from '../operations/submit-inputs.ts';
 
-export type ApiOperationsPorts = CreateSessionPorts & FindSessionPorts & GetMarketplacePorts & QueryAnalyticsPorts;
+export type ApiOperationsPorts = CreateSessionPorts & SubmitInputsPorts & GetMarketplacePorts & QueryAnalyticsPorts;
 
 /**
  * The four operations of the contract for a caller the gatekeeper has admitted, whichever face it came through. What it
@@ -33,7 +32,7 @@ export class ApiOperations {
     return createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey, () => daySlot?.giveBack());
   }
 
-  submitInputs(admission: Admission, body: unknown): Outcome<InputsView> {
+  submitInputs(admission: Admission, body: unknown): Promise<Outcome<InputsView>> {
     return submitInputs(this.#ports, admission.caller, body);
   }
 

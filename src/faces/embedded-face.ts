@@ -117,7 +117,7 @@ export class Partner {
   }): Promise<Result<InputsView>> {
     const admission = this.#admit('submit_inputs');
     if (!admission.ok) return failed(admission.refusal);
-    return result(this.#ports.operations.submitInputs(admission, body));
+    return result(await this.#ports.operations.submitInputs(admission, body));
   }
 
   /** GET /marketplace with `format=json` (contract 4.3). Each answer is a view. */

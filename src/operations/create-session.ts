@@ -1,14 +1,14 @@
-import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isLongerThan } from '../domain/code-points.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { done, invalidRequest, type Outcome, refused, refusedFor, unavailable } from '../domain/outcome.ts';
+import { done, invalidRequest, notDurable, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
 import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { recordKind } from '../events/ledger-record.ts';
-import type { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
+import type { IdempotencyKeys, KeyedRequestDigests } from '../sessions/idempotency-keys.ts';
+import type { KeyedSession } from '../sessions/restore-from-ledger.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
@@ -66,6 +66,7 @@ export interface CreatedSession {
 /** A session whose record is on its way: it becomes the caller's when the record is durable. */
 interface OpenedSession {
   readonly subId: string;
+  readonly createdMs: number;
   readonly view: SessionView;
   /** Where its record lies in the ledger, if the ledger took it. */
   readonly position: number;
@@ -93,31 +94,29 @@ export async function createSession(
     if (!read.ok) return read;
     const request = read.value;
 
-    let key: string | null = null;
-    let payload = '';
+    let keyed: KeyedRequestDigests | null = null;
     if (idempotencyKey !== null) {
-      key = `${tenant.account} ${tenant.vertical.number} ${tenant.mode} ${idempotencyKey}`;
-      payload = hash('sha256', JSON.stringify(request), 'base64');
-      const first = ports.idempotencyKeys.find(key);
-      if (first !== undefined) {
-        return first.payload === payload ? await first.answer() : refusedFor('IDEMPOTENCY_MISMATCH');
-      }
+      const key = `${tenant.account} ${tenant.vertical.number} ${tenant.mode} ${idempotencyKey}`;
+      const payload = JSON.stringify(request);
+      const first = ports.idempotencyKeys.find(key, payload);
+      if (first !== undefined) return first.samePayload ? await first.answer() : refusedFor('IDEMPOTENCY_MISMATCH');
       if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
+      keyed = ports.idempotencyKeys.digestsOf(key, payload);
     }
 
-    const opened = openSession(ports, tenant, keyNumber, request);
+    const opened = openSession(ports, tenant, keyNumber, request, keyed);
     if (opened === null) return unavailable(bounds.retryAfterSeconds);
     mayCreate = true;
-    if (key !== null) ports.idempotencyKeys.remember(key, { payload, answer: () => replay(ports, opened) });
+    if (keyed !== null) ports.idempotencyKeys.remember(keyed, opened.createdMs, () => replay(ports, opened));
     try {
       await opened.durable;
       return done({ session: opened.view, replayed: false });
     } catch (fault) {
       if (!(fault instanceof LogUnavailable)) throw fault;
       mayCreate = fault.taken;
-      if (key === null || !fault.taken) ports.sessions.delete(opened.subId);
-      if (key !== null && !fault.taken) ports.idempotencyKeys.forget(key);
-      return notDurable(fault.taken);
+      if (keyed === null || !fault.taken) ports.sessions.delete(opened.subId);
+      if (keyed !== null && !fault.taken) ports.idempotencyKeys.forget(keyed);
+      return notDurable(bounds.retryAfterSeconds, fault.taken);
     }
   } finally {
     if (!mayCreate) onNothingCreated();
@@ -130,13 +129,39 @@ async function replay({ ledger }: CreateSessionPorts, opened: OpenedSession): Pr
     await opened.durable;
   } catch (fault) {
     if (!(fault instanceof LogUnavailable)) throw fault;
-    if (!fault.taken || ledger.durablePosition < opened.position) return notDurable(fault.taken);
+    if (!fault.taken || ledger.durablePosition < opened.position)
+      return notDurable(bounds.retryAfterSeconds, fault.taken);
   }
   return done({ session: opened.view, replayed: true });
 }
 
-function notDurable(outcomeUnknown: boolean): Outcome<never> {
-  return refused({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds, outcomeUnknown });
+/**
+ * Remembers the Idempotency-Key of a session that was created before a restart, as the ledger tells it: a repeat gets what
+ * the first request got.
+ */
+export function restoreIdempotencyKey(
+  { idempotencyKeys, sessionTtlMs }: Pick<CreateSessionPorts, 'idempotencyKeys' | 'sessionTtlMs'>,
+  { subId, tenant, createdMs, referrerTag, keyed }: KeyedSession,
+): void {
+  const session = sessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
+  const outcome = done({ session, replayed: true });
+  if (idempotencyKeys.hasRoom()) idempotencyKeys.remember(keyed, createdMs, async () => outcome);
+}
+
+function sessionView(
+  subId: string,
+  tenant: Tenant,
+  createdMs: number,
+  referrerTag: string,
+  sessionTtlMs: number,
+): SessionView {
+  return {
+    sub_id: subId,
+    referrer_tag: referrerTag,
+    created_at: isoTimestamp(createdMs),
+    expires_at: isoTimestamp(createdMs + sessionTtlMs),
+    sandbox: tenant.mode === 'test',
+  };
 }
 
 /** 1 to 255 visible ASCII characters (D5). */
@@ -163,28 +188,25 @@ function openSession(
   tenant: Tenant,
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
+  keyed: KeyedRequestDigests | null,
 ): OpenedSession | null {
   if (!sessions.reserve()) return null;
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null })) return null;
-  const durable = ledger.append([
+  const device = devices.classify(userAgent);
+  const record = [
     recordKind.sessionCreated,
     createdMs,
     subIds.issuedBytes,
     referrerTag,
     keyNumber,
-    devices.classify(userAgent),
+    device,
     metadata,
-  ]);
-  const view = {
-    sub_id: subId,
-    referrer_tag: referrerTag,
-    created_at: isoTimestamp(createdMs),
-    expires_at: isoTimestamp(createdMs + sessionTtlMs),
-    sandbox: tenant.mode === 'test',
-  };
-  return { subId, view, position: ledger.appendedPosition, durable };
+  ] as const;
+  const durable = ledger.append(keyed === null ? record : [...record, keyed.key, keyed.payload]);
+  const view = sessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
+  return { subId, createdMs, view, position: ledger.appendedPosition, durable };
 }
 
 function hasTypedUserAgent(body: object): boolean {

@@ -1,11 +1,18 @@
 import { bounds } from '../bounds.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
 import { isLongerThan } from '../domain/code-points.ts';
-import { done, invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
+import { done, invalidRequest, notDurable, type Outcome, refused } from '../domain/outcome.ts';
+import { LogUnavailable } from '../events/event-log.ts';
+import type { Journal } from '../journal/journal.ts';
 import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
+import { merge } from '../verticals/pocket-vector.ts';
 import { readinessOf } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { validateFields } from '../verticals/validate-fields.ts';
+
+export interface SubmitInputsPorts extends FindSessionPorts {
+  readonly journal: Journal;
+}
 
 /** The answer of contract 4.2, with `missing_conditional` added (D6). */
 export interface InputsView {
@@ -17,8 +24,15 @@ export interface InputsView {
   readonly missing_conditional: readonly string[];
 }
 
-/** POST /inputs (contract 4.2, D7): merges pocket fields into a live session, all of them or, with one invalid, none. */
-export function submitInputs(ports: FindSessionPorts, tenant: Tenant, body: unknown): Outcome<InputsView> {
+/**
+ * POST /inputs (contract 4.2, D7): merges pocket fields into a live session, all of them or, with one invalid, none. The merge
+ * is in the journal, durable, before it takes effect and is answered, so nobody sees what a crash could take back.
+ */
+export async function submitInputs(
+  ports: SubmitInputsPorts,
+  tenant: Tenant,
+  body: unknown,
+): Promise<Outcome<InputsView>> {
   if (!isObject(body)) return invalidRequest('body');
   const { sub_id: subId, fields } = body as { sub_id?: unknown; fields?: unknown };
   if (typeof subId !== 'string') return invalidRequest('sub_id');
@@ -34,6 +48,13 @@ export function submitInputs(ports: FindSessionPorts, tenant: Tenant, body: unkn
     return refused({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
   if (submission.changes.length > 0) {
+    try {
+      await ports.journal.append(ports.subIds.bytesOf(subId), submission.changes);
+    } catch (fault) {
+      if (fault instanceof LogUnavailable) return notDurable(bounds.retryAfterSeconds, fault.taken);
+      throw fault;
+    }
+    // Into the fields as they are now: merges take effect in the order they stand in the journal.
     session.fields = merge(session.fields, submission.changes);
     session.ranked = null;
   }
@@ -46,13 +67,6 @@ export function submitInputs(ports: FindSessionPorts, tenant: Tenant, body: unkn
     missing_required: readiness.missingRequired,
     missing_conditional: readiness.missingConditional,
   });
-}
-
-/** A new vector with the changes (position, value, position, value) written over the old one. */
-export function merge(fields: readonly number[], changes: readonly number[]): number[] {
-  const merged = fields.slice();
-  for (let i = 0; i < changes.length; i += 2) merged[changes[i]!] = changes[i + 1]!;
-  return merged;
 }
 
 function isObject(value: unknown): value is object {

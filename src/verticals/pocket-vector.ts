@@ -26,6 +26,13 @@ export function noPocketFields(vertical: Vertical): Readonly<PocketVector> {
 
 const empties = new WeakMap<Vertical, Readonly<PocketVector>>();
 
+/** A new vector with the changes (position, value, position, value) written over the old one. */
+export function merge(fields: Readonly<PocketVector>, changes: readonly number[]): PocketVector {
+  const vector = fields.slice();
+  for (let i = 0; i < changes.length; i += 2) vector[changes[i]!] = changes[i + 1]!;
+  return vector;
+}
+
 /** Position of a field in the vector, or -1 for a name that is not a pocket field of this vertical. */
 export function fieldIndex(vertical: Vertical, name: string): number {
   return indexOf(vertical).get(name) ?? -1;

@@ -20,9 +20,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   catalogs: ['offers', 'verticals'],
   access: ['bounds', 'domain', 'verticals'],
   sessions: ['bounds', 'domain', 'events', 'offers', 'secrets', 'verticals'],
+  journal: ['bounds', 'domain', 'events', 'secrets', 'sessions', 'verticals'],
   clicks: ['domain', 'secrets', 'sessions'],
   analytics: ['bounds', 'domain', 'events', 'sessions'],
-  operations: ['analytics', 'bounds', 'clicks', 'domain', 'events', 'offers', 'sessions', 'user-agents', 'verticals'],
+  operations: [
+    'analytics',
+    'bounds',
+    'clicks',
+    'domain',
+    'events',
+    'journal',
+    'offers',
+    'sessions',
+    'user-agents',
+    'verticals',
+  ],
   faces: ['access', 'bounds', 'domain', 'http', 'metrics', 'offers', 'operations', 'sessions', 'verticals'],
   config: ['access', 'bounds'],
   cli: ['access', 'bounds', 'catalogs', 'config', 'domain', 'events', 'offers', 'secrets', 'service', 'verticals'],
@@ -41,6 +53,7 @@ const portsOnly: Readonly<Record<string, readonly string[]>> = {
   http: ['header-text.ts', 'listener.ts'],
   events: ['event-log.ts', 'ledger-record.ts'],
   analytics: ['analytics.ts'],
+  journal: ['journal.ts'],
 };
 
 /** Packages that only one place may know. */

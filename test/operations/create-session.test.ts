@@ -27,6 +27,7 @@ class Bench {
   readonly ledger: TemporaryLedger;
   readonly idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
     clock: this.clock,
+    secrets: ringOf('ours'),
     rememberedMs: sessionTtlMs,
     keysMax: 3,
   });

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { merge, submitInputs } from '../../src/operations/submit-inputs.ts';
+import { submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { Ranked } from '../../src/sessions/session.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
-import { emptyPocketVector, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import { emptyPocketVector, fieldIndex, merge } from '../../src/verticals/pocket-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
+import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-journal.ts';
 import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
@@ -54,10 +55,17 @@ class Bench {
   readonly sessions: MemorySessionStore;
   missing = 0;
 
-  constructor(t: TestContext) {
+  readonly journal: TemporaryJournal;
+
+  private constructor(t: TestContext, journal: TemporaryJournal) {
     const { clock } = this;
+    this.journal = journal;
     this.sessions = new MemorySessionStore({ clock, sessionsMax: 10_000, sessionTtlMs, parts: 4, sweepMs: 60_000 });
     t.after(() => this.sessions.close());
+  }
+
+  static async open(t: TestContext): Promise<Bench> {
+    return new Bench(t, await openTemporaryJournal(t));
   }
 
   newSession(tenant: Tenant = liveTenant): string {
@@ -70,21 +78,22 @@ class Bench {
 
   submitBody(body: unknown, tenant: Tenant = liveTenant) {
     const { clock, subIds, sessions } = this;
+    const { journal } = this.journal;
     const onSessionMissing = () => {
       this.missing++;
     };
-    return submitInputs({ clock, subIds, sessions, sessionTtlMs, onSessionMissing }, tenant, body);
+    return submitInputs({ clock, subIds, sessions, journal, sessionTtlMs, onSessionMissing }, tenant, body);
   }
 
   /** The answer to fields that are all valid. */
-  submit(sub_id: string, fields: object) {
-    const outcome = this.submitBody({ sub_id, fields });
+  async submit(sub_id: string, fields: object) {
+    const outcome = await this.submitBody({ sub_id, fields });
     assert(outcome.ok, JSON.stringify(outcome));
     return outcome.value;
   }
 
-  verdict(body: unknown, tenant: Tenant = liveTenant): string {
-    const outcome = this.submitBody(body, tenant);
+  async verdict(body: unknown, tenant: Tenant = liveTenant): Promise<string> {
+    const outcome = await this.submitBody(body, tenant);
     if (outcome.ok) return 'ok';
     const { code, param } = outcome.refusal;
     return param === undefined ? code : `${code} ${param}`;
@@ -96,10 +105,10 @@ class Bench {
 }
 
 describe('submitInputs', () => {
-  it('answers what it accepted, what it does not know, and how ready the session is', (t) => {
-    const bench = new Bench(t);
+  it('answers what it accepted, what it does not know, and how ready the session is', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
-    assert.deepEqual(bench.submit(sub_id, { shoe_size: 44, ...required, loan_purpose: 'debt_consolidation' }), {
+    assert.deepEqual(await bench.submit(sub_id, { shoe_size: 44, ...required, loan_purpose: 'debt_consolidation' }), {
       sub_id,
       fields_accepted: Object.keys(required),
       fields_unknown: ['shoe_size'],
@@ -109,11 +118,11 @@ describe('submitInputs', () => {
     });
   });
 
-  it('answers readiness to an empty submission', (t) => {
-    const bench = new Bench(t);
+  it('answers readiness to an empty submission', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
-    bench.submit(sub_id, required);
-    assert.deepEqual(bench.submit(sub_id, {}), {
+    await bench.submit(sub_id, required);
+    assert.deepEqual(await bench.submit(sub_id, {}), {
       sub_id,
       fields_accepted: [],
       fields_unknown: [],
@@ -123,21 +132,21 @@ describe('submitInputs', () => {
     });
   });
 
-  it('merges increments, each into what was there', (t) => {
-    const bench = new Bench(t);
+  it('merges increments, each into what was there', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const missing = Object.keys(required);
     for (const [name, value] of Object.entries(required)) {
       missing.shift();
-      assert.deepEqual(bench.submit(sub_id, { [name]: value }).missing_required, missing);
+      assert.deepEqual((await bench.submit(sub_id, { [name]: value })).missing_required, missing);
     }
   });
 
-  it('lets null clear a field, and lists it as accepted', (t) => {
-    const bench = new Bench(t);
+  it('lets null clear a field, and lists it as accepted', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
-    bench.submit(sub_id, required);
-    const { fields_accepted, missing_required, match_readiness } = bench.submit(sub_id, {
+    await bench.submit(sub_id, required);
+    const { fields_accepted, missing_required, match_readiness } = await bench.submit(sub_id, {
       state: null,
       co_borrower: null,
     });
@@ -146,22 +155,22 @@ describe('submitInputs', () => {
     assert.equal(match_readiness, 'insufficient');
   });
 
-  it('comes to the same fields however a run of submissions is split, and the later value wins', (t) => {
-    const bench = new Bench(t);
+  it('comes to the same fields however a run of submissions is split, and the later value wins', async (t) => {
+    const bench = await Bench.open(t);
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });
-    fc.assert(
-      fc.property(fc.array(submission, { maxLength: 5 }), cuts, (submissions, at) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(submission, { maxLength: 5 }), cuts, async (submissions, at) => {
         // One batch: of each field the value submitted last.
         const batch = bench.newSession();
-        bench.submit(batch, Object.assign({}, ...submissions));
+        await bench.submit(batch, Object.assign({}, ...submissions));
         const one = bench.newSession();
-        for (const fields of submissions) bench.submit(one, fields);
+        for (const fields of submissions) await bench.submit(one, fields);
         // The same entries in the same order, cut elsewhere: within a piece the later value wins too.
         const entries = submissions.flatMap((fields) => Object.entries(fields));
         const other = bench.newSession();
         const bounds = [0, ...at.map((cut) => Math.min(cut, entries.length)).sort((a, b) => a - b), entries.length];
         for (let i = 1; i < bounds.length; i++) {
-          bench.submit(other, Object.fromEntries(entries.slice(bounds[i - 1], bounds[i])));
+          await bench.submit(other, Object.fromEntries(entries.slice(bounds[i - 1], bounds[i])));
         }
         assert.deepEqual(bench.fieldsOf(one), bench.fieldsOf(batch));
         assert.deepEqual(bench.fieldsOf(other), bench.fieldsOf(batch));
@@ -169,15 +178,18 @@ describe('submitInputs', () => {
     );
   });
 
-  it('merges nothing of a call with one invalid value', (t) => {
-    const bench = new Bench(t);
+  it('merges nothing of a call with one invalid value', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
-    bench.submit(sub_id, required);
-    fc.assert(
-      fc.property(submission, fc.boolean(), (fields, first) => {
+    await bench.submit(sub_id, required);
+    await fc.assert(
+      fc.asyncProperty(submission, fc.boolean(), async (fields, first) => {
         const before = bench.fieldsOf(sub_id);
         const bad = { education_level: 'none' };
-        const outcome = bench.submitBody({ sub_id, fields: first ? { ...bad, ...fields } : { ...fields, ...bad } });
+        const outcome = await bench.submitBody({
+          sub_id,
+          fields: first ? { ...bad, ...fields } : { ...fields, ...bad },
+        });
         assert(!outcome.ok);
         assert.equal(outcome.refusal.code, 'INVALID_FIELD_VALUE');
         assert.deepEqual(
@@ -189,96 +201,144 @@ describe('submitInputs', () => {
     );
   });
 
-  it('never writes to the fields somebody may be ranking', (t) => {
-    const bench = new Bench(t);
+  it('never writes to the fields somebody may be ranking', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
-    bench.submit(sub_id, required);
+    await bench.submit(sub_id, required);
     const before = bench.fieldsOf(sub_id);
     const copy = [...before];
-    bench.submit(sub_id, { loan_amount: 99_000 });
+    await bench.submit(sub_id, { loan_amount: 99_000 });
     assert.deepEqual(before, copy);
     assert.notEqual(bench.fieldsOf(sub_id), before);
   });
 
-  it('drops the ranking of the old fields, and only when a field was submitted', (t) => {
-    const bench = new Bench(t);
+  it('drops the ranking of the old fields, and only when a field was submitted', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const session = bench.sessions.get(sub_id)!;
     const ranked = {} as Ranked;
     session.ranked = ranked;
-    bench.submit(sub_id, { shoe_size: 44 });
-    bench.verdict({ sub_id, fields: { state: 'nowhere' } });
+    await bench.submit(sub_id, { shoe_size: 44 });
+    await bench.verdict({ sub_id, fields: { state: 'nowhere' } });
     assert.equal(session.ranked, ranked);
-    bench.submit(sub_id, { state: 'CA' });
+    await bench.submit(sub_id, { state: 'CA' });
     assert.equal(session.ranked, null);
   });
 
-  it('keeps the fields of two sessions apart', (t) => {
-    const bench = new Bench(t);
+  it('keeps the fields of two sessions apart', async (t) => {
+    const bench = await Bench.open(t);
     const [one, other] = [bench.newSession(), bench.newSession()];
-    bench.submit(one, { state: 'CA' });
+    await bench.submit(one, { state: 'CA' });
     assert.deepEqual(bench.fieldsOf(other), emptyPocketVector(vertical));
   });
 
-  it('refuses a body that is no object, a sub_id that is no string, fields that are no object', (t) => {
-    const bench = new Bench(t);
+  it('refuses a body that is no object, a sub_id that is no string, fields that are no object', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     for (const body of [null, undefined, 1, 'text', [], true])
-      assert.equal(bench.verdict(body), 'INVALID_REQUEST body');
+      assert.equal(await bench.verdict(body), 'INVALID_REQUEST body');
     for (const wrong of [undefined, null, 1, [sub_id], {}]) {
-      assert.equal(bench.verdict({ sub_id: wrong, fields: {} }), 'INVALID_REQUEST sub_id');
+      assert.equal(await bench.verdict({ sub_id: wrong, fields: {} }), 'INVALID_REQUEST sub_id');
     }
     for (const wrong of [undefined, null, 1, 'text', [], [{}], true]) {
-      assert.equal(bench.verdict({ sub_id, fields: wrong }), 'INVALID_REQUEST fields');
+      assert.equal(await bench.verdict({ sub_id, fields: wrong }), 'INVALID_REQUEST fields');
     }
   });
 
-  it('takes up to 64 names of up to 64 characters', (t) => {
-    const bench = new Bench(t);
+  it('takes up to 64 names of up to 64 characters', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`name${i}`, i]));
-    assert.equal(bench.verdict({ sub_id, fields: named(64) }), 'ok');
-    assert.equal(bench.verdict({ sub_id, fields: named(65) }), 'INVALID_REQUEST fields');
+    assert.equal(await bench.verdict({ sub_id, fields: named(64) }), 'ok');
+    assert.equal(await bench.verdict({ sub_id, fields: named(65) }), 'INVALID_REQUEST fields');
     for (const character of ['x', '💶']) {
-      assert.equal(bench.verdict({ sub_id, fields: { [character.repeat(63)]: 1 } }), 'ok');
-      assert.equal(bench.verdict({ sub_id, fields: { [character.repeat(64)]: 1 } }), 'ok');
-      assert.equal(bench.verdict({ sub_id, fields: { [character.repeat(65)]: 1 } }), 'INVALID_REQUEST fields');
+      assert.equal(await bench.verdict({ sub_id, fields: { [character.repeat(63)]: 1 } }), 'ok');
+      assert.equal(await bench.verdict({ sub_id, fields: { [character.repeat(64)]: 1 } }), 'ok');
+      assert.equal(await bench.verdict({ sub_id, fields: { [character.repeat(65)]: 1 } }), 'INVALID_REQUEST fields');
     }
   });
 
-  it('judges the shape of the request before the session, and the session before the fields', (t) => {
-    const bench = new Bench(t);
+  it('judges the shape of the request before the session, and the session before the fields', async (t) => {
+    const bench = await Bench.open(t);
     const expired = bench.newSession();
     bench.clock.advance(sessionTtlMs);
-    assert.equal(bench.verdict({ sub_id: expired, fields: [] }), 'INVALID_REQUEST fields');
-    assert.equal(bench.verdict({ sub_id: expired, fields: { state: 1 } }), 'SUB_ID_EXPIRED');
-    assert.equal(bench.verdict({ sub_id: 'sub_x', fields: { state: 1 } }), 'SUB_ID_NOT_FOUND');
+    assert.equal(await bench.verdict({ sub_id: expired, fields: [] }), 'INVALID_REQUEST fields');
+    assert.equal(await bench.verdict({ sub_id: expired, fields: { state: 1 } }), 'SUB_ID_EXPIRED');
+    assert.equal(await bench.verdict({ sub_id: 'sub_x', fields: { state: 1 } }), 'SUB_ID_NOT_FOUND');
   });
 
-  it('refuses the session of another tenant, and leaves it as it is', (t) => {
-    const bench = new Bench(t);
+  it('refuses the session of another tenant, and leaves it as it is', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     for (const tenant of [testTenant, { ...liveTenant, account: 43 }]) {
-      assert.equal(bench.verdict({ sub_id, fields: { state: 'CA' } }, tenant), 'SUB_ID_NOT_FOUND');
+      assert.equal(await bench.verdict({ sub_id, fields: { state: 'CA' } }, tenant), 'SUB_ID_NOT_FOUND');
     }
     assert.deepEqual(bench.fieldsOf(sub_id), emptyPocketVector(vertical));
   });
 
-  it('reckons ages on the UTC day of the request', (t) => {
-    const bench = new Bench(t);
+  it('reckons ages on the UTC day of the request', async (t) => {
+    const bench = await Bench.open(t);
     bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
     const sub_id = bench.newSession();
     const body = { sub_id, fields: { birthdate: '2008-05-21' } };
-    assert.equal(bench.verdict(body), 'INVALID_FIELD_VALUE');
+    assert.equal(await bench.verdict(body), 'INVALID_FIELD_VALUE');
     bench.clock.advance(1);
-    assert.equal(bench.verdict(body), 'ok');
+    assert.equal(await bench.verdict(body), 'ok');
   });
 
-  it('is not led astray by the names of built-in properties', (t) => {
-    const bench = new Bench(t);
+  it('has the merge in the journal, durable, before it takes effect', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.newSession();
+    const submitting = bench.submit(sub_id, { state: 'CA', loan_amount: 5_000 });
+    assert.deepEqual(bench.fieldsOf(sub_id), emptyPocketVector(vertical));
+    await submitting;
+    const [merge, ...others] = await bench.journal.merges();
+    assert.deepEqual(others, []);
+    assert.deepEqual(merge!.sub, bench.subIds.bytesOf(sub_id));
+    assert.deepEqual(merge!.changes, [fieldIndex(vertical, 'state'), 4, fieldIndex(vertical, 'loan_amount'), 5_000]);
+  });
+
+  it('writes nothing for a submission that changes nothing', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.newSession();
+    await bench.submit(sub_id, { shoe_size: 44 });
+    await bench.verdict({ sub_id, fields: { state: 'nowhere' } });
+    assert.deepEqual(await bench.journal.merges(), []);
+  });
+
+  it('merges in the order of the journal when two submissions are under way', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.newSession();
+    const both = [bench.submit(sub_id, { state: 'CA' }), bench.submit(sub_id, { state: 'NY', loan_amount: 5_000 })];
+    const [first, second] = await Promise.all(both);
+    assert.equal(first!.missing_required.includes('loan_amount'), true);
+    assert.equal(second!.missing_required.includes('loan_amount'), false);
+    const last = (await bench.journal.merges()).at(-1)!;
+    assert.equal(bench.fieldsOf(sub_id)[fieldIndex(vertical, 'state')], last.changes[1]);
+  });
+
+  it('is unavailable while the journal cannot be written, and changes nothing then', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.newSession();
+    bench.journal.breakFiles();
+    const unknown = await bench.submitBody({ sub_id, fields: required });
+    assert(!unknown.ok);
+    assert.deepEqual(unknown.refusal, { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1, outcomeUnknown: true });
+    const refused = await bench.submitBody({ sub_id, fields: required });
+    assert(!refused.ok);
+    assert.equal(refused.refusal.outcomeUnknown, false);
+    assert.deepEqual(bench.fieldsOf(sub_id), emptyPocketVector(vertical));
+    assert.equal((await bench.submit(sub_id, {})).match_readiness, 'insufficient');
+    bench.journal.repair();
+    while (!bench.journal.journal.healthy) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal((await bench.submit(sub_id, required)).match_readiness, 'high');
+  });
+
+  it('is not led astray by the names of built-in properties', async (t) => {
+    const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const fields = JSON.parse('{"__proto__": {"state": "CA"}, "constructor": 1, "toString": null, "state": "NY"}');
-    const view = bench.submit(sub_id, fields);
+    const view = await bench.submit(sub_id, fields);
     assert.deepEqual(view.fields_unknown, ['__proto__', 'constructor', 'toString']);
     assert.deepEqual(view.fields_accepted, ['state']);
     assert.equal(({} as { state?: string }).state, undefined);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { dayMs } from '../../src/domain/calendar.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import { RestoreFromLedger } from '../../src/sessions/restore-from-ledger.ts';
+import { type KeyedSession, RestoreFromLedger } from '../../src/sessions/restore-from-ledger.ts';
 import { subIdText } from '../../src/sessions/sub-id.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
@@ -14,8 +14,13 @@ function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
   const clock = new ManualClock();
   const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, parts: 4, sweepMs: 60_000 });
   t.after(() => sessions.close());
-  const restore = new RestoreFromLedger({ clock, sessions, sessionTtlMs, verticals: [personalLoans] });
-  return { clock, sessions, restore, nowMs: clock.wallMs() };
+  const keyed: KeyedSession[] = [];
+  const onKeyedSession = (session: KeyedSession) => keyed.push(session);
+  const restore = new RestoreFromLedger({
+    ...{ clock, sessions, sessionTtlMs, onKeyedSession },
+    verticals: [personalLoans],
+  });
+  return { clock, sessions, restore, keyed, nowMs: clock.wallMs() };
 }
 
 describe('RestoreFromLedger', () => {
@@ -29,6 +34,30 @@ describe('RestoreFromLedger', () => {
       fields: personalLoans.fields.map(() => -1),
       ranked: null,
     });
+  });
+
+  it('tells of a session created with an Idempotency-Key, while it is live', (t) => {
+    const { restore, keyed, nowMs } = setUp(t);
+    const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)];
+    const live = subOf({ createdMs: nowMs - 1_000, serial: 1 });
+    const over = subOf({ createdMs: nowMs - sessionTtlMs, serial: 2 });
+    for (const sub of [live, over]) restore.visit([...createdRecord(sub, { tag: 'tag-1' }), ...digests]);
+    restore.visit([...createdRecord(subOf({ createdMs: nowMs, serial: 3 })), Buffer.alloc(15), digests[1]]);
+    assert.equal(keyed.length, 1);
+    const { subId, createdMs, referrerTag, keyed: known } = keyed[0]!;
+    assert.deepEqual([subId, createdMs, referrerTag], [subIdText(live), nowMs - 1_000, 'tag-1']);
+    assert.deepEqual([known.key, known.payload], digests);
+  });
+
+  it('merges what the journal kept into the sessions that are live', (t) => {
+    const { sessions, restore, nowMs } = setUp(t);
+    const sub = subOf({ createdMs: nowMs - 1_000, serial: 1 });
+    restore.visit(createdRecord(sub));
+    restore.visitMerge(sub, [0, 7, 2, 3]);
+    restore.visitMerge(sub, [0, 8]);
+    restore.visitMerge(subOf({ createdMs: nowMs - 1_000, serial: 2 }), [0, 9]);
+    assert.deepEqual(sessions.get(subIdText(sub))!.fields.slice(0, 4), [8, -1, 3, -1]);
+    assert.equal(sessions.size, 1);
   });
 
   it('leaves out what is expired, to the millisecond', (t) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { merge } from '../../src/operations/submit-inputs.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
+import { emptyPocketVector, merge } from '../../src/verticals/pocket-vector.ts';
 import { readinessOf } from '../../src/verticals/readiness.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';

@@ -1,0 +1,25 @@
+/**
+ * What lies in the journal. The records of an epoch are an opening, and then batches sealed under the epoch's own key; what
+ * the opening says is no secret.
+ */
+export type JournalRecord = EpochOpened | SealedBatch;
+
+export const journalRecordKind = { epochOpened: 1, sealedBatch: 2 } as const;
+
+/** `[1, wallMs, secretNumber, salt, shapes]` */
+export type EpochOpened = readonly [
+  kind: 1,
+  wallMs: number,
+  /** Number of the secret the epoch's key is derived from. */
+  secretNumber: number,
+  /** 16 random bytes, so that no two epochs share a key. */
+  salt: Uint8Array,
+  /** JSON text of the `FieldShape`s of every vertical served, by the vertical's number. */
+  shapes: string,
+];
+
+/** `[2, wallMs, sealed]`: batches are numbered from 0 in the order they stand, and the number is the nonce. */
+export type SealedBatch = readonly [kind: 2, wallMs: number, sealed: Uint8Array];
+
+/** One merge as it stands in a batch: a session's 32 bytes, and position, value, position, value. */
+export type Merge = readonly [sub: Uint8Array, changes: readonly number[]];
