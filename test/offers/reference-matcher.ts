@@ -99,11 +99,11 @@ function referenceMatch(
   const payoutMicros = Math.round(offer.payout_usd * 1e6);
   const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
   const score =
-    cost * (1 - (apr_range.min + apr_range.max) / 2 / 36) +
-    approval * band.approval_likelihood +
-    amountFit * Math.min(1, (most - amount) / (0.2 * most)) +
-    termFit * (wanted === undefined ? 1 : 1 - Math.abs(wanted - quoted) / Math.max(wanted, quoted)) +
-    stars * ((offer.stars - 1) / 4);
+    cost * millionths(36 * 200 - Math.round((apr_range.min + apr_range.max) * 100), 36 * 200) +
+    approval * millionths(band.approval_likelihood, 1) +
+    amountFit * Math.min(1e6, millionths((most - amount) * 5, most)) +
+    termFit * (wanted === undefined ? 1e6 : millionths(Math.min(wanted, quoted), Math.max(wanted, quoted))) +
+    stars * millionths(offer.stars - 1, 4);
   return {
     id: offer.id,
     quote: {
@@ -114,7 +114,7 @@ function referenceMatch(
     },
     revenueMicros:
       vertical.revenueModel === 'cost_per_click' ? payoutMicros : Math.round(payoutMicros * band.confirm_rate!),
-    score: Math.round(score * 1e6),
+    score: Math.round(score / 100),
   };
 }
 
@@ -145,6 +145,10 @@ function aprsOf(band: Band, months: number): { min: number; max: number } {
 
 function middleFactor(band: Band, months: number): number {
   return paymentFactor((band.note_rate_percent.min + band.note_rate_percent.max) / 2, months);
+}
+
+function millionths(part: number, whole: number): number {
+  return Math.round((part * 1e6) / whole);
 }
 
 function round(value: number): number {
