@@ -153,6 +153,8 @@ export const bounds = {
   logNoteLingerMs: 5,
   /** Records appended and not yet durable; beyond it, 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
+  /** How far the wall clock may have been set back without a start missing a record it needs. */
+  clockSetBackMs: 60 * 60 * 1000,
   /** Records the aggregator folds in one transaction. */
   foldRecordsMax: 8_192,
   /** What the aggregator waits for more records to share a transaction, unless a question is waiting or a batch is full. */

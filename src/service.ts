@@ -18,6 +18,7 @@ import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
 import { openEventLog } from './events/file-event-log.ts';
 import { lockFolder } from './events/folder-lock.ts';
+import { recordTimeMs } from './events/ledger-record.ts';
 import { ApiFace } from './faces/api-face.ts';
 import { ApiOperations } from './faces/api-operations.ts';
 import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts';
@@ -249,6 +250,7 @@ async function openHistory(options: ServiceOptions, closers: Closers, ledgerFold
     shard,
     durability: options.durability,
     onRecord: (_position, record) => restore.visit(record),
+    visitSince: { wallMs: restore.neededSinceMs, timeOf: recordTimeMs },
     onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
   });
   closers.add(() => ledger.close());

@@ -1,4 +1,5 @@
-import { dayOf } from '../domain/calendar.ts';
+import { bounds } from '../bounds.ts';
+import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { recordKind } from '../events/ledger-record.ts';
@@ -17,7 +18,8 @@ export interface RestoreOptions {
 
 /**
  * Reads back, from the ledger's records, what must survive a restart: the sessions still live, without their pocket
- * fields, and how many each key has created today (D13). Feed it every record, then take `sessionsToday`.
+ * fields, and how many each key has created today (D13). Feed it every record since `neededSinceMs`, then take
+ * `sessionsToday`.
  */
 export class RestoreFromLedger {
   /** Key number to sessions created on `today`. */
@@ -31,6 +33,12 @@ export class RestoreFromLedger {
     this.#options = options;
     this.#nowMs = options.clock.wallMs();
     this.today = dayOf(this.#nowMs);
+  }
+
+  /** Records from before this moment tell it nothing, even if the wall clock was set back a little meanwhile. */
+  get neededSinceMs(): number {
+    const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
+    return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMs;
   }
 
   /** A record as decoded from the ledger; its shape is checked here, since a file may hold anything. */
