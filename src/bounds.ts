@@ -135,6 +135,14 @@ export const bounds = {
   /** How much of a refused setting an error line repeats. */
   settingCharactersShown: 80,
 
+  // Command line
+  /** Work that is over by then shows no progress. */
+  progressShownAfterMs: 1_000,
+  /** How often a progress bar is drawn. */
+  progressDrawnMs: 100,
+  /** Records that `log inspect` shows unless told otherwise. */
+  recordsInspected: 20,
+
   // Event log
   segmentBytesMax: 64 * 1024 * 1024,
   /** One record's payload: a session with the largest metadata stays far below. */

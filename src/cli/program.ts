@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { checkConfigCommand } from './check-config-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
 import { keysCommand } from './keys-command.ts';
+import { logCommand } from './log-command.ts';
 import { serveCommand } from './serve-command.ts';
 
 /** The whole command line. It throws commander's errors instead of ending the process. */
@@ -12,6 +13,7 @@ export function program(version: string): Command {
     .version(version, '-V, --version', 'print the version')
     .addCommand(serveCommand())
     .addCommand(keysCommand())
+    .addCommand(logCommand())
     .addCommand(checkConfigCommand())
     .addHelpText(
       'after',
@@ -19,6 +21,7 @@ export function program(version: string): Command {
 Examples:
   $ marketplace serve
   $ marketplace keys create --account acme --vertical personal-loans --mode test
+  $ marketplace log verify
   $ marketplace check-config`,
     );
   for (const command of family(root)) {

@@ -20,9 +20,11 @@ interface SystemFault {
 
 /** Turns a failed start that an operator can mend into one line that names the setting to mend; anything else stays as it is. */
 export function startFailure(fault: unknown, config: Config): unknown {
-  if (fault instanceof FolderInUse || fault instanceof SecretFileError || fault instanceof LogDamaged) {
+  if (fault instanceof FolderInUse || fault instanceof SecretFileError) {
     return new CommandLineError(fault.message, { cause: fault });
   }
+  if (fault instanceof LogDamaged)
+    return new CommandLineError(`${fault.message} (see marketplace log verify)`, { cause: fault });
   if (fault instanceof KeyFileError)
     return new CommandLineError(`${fault.message} (see SVC_DATA_DIR)`, { cause: fault });
   if (fault instanceof CatalogUnusable) return catalogFailure(fault, config);

@@ -4,6 +4,12 @@ import { firstSequences, segmentName } from './log-format.ts';
 import { RecordDecoder } from './record-decoder.ts';
 import { LogDamaged, SegmentReader } from './segment-reader.ts';
 
+/** A byte of a log file. */
+export interface LogPlace {
+  readonly file: string;
+  readonly offset: number;
+}
+
 export interface LogWalkOptions {
   /** Whose segments they must be; default: those of the shard that the first of them names. */
   readonly shard?: number;
@@ -29,8 +35,6 @@ export class LogWalk {
   /** Of the record `next` stepped over; before the first, of the one ahead of it. */
   position = 0;
   crc = 0;
-  /** Where in the segment it begins. */
-  offset = 0;
   /** The record itself, where the walk decodes. Bytes are views of a larger piece of the file. */
   record: readonly unknown[] = [];
   /** The segment it lies in; null before the first. */
@@ -46,6 +50,8 @@ export class LogWalk {
   readonly #decoder: RecordDecoder | null;
   #shard: number | null;
   #first = 0;
+  /** A record that cannot be decoded has been stepped over by the segment, but not by the walk. */
+  #end = 0;
   /** First sequences of the segments that follow this one. */
   #later: number[];
 
@@ -106,6 +112,11 @@ export class LogWalk {
     return this.segment.payload;
   }
 
+  /** Where the record ends, or the header of the segment that is to hold the first; null before that. */
+  get end(): LogPlace | null {
+    return this.segment === null ? null : { file: this.segment.path, offset: this.#end };
+  }
+
   /** Idempotent. */
   close(): void {
     this.segment?.close();
@@ -122,7 +133,7 @@ export class LogWalk {
     }
     this.position++;
     this.crc = segment.crc;
-    this.offset = offset;
+    this.#end = segment.offset;
     this.bytes += segment.offset - offset;
     if (segment.marked) this.groupOffset = offset;
   }
@@ -150,6 +161,7 @@ export class LogWalk {
     this.segment = segment;
     this.#first = first;
     this.groupOffset = null;
+    this.#end = segment.offset;
     this.bytes += segment.offset;
     return segment;
   }

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { dayMs } from '../../src/domain/calendar.ts';
 import { LogDamaged } from '../../src/events/segment-reader.ts';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
+import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -19,8 +20,10 @@ async function twoLives(t: TestContext) {
   const live = async (): Promise<string> => {
     const marketplace = await open();
     const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
-    const session = await marketplace.partner(key).createSession({ referrer_tag: 'damage' });
-    assert.ok(session.ok);
+    const partner = marketplace.partner(key);
+    assert.ok((await partner.createSession({ referrer_tag: 'damage' })).ok);
+    // The answer shows that the session has been counted, and need not be read again.
+    assert.ok((await partner.queryAnalytics({ referrer_tag: 'damage' })).ok);
     await marketplace.close();
     return key;
   };
@@ -31,7 +34,7 @@ async function twoLives(t: TestContext) {
   const [first, second] = readdirSync(join(dataDir, 'ledger'))
     .sort()
     .map((name) => join(dataDir, 'ledger', name));
-  return { open, keys: { old, recent }, first: first!, second: second! };
+  return { dataDir, open, keys: { old, recent }, first: first!, second: second! };
 }
 
 function damage(file: string): void {
@@ -54,4 +57,22 @@ test('damage in the part that it needs does', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
   await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
+});
+
+test('after a repair the service starts, and its figures are those of what was kept', async (t) => {
+  const { dataDir, open, keys, second } = await twoLives(t);
+  damage(second);
+  const repair = await runMarketplace(['log', 'repair', '--cut', `${second}:0`, '--yes'], { SVC_DATA_DIR: dataDir });
+  assert.equal(repair.code, 0, repair.stderr);
+  const marketplace = await open();
+  const partner = marketplace.partner(keys.old);
+  const sessions = async (): Promise<number> => {
+    const figures = await partner.queryAnalytics({ referrer_tag: 'damage' });
+    assert.ok(figures.ok);
+    return figures.value.sessions_total;
+  };
+  assert.equal(await sessions(), 1);
+  assert.ok((await partner.createSession({ referrer_tag: 'damage' })).ok);
+  assert.equal(await sessions(), 2);
+  await marketplace.close();
 });
