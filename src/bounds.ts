@@ -133,6 +133,14 @@ export const bounds = {
   /** How much of a refused setting an error line repeats. */
   settingCharactersShown: 80,
 
+  // Command line
+  /** Work that is over by then shows no progress. */
+  progressShownAfterMs: 1_000,
+  /** How often a progress bar is drawn. */
+  progressDrawnMs: 100,
+  /** Records that `log inspect` shows unless told otherwise. */
+  recordsInspected: 20,
+
   // Event log
   segmentBytesMax: 64 * 1024 * 1024,
   /** One record's payload: a session with the largest metadata stays far below. */
@@ -155,6 +163,8 @@ export const bounds = {
   journalEpochMs: 15 * 60 * 1000,
   /** How often the journal looks whether it is time for a new epoch or an old one is over. */
   journalTendMs: 60_000,
+  /** How far the wall clock may have been set back without a start missing a record it needs. */
+  clockSetBackMs: 60 * 60 * 1000,
   /** Records the aggregator folds in one transaction. */
   foldRecordsMax: 8_192,
   /** What the aggregator waits for more records to share a transaction, unless a question is waiting or a batch is full. */

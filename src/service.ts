@@ -19,6 +19,7 @@ import { flatText } from './domain/flat-text.ts';
 import type { Outcome } from './domain/outcome.ts';
 import { openEventLog } from './events/file-event-log.ts';
 import { lockFolder } from './events/folder-lock.ts';
+import { recordTimeMs } from './events/ledger-record.ts';
 import { ApiFace } from './faces/api-face.ts';
 import { ApiOperations } from './faces/api-operations.ts';
 import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts';
@@ -279,6 +280,7 @@ async function openHistory(
     shard,
     durability: options.durability,
     onRecord: (_position, record) => restore.visit(record),
+    visitSince: { wallMs: restore.neededSinceMs, timeOf: recordTimeMs },
     onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
   });
   closers.add(() => ledger.close());

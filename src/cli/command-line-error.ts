@@ -1,4 +1,15 @@
-/** A command cannot do what it was asked, for a reason to tell in one line: exit code 1. */
+import { exitCodes } from './exit-codes.ts';
+
+/** A command cannot do what it was asked, for a reason to tell in one line. */
 export class CommandLineError extends Error {
   override readonly name = 'CommandLineError';
+  readonly exitCode: number;
+
+  constructor(
+    message: string,
+    { exitCode = exitCodes.failure, ...options }: ErrorOptions & { exitCode?: number } = {},
+  ) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
 }

@@ -10,6 +10,7 @@ import type { Mode } from '../domain/mode.ts';
 import { knownVerticals } from '../verticals/known-verticals.ts';
 import { issuedKeyJson } from './issued-key-json.ts';
 import { printResult, say, timestamp } from './output.ts';
+import { wholeNumberUpTo } from './whole-number.ts';
 import { withKeyRegister } from './with-key-register.ts';
 
 interface Options {
@@ -51,17 +52,17 @@ export function keysCreateCommand(): Command {
     .option(
       '--requests-per-minute <n>',
       "requests in any 60 seconds (default: the service's)",
-      upTo(bounds.limitPerMinuteMax),
+      wholeNumberUpTo(bounds.limitPerMinuteMax),
     )
     .option(
       '--analytics-per-minute <n>',
       "analytics queries in any 60 seconds (default: the service's)",
-      upTo(bounds.limitPerMinuteMax),
+      wholeNumberUpTo(bounds.limitPerMinuteMax),
     )
     .option(
       '--sessions-per-day <n>',
       "sessions created in a UTC day (default: the service's)",
-      upTo(bounds.limitPerDayMax),
+      wholeNumberUpTo(bounds.limitPerDayMax),
     )
     .option('--raw', 'print the key alone, for scripts')
     .addOption(new Option('--json', 'print the key and all about it as JSON').conflicts('raw'))
@@ -122,12 +123,4 @@ function futureExpiry(text: string): number {
   }
   if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('It is in the past.');
   return ms;
-}
-
-function upTo(most: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-    if (value >= 1 && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
-  };
 }

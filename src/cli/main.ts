@@ -27,5 +27,5 @@ function exitCodeFor(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
   const expected = error instanceof ConfigError || error instanceof KeyFileError || error instanceof CommandLineError;
   say(`marketplace: ${expected ? error.message : error instanceof Error ? error.stack : String(error)}`);
-  return exitCodes.failure;
+  return error instanceof CommandLineError ? error.exitCode : exitCodes.failure;
 }

@@ -6,6 +6,13 @@ export function printResult(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** As `printResult`, for a part of a long result: resolves once it is written, and to false when nobody reads any more. */
+export function printPart(text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.write(`${text}\n`, (error) => resolve(!error));
+  });
+}
+
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

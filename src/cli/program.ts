@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { checkConfigCommand } from './check-config-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
 import { keysCommand } from './keys-command.ts';
+import { logCommand } from './log-command.ts';
 import { secretCommand } from './secret-command.ts';
 import { serveCommand } from './serve-command.ts';
 
@@ -13,6 +14,7 @@ export function program(version: string): Command {
     .version(version, '-V, --version', 'print the version')
     .addCommand(serveCommand())
     .addCommand(keysCommand())
+    .addCommand(logCommand())
     .addCommand(secretCommand())
     .addCommand(checkConfigCommand())
     .addHelpText(
@@ -21,6 +23,7 @@ export function program(version: string): Command {
 Examples:
   $ marketplace serve
   $ marketplace keys create --account acme --vertical personal-loans --mode test
+  $ marketplace log verify
   $ marketplace check-config`,
     );
   for (const command of family(root)) {

@@ -40,7 +40,9 @@ export function startFailure(fault: unknown, config: Config): unknown {
 /** A damaged journal costs live sessions their fields, a damaged ledger costs figures: only the first is for a shrug. */
 function damagedLog(fault: LogDamaged, { dataDir }: Config): CommandLineError {
   const journal = join(dataDir, 'journal') + sep;
-  if (!fault.file.startsWith(journal)) return new CommandLineError(fault.message, { cause: fault });
+  if (!fault.file.startsWith(journal)) {
+    return new CommandLineError(`${fault.message} (see marketplace log verify)`, { cause: fault });
+  }
   const epoch = join(journal, fault.file.slice(journal.length).split(sep, 1)[0]!);
   const remedy = `mend it, or move ${epoch} away: live sessions then have to be sent their inputs again`;
   return new CommandLineError(`${fault.message}; ${remedy}`, { cause: fault });

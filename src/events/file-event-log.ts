@@ -15,7 +15,7 @@ import {
   unfinishedName,
   writeChain,
 } from './log-format.ts';
-import type { RecordVisitor } from './log-recovery.ts';
+import type { RecordVisitor, VisitSince } from './log-recovery.ts';
 import { recoverLog } from './log-recovery.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 
@@ -25,8 +25,10 @@ export interface EventLogOptions {
   readonly shard: number;
   /** `fsync`: durable means synced to the disk. `write`: handed to the kernel, which survives a crash of the process only. */
   readonly durability: 'fsync' | 'write';
-  /** Called for every record found at opening, before `openEventLog` resolves. */
+  /** Called for every record read at opening, before `openEventLog` resolves. */
   readonly onRecord?: RecordVisitor;
+  /** Leaves segments unread that hold only records from before this; default: all are read. */
+  readonly visitSince?: VisitSince;
   /** Called when the log runs into trouble or out of it; for the operator's eyes. */
   readonly onTrouble?: (trouble: LogTrouble) => void;
   readonly segmentBytesMax?: number;
@@ -57,7 +59,7 @@ export async function openEventLog<Item extends readonly unknown[] = LedgerRecor
 ): Promise<FileEventLog<Item>> {
   const files = options.files ?? nodeLogFiles;
   files.makeFolder(options.folder);
-  const recovered = await recoverLog(files, options.folder, options.shard, options.onRecord);
+  const recovered = await recoverLog(files, options.folder, options.shard, options.onRecord, options.visitSince);
   if (recovered.cut !== null) options.onTrouble?.({ kind: 'tail-cut', ...recovered.cut });
   return new FileEventLog<Item>(options, files, recovered.position, recovered.crc);
 }

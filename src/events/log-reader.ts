@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
-import { firstSequences, headerBytes, segmentName } from './log-format.ts';
+import { decodeHeader, firstSequences, headerBytes, segmentName } from './log-format.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 import { RecordDecoder } from './record-decoder.ts';
 import { LogDamaged, SegmentReader } from './segment-reader.ts';
@@ -137,11 +137,30 @@ export class LogReader {
     const superseded = segments.some((first) => first > this.#first && first <= this.#position);
     if (!segments.includes(this.#first) || superseded) throw this.#beyond();
     const segment = new SegmentReader(this.#files, join(this.#folder, segmentName(this.#first)));
-    if (segment.size() < this.#offset) {
+    try {
+      if (!this.#liesIn(segment)) throw this.#beyond();
+    } catch (error) {
       segment.close();
-      throw this.#beyond();
+      throw error;
     }
     this.#segment = segment;
+  }
+
+  /**
+   * Whether the record that the cursor names ends there. A log that went on differently has other records at the same
+   * positions, and its segments may have the same names and grow as long; only the chain of CRCs tells. A part of it that
+   * is damaged tells nothing: then the record after the cursor decides, which has to name it.
+   */
+  #liesIn(segment: SegmentReader): boolean {
+    if (segment.size() < this.#offset) return false;
+    const header = decodeHeader(segment.bytesAt(0, headerBytes));
+    if (typeof header === 'string') return true;
+    let crc = header.previousCrc;
+    for (let position = this.#first - 1; position < this.#position; position++) {
+      if (!segment.next(position + 1, crc)) return segment.examineTail(position + 1).markOffset !== null;
+      crc = segment.crc;
+    }
+    return segment.offset === this.#offset && crc === this.#crc;
   }
 
   #beyond(): CursorBeyondLog {

@@ -3,8 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import type { LogFiles } from './log-files.ts';
 import { firstSequences, isUnfinished, segmentName } from './log-format.ts';
+import { LogWalk } from './log-walk.ts';
 import { RecordDecoder } from './record-decoder.ts';
-import { LogDamaged, SegmentReader } from './segment-reader.ts';
+import { SegmentReader } from './segment-reader.ts';
 
 /**
  * Sees every record of the log once, in order. `record` is an array as it was appended; `payload` is its msgpack. Bytes are
@@ -21,9 +22,22 @@ export interface RecoveredLog {
 }
 
 /**
- * Reads the log from its first record to its last whole one, in chunks, giving way to the event loop between them, and
- * leaves it durable up to there: a torn tail of the last segment is cut off. The last segment is not written again; the
- * log goes on in a new one.
+ * What an owner needs of a log whose older records tell it nothing. Segments are left out as wholes, so it sees some of
+ * the older records too. `timeOf` is null for a record that has no time; nothing is left out on its account.
+ */
+export interface VisitSince {
+  /** Milliseconds since the Unix epoch. */
+  readonly wallMs: number;
+  readonly timeOf: (record: unknown) => number | null;
+}
+
+/**
+ * Reads the log up to its last whole record, in chunks, giving way to the event loop between them, and leaves it durable up
+ * to there: a torn tail of the last segment is cut off. The last segment is not written again; the log goes on in a new
+ * one.
+ *
+ * It reads from the first record, or, given `since`, from the newest segment whose first record is older than that moment:
+ * damage in the segments before it is left to whoever reads those.
  *
  * @throws LogDamaged when anything but a torn tail is wrong.
  */
@@ -32,71 +46,60 @@ export async function recoverLog(
   folder: string,
   shard: number,
   visit: RecordVisitor | undefined,
+  since?: VisitSince,
 ): Promise<RecoveredLog> {
   const names = files.list(folder);
   for (const name of names.filter(isUnfinished)) await files.remove(join(folder, name));
-  const firsts = firstSequences(names);
-  const decoder = new RecordDecoder();
-  let position = 0;
-  let crc = 0;
-  let cut: RecoveredLog['cut'] = null;
-
-  for (const [index, first] of firsts.entries()) {
-    const segment = new SegmentReader(files, join(folder, segmentName(first)));
-    try {
-      const header = segment.header();
-      if (header.shard !== shard)
-        throw new LogDamaged(segment.path, 0, `the segment is of shard ${header.shard}, not ${shard}`);
-      // The oldest segment is taken at its word: those before it may have been pruned.
-      if (index === 0) {
-        position = first - 1;
-        crc = first === 1 ? 0 : header.previousCrc;
+  const segment = since && newestBegunBefore(files, folder, firstSequences(names), since);
+  const walk = new LogWalk(files, folder, { shard, segment, decode: visit !== undefined });
+  try {
+    let yieldAt: number = bounds.logChunkBytes;
+    while (walk.next()) {
+      visit?.(walk.position, walk.record, walk.payload);
+      if (walk.bytes >= yieldAt) {
+        yieldAt = walk.bytes + bounds.logChunkBytes;
+        await nextTurn();
       }
-      if (header.firstSequence !== first || header.firstSequence !== position + 1 || header.previousCrc !== crc) {
-        throw new LogDamaged(segment.path, 0, `the segment does not continue record ${position}`);
-      }
-      const next = firsts[index + 1];
-      let groupOffset: number | null = null;
-      let yieldAt = bounds.logChunkBytes;
-      while (next === undefined || position + 1 < next) {
-        const offset = segment.offset;
-        if (!segment.next(position + 1, crc)) {
-          if (next !== undefined) {
-            throw new LogDamaged(segment.path, offset, `record ${position + 1} is missing or not whole`);
-          }
-          cut = await settleTail(files, folder, segment, position + 1, groupOffset);
-          break;
-        }
-        position++;
-        crc = segment.crc;
-        if (segment.marked) groupOffset = offset;
-        if (visit !== undefined) visit(position, decode(decoder, segment, offset), segment.payload);
-        if (segment.offset >= yieldAt) {
-          yieldAt = segment.offset + bounds.logChunkBytes;
-          await nextTurn();
-        }
-      }
-    } finally {
-      segment.close();
     }
+    const { position, crc } = walk;
+    return { position, crc, cut: await settleTail(files, folder, walk) };
+  } finally {
+    walk.close();
   }
-  return { position, crc, cut };
+}
+
+/** First sequence of that segment. One whose first record does not tell is passed over: whatever is wrong is then read. */
+function newestBegunBefore(
+  files: LogFiles,
+  folder: string,
+  firsts: readonly number[],
+  { wallMs, timeOf }: VisitSince,
+): number | undefined {
+  return firsts.findLast((first) => {
+    const record = firstRecord(files, join(folder, segmentName(first)), first);
+    const began = record === null ? null : timeOf(record);
+    return began !== null && began < wallMs;
+  });
+}
+
+/** The record a segment begins with, or null when there is none to be read. */
+function firstRecord(files: LogFiles, path: string, first: number): unknown[] | null {
+  const segment = new SegmentReader(files, path);
+  try {
+    if (!segment.next(first, segment.header().previousCrc)) return null;
+    return new RecordDecoder().decode(segment.payload);
+  } catch {
+    return null;
+  } finally {
+    segment.close();
+  }
 }
 
 /** Cuts the last segment behind its last whole frame and makes what is left durable. */
-async function settleTail(
-  files: LogFiles,
-  folder: string,
-  segment: SegmentReader,
-  missing: number,
-  groupOffset: number | null,
-): Promise<RecoveredLog['cut']> {
+async function settleTail(files: LogFiles, folder: string, walk: LogWalk): Promise<RecoveredLog['cut']> {
+  const { segment, groupOffset, tornBytes } = walk;
+  if (segment === null) return null;
   const end = segment.offset;
-  const { tornBytes, markOffset } = segment.examineTail(missing);
-  if (markOffset !== null) {
-    const what = `record ${missing} is not whole, and records synced after it follow at byte ${markOffset}`;
-    throw new LogDamaged(segment.path, end, what);
-  }
   const file = await files.openForWriting(segment.path);
   try {
     // The last group may have been written by a process whose sync failed or never came. After a failed sync the kernel
@@ -113,12 +116,4 @@ async function settleTail(
   }
   await files.syncFolder(folder);
   return tornBytes > 0 ? { file: segment.path, offset: end, bytes: tornBytes } : null;
-}
-
-function decode(decoder: RecordDecoder, segment: SegmentReader, offset: number): unknown[] {
-  try {
-    return decoder.decode(segment.payload);
-  } catch (error) {
-    throw new LogDamaged(segment.path, offset, `the record cannot be decoded: ${String(error)}`);
-  }
 }

@@ -8,11 +8,14 @@ export class LogDamaged extends Error {
   override readonly name = 'LogDamaged';
   readonly file: string;
   readonly offset: number;
+  /** What is wrong there, in words. */
+  readonly what: string;
 
   constructor(file: string, offset: number, what: string) {
     super(`${file}: damaged at byte ${offset}: ${what}`);
     this.file = file;
     this.offset = offset;
+    this.what = what;
   }
 }
 

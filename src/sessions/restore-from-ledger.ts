@@ -1,4 +1,5 @@
-import { dayOf } from '../domain/calendar.ts';
+import { bounds } from '../bounds.ts';
+import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { recordKind } from '../events/ledger-record.ts';
@@ -30,7 +31,7 @@ export interface KeyedSession {
 /**
  * Reads back what must survive a restart: from the ledger's records the sessions still live, with the Idempotency-Keys they
  * were created with, and how many each key has created today (D13); then from the journal's merges their pocket fields.
- * Feed it every record, then take `sessionsToday`.
+ * Feed it every record since `neededSinceMs`, then take `sessionsToday`.
  */
 export class RestoreFromLedger {
   /** Key number to sessions created on `today`. */
@@ -44,6 +45,12 @@ export class RestoreFromLedger {
     this.#options = options;
     this.#nowMs = options.clock.wallMs();
     this.today = dayOf(this.#nowMs);
+  }
+
+  /** Records from before this moment tell it nothing, even if the wall clock was set back a little meanwhile. */
+  get neededSinceMs(): number {
+    const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
+    return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMs;
   }
 
   /** A record as decoded from the ledger; its shape is checked here, since a file may hold anything. */

@@ -37,7 +37,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   faces: ['access', 'bounds', 'domain', 'http', 'metrics', 'offers', 'operations', 'sessions', 'verticals'],
   config: ['access', 'bounds'],
-  cli: ['access', 'bounds', 'catalogs', 'config', 'domain', 'events', 'offers', 'secrets', 'service', 'verticals'],
+  cli: [
+    'access',
+    'bounds',
+    'catalogs',
+    'config',
+    'domain',
+    'events',
+    'offers',
+    'secrets',
+    'service',
+    'sessions',
+    'verticals',
+  ],
 };
 
 /** Files that stand in `src/` itself; the composition root and the public entry may see everything. */

@@ -9,6 +9,10 @@ for (const path of [
   ['keys', 'create'],
   ['keys', 'list'],
   ['keys', 'revoke'],
+  ['log'],
+  ['log', 'verify'],
+  ['log', 'inspect'],
+  ['log', 'repair'],
   ['check-config'],
 ]) {
   test(`the help of ${['marketplace', ...path].join(' ')} has examples and exit codes`, async () => {

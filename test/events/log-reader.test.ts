@@ -5,7 +5,15 @@ import { test } from 'node:test';
 import { headerBytes, segmentName } from '../../src/events/log-format.ts';
 import type { LogCursor } from '../../src/events/log-reader.ts';
 import { CursorBeyondLog, LogReader } from '../../src/events/log-reader.ts';
-import { appendOneByOne, appendTogether, openLog, positionOf, scratchFolder, segmentFiles } from './log-fixture.ts';
+import {
+  appendOneByOne,
+  appendTogether,
+  openLog,
+  positionOf,
+  recordAt,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
 
 function upTo(last: number, from = 1): number[] {
   return Array.from({ length: last - from + 1 }, (_, i) => from + i);
@@ -139,6 +147,66 @@ test('a cursor beyond the end of the log is told', async (t) => {
   rmSync(file!);
   assert.throws(() => new LogReader(folder, cursor), CursorBeyondLog);
 });
+
+test('a cursor on a log that went on differently is told at once, though its segment is as long', async (t) => {
+  const [one, other] = [scratchFolder(t), scratchFolder(t)];
+  for (const [folder, shift] of [
+    [one, 0],
+    [other, 1],
+  ] as const) {
+    for (const positions of [
+      [1, 2, 3],
+      [4, 5, 6, 7, 8],
+    ]) {
+      const log = await openLog(folder);
+      // The first record of the second segment, and all before it, are the same in both.
+      for (const position of positions) await log.append(recordAt(position + (position > 4 ? shift : 0)));
+      await log.close();
+    }
+  }
+  const readUpTo = (folder: string, position: number): LogCursor => {
+    const reader = new LogReader(folder, null);
+    reader.read(position, position, () => {});
+    const { cursor } = reader;
+    reader.close();
+    return cursor;
+  };
+  for (let position = 1; position <= 8; position++) {
+    const cursor = readUpTo(one, position);
+    if (position <= 4) new LogReader(other, cursor).close();
+    else assert.throws(() => new LogReader(other, cursor), CursorBeyondLog, `record ${position}`);
+  }
+  // A log with fewer records in as many bytes ends before the cursor.
+  const cursor = readUpTo(one, 8);
+  const file = join(one, segmentName(4));
+  const { length } = readFileSync(file);
+  truncateSync(file, readUpTo(one, 6).offset);
+  truncateSync(file, length);
+  assert.throws(() => new LogReader(one, cursor), CursorBeyondLog);
+});
+
+for (const [what, at] of [
+  ['a record', headerBytes + 30],
+  ['the header', 3],
+] as const) {
+  test(`damage to ${what} before the cursor does not keep a reader from going on behind it`, async (t) => {
+    const folder = scratchFolder(t);
+    const log = await openLog(folder);
+    await appendOneByOne(log, 5);
+    await log.close();
+    const reader = new LogReader(folder, null);
+    reader.read(3, 3, () => {});
+    const { cursor } = reader;
+    reader.close();
+    const [file] = segmentFiles(folder);
+    const bytes = readFileSync(file!);
+    bytes[at]! ^= 1;
+    writeFileSync(file!, bytes);
+    const again = new LogReader(folder, cursor);
+    assert.deepEqual(readAll(again, 5), [4, 5]);
+    again.close();
+  });
+}
 
 test('a damaged record is told with its file and offset, and those before it are read', async (t) => {
   const folder = scratchFolder(t);

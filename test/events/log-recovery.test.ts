@@ -14,12 +14,15 @@ import {
   segmentName,
   unfinishedName,
 } from '../../src/events/log-format.ts';
+import { recoverLog } from '../../src/events/log-recovery.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { LogDamaged } from '../../src/events/segment-reader.ts';
 import {
   appendOneByOne,
   appendTogether,
   openLog,
   plain,
+  recordAt,
   recordsUpTo,
   recoveredRecords,
   scratchFolder,
@@ -266,3 +269,70 @@ for (const [what, payload] of [
     await assert.rejects(openLog(folder, { onRecord: () => {} }), { name: 'LogDamaged', file, offset: headerBytes });
   });
 }
+
+/** A log of four segments whose records are `recordAt(1)` to `recordAt(12)`, three in each. */
+async function fourSegments(folder: string): Promise<string[]> {
+  for (let i = 0; i < 4; i++) await logOf(folder, [1, 2]);
+  return segmentFiles(folder);
+}
+
+const timeOf = (record: unknown): number => (record as number[])[1]!;
+const timeAt = (position: number): number => timeOf(recordAt(position));
+
+test('a log read since any moment has the position and CRC of one read whole, and every record since then', async (t) => {
+  const folder = scratchFolder(t);
+  await fourSegments(folder);
+  const whole = await recoverLog(nodeLogFiles, folder, 3, () => {});
+  for (let since = 0; since <= 14; since++) {
+    const visited: number[] = [];
+    const visit = (position: number) => visited.push(position);
+    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeOf });
+    assert.deepEqual(recovered, whole);
+    // From the newest segment that begins before it: segments begin with records 1, 4, 7 and 10.
+    const from = [10, 7, 4].find((first) => first < since) ?? 1;
+    assert.deepEqual(
+      visited,
+      Array.from({ length: 13 - from }, (_, i) => from + i),
+      `since record ${since}`,
+    );
+  }
+});
+
+test('a segment whose first record tells no time, or cannot be read, is not what a start begins with', async (t) => {
+  const folder = scratchFolder(t);
+  const [, , third, last] = await fourSegments(folder);
+  writeFileSync(last!, readFileSync(last!).subarray(0, headerBytes + 5));
+  const visited: number[] = [];
+  const visit = (position: number) => visited.push(position);
+  const noTimeAtSeven = (record: unknown) => (timeOf(record) === timeAt(7) ? null : timeOf(record));
+  const since = { wallMs: Number.POSITIVE_INFINITY, timeOf: noTimeAtSeven };
+  await recoverLog(nodeLogFiles, folder, 3, visit, since);
+  assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
+
+  const damaged = readFileSync(third!);
+  damaged[3]! ^= 1;
+  writeFileSync(third!, damaged);
+  await assert.rejects(recoverLog(nodeLogFiles, folder, 3, visit, since), {
+    name: 'LogDamaged',
+    file: third,
+    offset: 0,
+  });
+});
+
+test('damage in a segment too old to be read does not keep the log from opening; in a recent one it does', async (t) => {
+  const folder = scratchFolder(t);
+  const [first, , third] = await fourSegments(folder);
+  const damage = (file: string): void => {
+    const bytes = readFileSync(file);
+    bytes[headerBytes + 30]! ^= 1;
+    writeFileSync(file, bytes);
+  };
+  damage(first!);
+  const visitSince = { wallMs: timeAt(8), timeOf };
+  const log = await openLog(folder, { visitSince, onRecord: () => {} });
+  assert.equal(log.appendedPosition, 12);
+  await log.close();
+  await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first, offset: headerBytes });
+  damage(third!);
+  await assert.rejects(openLog(folder, { visitSince }), { name: 'LogDamaged', file: third, offset: headerBytes });
+});

@@ -69,6 +69,22 @@ describe('RestoreFromLedger', () => {
     assert(sessions.get(subIdText(dying)) !== undefined);
   });
 
+  it('needs the records of today and of the sessions still live, whichever reach further back, and an hour of margin', (t) => {
+    const hourMs = 60 * 60 * 1000;
+    const { clock, sessions } = setUp(t);
+    const neededAt = (wallMs: number): number => {
+      clock.setWall(wallMs);
+      return new RestoreFromLedger({
+        ...{ clock, sessions, sessionTtlMs },
+        verticals: [personalLoans],
+        onKeyedSession: () => {},
+      }).neededSinceMs;
+    };
+    const midnight = Date.UTC(2026, 4, 20);
+    assert.equal(neededAt(midnight + 12 * hourMs), midnight - hourMs);
+    assert.equal(neededAt(midnight + 3 * hourMs), midnight - hourMs - hourMs);
+  });
+
   it('lets a restored session go when its own four hours are over', (t) => {
     const { clock, sessions, restore, nowMs } = setUp(t);
     restore.visit(createdRecord(subOf({ createdMs: nowMs - sessionTtlMs + 1_000, serial: 1 })));

@@ -1,0 +1,14 @@
+import process from 'node:process';
+import { type CheckLogOptions, checkLog, type LogCheck, logBytes } from '../events/check-log.ts';
+import { nodeLogFiles } from '../events/node-log-files.ts';
+import { progressBar } from './progress-bar.ts';
+
+/** Checks a log from its first record to its last, and shows how far it has got. */
+export function checkWithProgress(folder: string, onRecord?: CheckLogOptions['onRecord']): LogCheck {
+  const bar = progressBar(process.stderr, { total: logBytes(nodeLogFiles, folder), unit: 'bytes' });
+  try {
+    return checkLog(nodeLogFiles, folder, { ...(onRecord && { onRecord }), onBytes: (bytes) => bar.advance(bytes) });
+  } finally {
+    bar.done();
+  }
+}

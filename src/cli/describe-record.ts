@@ -1,0 +1,67 @@
+import { deviceClasses, recordKind, recordTimeMs } from '../events/ledger-record.ts';
+import { subIdBytes, subIdText } from '../sessions/sub-id.ts';
+
+/** A record as names and values of JSON, or why it cannot be shown as one. */
+export type RecordDescription = Readonly<Record<string, unknown>>;
+
+/** How each kind is called, and what stands in its records behind kind, time and sub_id. */
+const kinds: { readonly [Kind in keyof typeof recordKind]: readonly [name: string, members: readonly string[]] } = {
+  sessionCreated: ['session_created', ['referrer_tag', 'key_number', 'device', 'metadata']],
+  offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids']],
+  offerClicked: ['offer_clicked', ['catalog_version', 'offer_id', 'lender_name', 'value_micros']],
+};
+
+const kindsByNumber = new Map<unknown, (typeof kinds)[keyof typeof kinds]>(
+  Object.entries(recordKind).map(([kind, number]) => [number, kinds[kind as keyof typeof kinds]]),
+);
+
+/**
+ * Names the members of a decoded record of the ledger. The file is not trusted: members that are not what they should be
+ * are shown as they are, and a record of no known kind as a row of members.
+ */
+export function describeRecord(record: readonly unknown[]): RecordDescription {
+  const [number, time, sub, ...values] = record;
+  const kind = kindsByNumber.get(number);
+  if (kind === undefined) return { kind: shown(number), members: record.slice(1).map(shown) };
+  const [name, members] = kind;
+  const ms = recordTimeMs(record);
+  const description: Record<string, unknown> = {
+    kind: name,
+    at: ms === null ? shown(time) : new Date(ms).toISOString(),
+    sub_id: sub instanceof Uint8Array && sub.length === subIdBytes ? subIdText(sub) : shown(sub),
+  };
+  for (const [index, member] of members.entries()) {
+    const value = shown(values[index]);
+    description[member] = member === 'device' && typeof value === 'number' ? (deviceClasses[value] ?? value) : value;
+  }
+  if (values.length > members.length) description.more = values.slice(members.length).map(shown);
+  return description;
+}
+
+/** A described record on one line: as a JSON object, or for people. Control characters are escaped in either. */
+export function recordLine(position: number, description: RecordDescription, asJson: boolean): string {
+  if (asJson) return jsonText({ position, ...description });
+  const { kind, at, sub_id: subId, ...members } = description;
+  const head = [kind, at, subId].filter((value) => value !== undefined).map((value) => plainText(value));
+  const named = Object.entries(members).map(([name, value]) => `${name}=${jsonText(value)}`);
+  return [position, ...head, ...named].join('  ');
+}
+
+/** A value as JSON can tell it: bytes as hex digits. */
+function shown(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  return Array.isArray(value) ? value.map(shown) : (value ?? null);
+}
+
+/** Strings without quotes where nothing in them needs one. */
+function plainText(value: unknown): string {
+  return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : jsonText(value);
+}
+
+/** JSON leaves some control characters as they are, which a terminal would obey. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

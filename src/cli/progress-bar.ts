@@ -1,0 +1,84 @@
+import { bounds } from '../bounds.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
+
+/** What a bar is drawn on: standard error, or what a test takes for it. */
+export interface ProgressStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+export interface ProgressBarOptions {
+  /** How much there is to do, in `unit`; what is done may come to more. */
+  readonly total: number;
+  /** `bytes`, which are shown in their multiples, or whatever else is counted. */
+  readonly unit: string;
+  readonly clock?: Clock;
+}
+
+export interface ProgressBar {
+  /** That much more is done. Cheap enough to be called for every record. */
+  advance(amount: number): void;
+  /** Takes the bar away. Call it before anything else is written, also after a failure. Idempotent. */
+  done(): void;
+}
+
+/**
+ * One line that shows how far a long work has got and how long the rest will take, redrawn a few times a second. Nothing is
+ * drawn where the stream is no terminal, or for work that is over in about a second.
+ */
+export function progressBar(
+  stream: ProgressStream,
+  { total, unit, clock = systemClock }: ProgressBarOptions,
+): ProgressBar {
+  if (stream.isTTY !== true) return { advance() {}, done() {} };
+  const startMs = clock.monotonicMs();
+  let nextDrawMs = startMs + bounds.progressShownAfterMs;
+  let doneSoFar = 0;
+  let drawnCharacters = 0;
+  /** Writes over what the line shows now; spaces, since not every terminal can erase. */
+  const draw = (text: string): void => {
+    stream.write(`\r${text.padEnd(drawnCharacters)}`);
+    drawnCharacters = text.length;
+  };
+  return {
+    advance(amount) {
+      doneSoFar += amount;
+      const nowMs = clock.monotonicMs();
+      if (nowMs < nextDrawMs) return;
+      nextDrawMs = nowMs + bounds.progressDrawnMs;
+      // A full line would wrap, and the next one be drawn below it.
+      draw(lineOf(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns ?? 80) - 1));
+    },
+    done() {
+      nextDrawMs = Number.POSITIVE_INFINITY;
+      if (drawnCharacters === 0) return;
+      draw('');
+      stream.write('\r');
+    },
+  };
+}
+
+const barCharacters = 24;
+
+function lineOf(done: number, total: number, unit: string, elapsedMs: number): string {
+  const share = total > 0 ? Math.min(1, done / total) : 1;
+  const bar = '#'.repeat(Math.floor(share * barCharacters)).padEnd(barCharacters, '-');
+  const percent = String(Math.floor(share * 100)).padStart(3);
+  const amounts = `${amountOf(done, unit)} of ${amountOf(Math.max(done, total), unit)}`;
+  const left = share > 0 ? `, ${durationOf((elapsedMs * (1 - share)) / share)} left` : '';
+  return `${percent}% [${bar}] ${amounts}${left}`;
+}
+
+const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+function amountOf(amount: number, unit: string): string {
+  if (unit !== 'bytes') return `${amount} ${unit}`;
+  const power = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, amount)) / 10));
+  return `${(amount / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${byteUnits[power]}`;
+}
+
+function durationOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { LogFiles } from './log-files.ts';
+import { firstSequences, segmentName } from './log-format.ts';
+import { type LogPlace, LogWalk } from './log-walk.ts';
+import { LogDamaged } from './segment-reader.ts';
+
+/** What a log holds. All but `segments` and `bytes` tells of what is whole: up to the damage, if there is some. */
+export interface LogCheck {
+  readonly folder: string;
+  /** Segment files in the folder, and the size of them all, with what is reserved behind the last record. */
+  readonly segments: number;
+  readonly bytes: number;
+  readonly records: number;
+  /** Of the last record; where records were pruned, it is more than there are. */
+  readonly position: number;
+  readonly crc: number;
+  /** Where the last record ends; null when not even a segment's header is whole. */
+  readonly end: LogPlace | null;
+  /** Bytes behind the end that are no whole record: a write under way, or a torn tail that opening the log cuts. */
+  readonly tornBytes: number;
+  /** The first thing wrong, which keeps a log from being opened that is read from its start. */
+  readonly damage: LogDamaged | null;
+}
+
+export interface CheckLogOptions {
+  readonly onRecord?: (position: number, record: readonly unknown[]) => void;
+  /** Told how many bytes more were read, after each record. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+/** Size of all segments of a log. */
+export function logBytes(files: LogFiles, folder: string): number {
+  return firstSequences(files.list(folder)).reduce((sum, first) => {
+    const file = files.openForReading(join(folder, segmentName(first)));
+    try {
+      return sum + file.size();
+    } finally {
+      file.close();
+    }
+  }, 0);
+}
+
+/**
+ * Reads a whole log, every record and what ties it to the one before, by the very steps of opening it, and changes nothing.
+ * The log may be in use.
+ *
+ * @throws LogRewritten when its writer went back behind what had been read; then it is to be checked again.
+ */
+export function checkLog(files: LogFiles, folder: string, { onRecord, onBytes }: CheckLogOptions = {}): LogCheck {
+  const walk = new LogWalk(files, folder, { decode: true });
+  let records = 0;
+  let end: LogPlace | null = null;
+  let damage: LogDamaged | null = null;
+  try {
+    for (let bytes = 0; walk.next(); bytes = walk.bytes) {
+      records++;
+      onRecord?.(walk.position, walk.record);
+      onBytes?.(walk.bytes - bytes);
+    }
+    end = walk.end;
+  } catch (error) {
+    if (!(error instanceof LogDamaged)) throw error;
+    damage = error;
+    end = walk.end;
+  } finally {
+    walk.close();
+  }
+  const { position, crc, tornBytes } = walk;
+  const segments = firstSequences(files.list(folder)).length;
+  return { folder, segments, bytes: logBytes(files, folder), records, position, crc, end, tornBytes, damage };
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import type { LogFiles } from './log-files.ts';
+import { firstSequences, segmentName } from './log-format.ts';
+import { RecordDecoder } from './record-decoder.ts';
+import { LogDamaged, SegmentReader } from './segment-reader.ts';
+
+/** A byte of a log file. */
+export interface LogPlace {
+  readonly file: string;
+  readonly offset: number;
+}
+
+export interface LogWalkOptions {
+  /** Whose segments they must be; default: those of the shard that the first of them names. */
+  readonly shard?: number;
+  /** First sequence of the segment to begin with; default: the oldest. */
+  readonly segment?: number | undefined;
+  /** Decode every record too; one that cannot be decoded is damage then. */
+  readonly decode: boolean;
+}
+
+/** The writer went back behind what had been read: a write or sync failed, and it repeats those records elsewhere. */
+export class LogRewritten extends Error {
+  override readonly name = 'LogRewritten';
+}
+
+/**
+ * Steps through the records of a log from segment to segment, up to its last whole one, and checks that each continues the
+ * one before it. The segment it begins with is taken at its word: those before it may have been pruned.
+ *
+ * It only reads, and may do so while another process writes the log: what is under way at the end is no damage, and what
+ * is complete by the time the end is reached is read too.
+ */
+export class LogWalk {
+  /** Of the record `next` stepped over; before the first, of the one ahead of it. */
+  position = 0;
+  crc = 0;
+  /** The record itself, where the walk decodes. Bytes are views of a larger piece of the file. */
+  record: readonly unknown[] = [];
+  /** The segment it lies in; null before the first. */
+  segment: SegmentReader | null = null;
+  /** Where in this segment the last group begins that says so. */
+  groupOffset: number | null = null;
+  /** Bytes of all records and segment headers stepped over. */
+  bytes = 0;
+  /** Once `next` has found the end: bytes behind it that are no whole record. */
+  tornBytes = 0;
+  readonly #files: LogFiles;
+  readonly #folder: string;
+  readonly #decoder: RecordDecoder | null;
+  #shard: number | null;
+  #first = 0;
+  /** A record that cannot be decoded has been stepped over by the segment, but not by the walk. */
+  #end = 0;
+  /** First sequences of the segments that follow this one. */
+  #later: number[];
+
+  constructor(files: LogFiles, folder: string, { shard, segment = 0, decode }: LogWalkOptions) {
+    this.#files = files;
+    this.#folder = folder;
+    this.#decoder = decode ? new RecordDecoder() : null;
+    this.#shard = shard ?? null;
+    this.#later = firstSequences(files.list(folder)).filter((first) => first >= segment);
+  }
+
+  /**
+   * Steps over the next record; false at the end of the log.
+   *
+   * @throws LogDamaged when it cannot be read although it was safe once. The walk is over then.
+   * @throws LogRewritten when a writer has gone back behind this record meanwhile.
+   */
+  next(): boolean {
+    for (let look = 1; ; look++) {
+      let { segment } = this;
+      if (segment === null || this.#later[0] === this.position + 1) {
+        if (this.#later.length === 0) this.#list();
+        const first = this.#later.shift();
+        if (first === undefined) return false;
+        segment = this.#enter(first);
+      }
+      const { offset } = segment;
+      if (segment.next(this.position + 1, this.crc)) {
+        this.#take(segment, offset);
+        return true;
+      }
+      if (this.#later.length > 0) {
+        throw new LogDamaged(segment.path, offset, `record ${this.position + 1} is missing or not whole`);
+      }
+      if (look === 1) {
+        // A writer may have got further since the file and the folder were read.
+        this.#list();
+        segment.refresh();
+        continue;
+      }
+      const { tornBytes, markOffset } = segment.examineTail(this.position + 1);
+      if (markOffset === null) {
+        this.tornBytes = tornBytes;
+        return false;
+      }
+      if (look > 2) {
+        const what = `record ${this.position + 1} is not whole, and records synced after it follow at byte ${markOffset}`;
+        throw new LogDamaged(segment.path, offset, what);
+      }
+      // It may have completed this record, and begun the next group, between the two looks: damage is what stays.
+      segment.refresh();
+    }
+  }
+
+  /** Bytes of the record's msgpack: a view of a larger piece of the file. */
+  get payload(): Uint8Array {
+    if (this.segment === null) throw new Error('there is no payload before the first record');
+    return this.segment.payload;
+  }
+
+  /** Where the record ends, or the header of the segment that is to hold the first; null before that. */
+  get end(): LogPlace | null {
+    return this.segment === null ? null : { file: this.segment.path, offset: this.#end };
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.segment?.close();
+    this.segment = null;
+  }
+
+  #take(segment: SegmentReader, offset: number): void {
+    if (this.#decoder !== null) {
+      try {
+        this.record = this.#decoder.decode(segment.payload);
+      } catch (error) {
+        throw new LogDamaged(segment.path, offset, `the record cannot be decoded: ${String(error)}`);
+      }
+    }
+    this.position++;
+    this.crc = segment.crc;
+    this.#end = segment.offset;
+    this.bytes += segment.offset - offset;
+    if (segment.marked) this.groupOffset = offset;
+  }
+
+  #enter(first: number): SegmentReader {
+    const segment = new SegmentReader(this.#files, join(this.#folder, segmentName(first)));
+    try {
+      const header = segment.header();
+      this.#shard ??= header.shard;
+      if (header.shard !== this.#shard) {
+        throw new LogDamaged(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.#shard}`);
+      }
+      if (this.segment === null) {
+        this.position = first - 1;
+        this.crc = first === 1 ? 0 : header.previousCrc;
+      }
+      if (header.firstSequence !== this.position + 1 || header.previousCrc !== this.crc) {
+        throw new LogDamaged(segment.path, 0, `the segment does not continue record ${this.position}`);
+      }
+    } catch (error) {
+      segment.close();
+      throw error;
+    }
+    this.segment?.close();
+    this.segment = segment;
+    this.#first = first;
+    this.groupOffset = null;
+    this.#end = segment.offset;
+    this.bytes += segment.offset;
+    return segment;
+  }
+
+  /** Looks for segments a writer has begun since: then the one before them is complete. */
+  #list(): void {
+    this.#later = firstSequences(this.#files.list(this.#folder)).filter((first) => first > this.#first);
+    const [next] = this.#later;
+    if (this.segment !== null && next !== undefined && next <= this.position) {
+      throw new LogRewritten(`${this.#folder}: the records from ${next} on were written again while they were read`);
+    }
+  }
+}

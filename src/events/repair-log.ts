@@ -1,0 +1,198 @@
+import { basename, join } from 'node:path';
+import { bounds } from '../bounds.ts';
+import type { LogCheck } from './check-log.ts';
+import type { LogFiles } from './log-files.ts';
+import { firstSequences, frameHeadBytes, markBytes, readSequence, segmentName } from './log-format.ts';
+import type { LogPlace } from './log-walk.ts';
+import { RecordDecoder } from './record-decoder.ts';
+import { LogDamaged, SegmentReader } from './segment-reader.ts';
+
+/** What cutting a log behind its last whole record would do. */
+export interface RepairPlan {
+  readonly folder: string;
+  /** Position and CRC of the last record that stays; 0 when none does. */
+  readonly position: number;
+  readonly crc: number;
+  /** The segment the log ends in afterwards, cut to `offset`; null when none stays. */
+  readonly end: LogPlace | null;
+  /** Bytes cut off there. */
+  readonly restBytes: number;
+  /** Paths of the segments behind it, oldest first. */
+  readonly later: readonly string[];
+}
+
+export type CutVerdict =
+  | { readonly kind: 'damage'; readonly plan: RepairPlan }
+  /** The log is whole and ends there: so it does after such a cut. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'no-damage' }
+  | { readonly kind: 'elsewhere'; readonly damage: LogDamaged };
+
+/**
+ * Whether a log, as it was just checked, may be cut at a place: only where its first damage is. Where a record is missing at
+ * the end of one segment, the start of the next one is the same place.
+ */
+export function judgeCut(files: LogFiles, check: LogCheck, cut: LogPlace): CutVerdict {
+  const { folder, damage, end, position, crc } = check;
+  const isEnd = cut.file === end?.file && cut.offset === end.offset;
+  const next = join(folder, segmentName(position + 1));
+  const isNext = cut.offset === 0 && (end === null ? damage === null : cut.file === next);
+  if (damage === null) return { kind: isEnd || isNext ? 'done' : 'no-damage' };
+  if (!isNext && !isEnd && !(cut.file === damage.file && cut.offset === damage.offset)) {
+    return { kind: 'elsewhere', damage };
+  }
+  const restBytes = end === null ? 0 : sizeOf(files, end.file) - end.offset;
+  const later = firstSequences(files.list(folder))
+    .map((first) => join(folder, segmentName(first)))
+    .filter((path) => end === null || path > end.file);
+  return { kind: 'damage', plan: { folder, position, crc, end, restBytes, later } };
+}
+
+/**
+ * Cuts a damaged log so that it opens again, and moves what lay behind, unchanged, into another folder of the same file
+ * system: whole segments under their names, and what is cut off the last one left as `<its name>.from-<byte>`.
+ *
+ * Nothing is lost whenever this is interrupted, and it can be done again, into another folder. The rest is safe in its copy
+ * before it is cut off; and the segments go newest first, so that until the last of them is gone the log stays damaged at
+ * the same place.
+ */
+export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
+  files.makeFolder(removedFolder);
+  const { folder, end, restBytes, later } = plan;
+  if (end !== null && restBytes > 0) {
+    await copyRest(files, end, removedFolder);
+    const file = await files.openForWriting(end.file);
+    try {
+      await file.truncate(end.offset);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+  for (const path of later.toReversed()) await files.rename(path, join(removedFolder, basename(path)));
+  await files.syncFolder(removedFolder);
+  await files.syncFolder(folder);
+}
+
+export interface RecordsBehind {
+  /** Records behind the cut that can still be read. */
+  readonly records: number;
+  /** Position of the last of them; that of the last record ahead of the cut when there are none. */
+  readonly position: number;
+}
+
+/** Counts what lies behind a cut, as far as it can be read: from one synced group to the next, segment by segment. */
+export function readBehind(
+  files: LogFiles,
+  { position, crc, end, later }: RepairPlan,
+  onRecord: (record: readonly unknown[]) => void = () => {},
+): RecordsBehind {
+  const decoder = new RecordDecoder();
+  const found = { records: 0, position };
+  const take = (segment: SegmentReader, at: number): void => {
+    found.records++;
+    found.position = at;
+    try {
+      onRecord(decoder.decode(segment.payload));
+    } catch {
+      // It is whole, and was counted; that it cannot be decoded may be the very reason for the cut.
+    }
+  };
+  if (end !== null) {
+    const until = later[0] === undefined ? Number.POSITIVE_INFINITY : firstOf(later[0]);
+    withSegment(files, end.file, (segment) => {
+      segment.offset = end.offset;
+      readOn(segment, position + 1, crc, until, take);
+    });
+  }
+  for (const [index, path] of later.entries()) {
+    const next = later[index + 1];
+    const until = next === undefined ? Number.POSITIVE_INFINITY : firstOf(next);
+    withSegment(files, path, (segment) => {
+      const previousCrc = previousCrcOf(segment);
+      // Without it, only from a group that says so itself; the first one is to be among those that are looked for.
+      if (previousCrc === null) readOn(segment, firstOf(path) - 1, 0, until, take);
+      else readOn(segment, firstOf(path), previousCrc, until, take);
+    });
+  }
+  return found;
+}
+
+/** Reads every record of a segment that can be read, up to one that the next segment holds. */
+function readOn(
+  segment: SegmentReader,
+  first: number,
+  previousCrc: number,
+  until: number,
+  take: (segment: SegmentReader, position: number) => void,
+): void {
+  let sequence = first;
+  let crc = previousCrc;
+  while (sequence < until) {
+    if (segment.next(sequence, crc)) {
+      take(segment, sequence);
+      sequence++;
+      crc = segment.crc;
+      continue;
+    }
+    const { markOffset } = segment.examineTail(sequence);
+    if (markOffset === null) return;
+    const chain = segment.bytesAt(markOffset + frameHeadBytes, markBytes);
+    sequence = readSequence(chain, 0);
+    crc = chain.readUInt32BE(8);
+    segment.offset = markOffset;
+  }
+}
+
+function previousCrcOf(segment: SegmentReader): number | null {
+  try {
+    return segment.header().previousCrc;
+  } catch (error) {
+    if (error instanceof LogDamaged) return null;
+    throw error;
+  }
+}
+
+async function copyRest(files: LogFiles, { file, offset }: LogPlace, removedFolder: string): Promise<void> {
+  const path = join(removedFolder, `${basename(file)}.from-${offset}`);
+  const copy = await files.create(`${path}.new`);
+  try {
+    const rest = new SegmentReader(files, file, offset);
+    try {
+      for (let at = offset, end = rest.size(); at < end; ) {
+        const bytes = rest.bytesAt(at, Math.min(bounds.logChunkBytes, end - at));
+        await copy.write(bytes, bytes.length, at - offset);
+        at += bytes.length;
+      }
+    } finally {
+      rest.close();
+    }
+    await copy.datasync();
+  } finally {
+    await copy.close();
+  }
+  await files.rename(`${path}.new`, path);
+  await files.syncFolder(removedFolder);
+}
+
+function withSegment(files: LogFiles, path: string, use: (segment: SegmentReader) => void): void {
+  const segment = new SegmentReader(files, path);
+  try {
+    use(segment);
+  } finally {
+    segment.close();
+  }
+}
+
+function sizeOf(files: LogFiles, path: string): number {
+  const file = files.openForReading(path);
+  try {
+    return file.size();
+  } finally {
+    file.close();
+  }
+}
+
+function firstOf(path: string): number {
+  return Number.parseInt(basename(path), 10);
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
+import { openEventLog } from '../../src/events/file-event-log.ts';
+import { createdRecord, subOf } from '../support/ledger-records.ts';
+
+test('a store that followed a ledger which went on differently is derived again, not left behind for ever', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-follower-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const ledgerFolder = join(folder, 'ledger');
+  const storeFile = join(folder, 'analytics.sqlite');
+  const reasons: string[] = [];
+  /** The same positions in segments of the same name and length, with other sessions in them. */
+  const write = async (serial: number, sessions: number): Promise<void> => {
+    const log = await openEventLog({ folder: ledgerFolder, shard: 0, durability: 'write' });
+    for (let i = 0; i < sessions; i++) {
+      await log.append(createdRecord(subOf({ createdMs: Date.UTC(2026, 4, 20), serial: serial + i })));
+    }
+    await log.close();
+  };
+  const recordsFolded = (upTo: number): number => {
+    const follower = new LedgerFollower(ledgerFolder, storeFile, (reason) => reasons.push(reason));
+    follower.fold(upTo);
+    const { records } = follower.totals();
+    follower.close();
+    return records;
+  };
+
+  await write(1, 3);
+  assert.equal(recordsFolded(3), 3);
+  renameSync(ledgerFolder, `${ledgerFolder}-away`);
+  await write(100, 5);
+  assert.equal(recordsFolded(5), 5);
+  assert.equal(reasons.length, 1);
+  assert.match(reasons[0]!, /does not reach record 3/);
+});

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Encoder } from '@msgpack/msgpack';
+import { openEventLog } from '../../src/events/file-event-log.ts';
+import { lockFolder } from '../../src/events/folder-lock.ts';
+import { encodeHeader, frameCrc, headerBytes } from '../../src/events/log-format.ts';
+import { createdRecord, subOf } from '../support/ledger-records.ts';
+import { marketplaceOnFreshFolder } from './support.ts';
+
+const firstMs = Date.UTC(2026, 4, 20, 12);
+
+/** A data folder whose ledger holds six sessions a second apart, in two segments of three. */
+async function sixSessions(t: TestContext) {
+  const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
+  const ledger = join(dataFolder, 'ledger');
+  const open = () => openEventLog({ folder: ledger, shard: 0, durability: 'fsync' });
+  for (const serials of [
+    [0, 1, 2],
+    [3, 4, 5],
+  ]) {
+    const log = await open();
+    for (const serial of serials) {
+      await log.append(createdRecord(subOf({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }));
+    }
+    await log.close();
+  }
+  const [first, second] = readdirSync(ledger)
+    .sort()
+    .map((name) => join(ledger, name));
+  return { dataFolder, ledger, run, open, first: first!, second: second! };
+}
+
+/** Changes a byte of the first record of a segment. */
+function damage(file: string): void {
+  const bytes = readFileSync(file);
+  bytes[headerBytes + 40]! ^= 1;
+  writeFileSync(file, bytes);
+}
+
+const cutOf = (file: string): string => `${basename(file)}:${headerBytes}`;
+
+test('verify of a whole log tells what is in it', async (t) => {
+  const { ledger, run, first, second } = await sixSessions(t);
+  const { code, stdout, stderr } = await run('log', 'verify');
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.equal(
+    stdout,
+    [
+      `folder    ${ledger}`,
+      'segments  2',
+      `bytes     ${readFileSync(first).length + readFileSync(second).length}`,
+      'records   6, at positions 1 to 6',
+      'first     2026-05-20T12:00:00.000Z',
+      'last      2026-05-20T12:00:05.000Z',
+      'state     whole',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('verify --json prints one object, of any folder', async (t) => {
+  const { dataFolder, ledger, run, second } = await sixSessions(t);
+  symlinkSync(ledger, join(dataFolder, 'other'));
+  appendFileSync(second, Buffer.alloc(7, 1));
+  const { code, stdout } = await run('log', 'verify', join(dataFolder, 'other'), '--json');
+  assert.equal(code, 0);
+  const { folder, bytes, ...rest } = JSON.parse(stdout);
+  assert.equal(folder, join(dataFolder, 'other'));
+  assert.ok(bytes > 500);
+  assert.deepEqual(rest, {
+    segments: 2,
+    records: 6,
+    first_position: 1,
+    last_position: 6,
+    first_at: '2026-05-20T12:00:00.000Z',
+    last_at: '2026-05-20T12:00:05.000Z',
+    tail_bytes: 7,
+    damage: null,
+  });
+});
+
+test('verify takes a tail that is no whole record for what it may be', async (t) => {
+  const { run, second } = await sixSessions(t);
+  appendFileSync(second, Buffer.alloc(7, 1));
+  const { code, stdout } = await run('log', 'verify');
+  assert.equal(code, 0);
+  assert.match(stdout, /whole; ends in 7 bytes that are no whole record \(a write under way or a torn tail; /);
+});
+
+test('verify of a log in use finds it whole', async (t) => {
+  const { dataFolder, run, open } = await sixSessions(t);
+  const lock = lockFolder(dataFolder);
+  const log = await open();
+  t.after(() => log.close());
+  await log.append(createdRecord(subOf({ createdMs: firstMs, serial: 6 })));
+  const { code, stdout } = await run('log', 'verify', '--json');
+  assert.equal(code, 0);
+  const { records, tail_bytes: tailBytes } = JSON.parse(stdout);
+  assert.deepEqual([records, tailBytes], [7, 0]);
+  lock.release();
+});
+
+test('verify of a damaged log names file, byte and reason, and ends with exit code 3', async (t) => {
+  const { run, second } = await sixSessions(t);
+  damage(second);
+  const text = await run('log', 'verify');
+  assert.equal(text.code, 3);
+  assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged behind these records\n$/);
+  assert.match(text.stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
+  assert.ok(text.stderr.includes(`marketplace: ${second}: damaged at byte ${headerBytes}: record 4 is not whole`));
+
+  const json = await run('log', 'verify', '--json');
+  assert.equal(json.code, 3);
+  const { records, last_position: last, damage: found } = JSON.parse(json.stdout);
+  assert.deepEqual([records, last, found.file, found.offset], [3, 3, second, headerBytes]);
+  assert.match(found.what, /^record 4 is not whole/);
+});
+
+test('verify of no log at all says so', async (t) => {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  const { code, stdout, stderr } = await run('log', 'verify');
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.equal(stderr, `marketplace: there is no log at ${join(folder, 'ledger')} yet (see SVC_DATA_DIR)\n`);
+});
+
+test('inspect shows records from a position on', async (t) => {
+  const { run } = await sixSessions(t);
+  const { code, stdout, stderr } = await run('log', 'inspect', '--from', '3', '--count', '2');
+  assert.deepEqual([code, stderr], [0, '']);
+  const lines = stdout.trimEnd().split('\n');
+  assert.equal(lines.length, 2);
+  assert.match(
+    lines[0]!,
+    /^3 {2}session_created {2}2026-05-20T12:00:02.000Z {2}sub_[0-9a-f]{64} {2}referrer_tag="tag_2" {2}key_number=1 /,
+  );
+  assert.match(lines[1]!, /^4 {2}session_created .* referrer_tag="tag_3" /);
+});
+
+test('inspect --json prints an object a line, and stops at the end of the log', async (t) => {
+  const { run } = await sixSessions(t);
+  const { stdout } = await run('log', 'inspect', '--json');
+  const records = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    records.map(({ position, referrer_tag: tag }) => [position, tag]),
+    [0, 1, 2, 3, 4, 5].map((serial) => [serial + 1, `tag_${serial}`]),
+  );
+  const beyond = await run('log', 'inspect', '--from', '7');
+  assert.deepEqual([beyond.code, beyond.stdout, beyond.stderr], [0, '', 'The log ends at record 6.\n']);
+});
+
+test('inspect shows what is before damage, also a record that cannot be decoded, and then tells of the damage', async (t) => {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  mkdirSync(join(folder, 'ledger'), { recursive: true });
+  const file = join(folder, 'ledger', '0000000000000001.log');
+  writeFileSync(file, encodeHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
+  let crc = 0;
+  for (const [index, value] of [7, [99, 5]].entries()) {
+    const payload = new Encoder().encode(value);
+    crc = frameCrc(index + 1, crc, payload);
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(payload.length, 0);
+    head.writeUInt32BE(crc, 4);
+    appendFileSync(file, Buffer.concat([head, payload]));
+  }
+  writeFileSync(join(folder, 'ledger', '0000000000000003.log'), 'no segment');
+  const { code, stdout, stderr } = await run('log', 'inspect');
+  assert.equal(stdout, '1  error="cannot be decoded: a record must be an array"\n2  99  members=[5]\n');
+  assert.equal(code, 3);
+  assert.match(stderr, /0000000000000003\.log: damaged at byte 0: /);
+});
+
+test('repair without --yes only tells what it would do', async (t) => {
+  const { dataFolder, run, ledger, second } = await sixSessions(t);
+  damage(second);
+  const before = readFileSync(second);
+  const { code, stdout, stderr } = await run('log', 'repair', '--cut', cutOf(second));
+  assert.equal(code, 0);
+  assert.match(stdout, /would be done/);
+  assert.match(stdout, /kept {7}3 records, up to position 3\n/);
+  assert.match(
+    stdout,
+    new RegExp(`set aside {2}${before.length - headerBytes} bytes at the end of ${basename(second)}\n`),
+  );
+  assert.match(
+    stdout,
+    /2 records in there can be read, up to position 6, from \S+:04.000Z to \S+:05.000Z; 1 before that/,
+  );
+  assert.match(stderr, /--yes/);
+  assert.ok(readFileSync(second).equals(before));
+  assert.deepEqual(readdirSync(dataFolder).sort(), [basename(ledger), 'lock']);
+});
+
+test('repair --yes cuts the log there, keeps the rest beside it, and a second run finds nothing to do', async (t) => {
+  const { dataFolder, run, first, second } = await sixSessions(t);
+  damage(first);
+  const before = [first, second].map((file) => readFileSync(file));
+  const { code, stdout, stderr } = await run('log', 'repair', '--cut', `${first}:${headerBytes}`, '--yes');
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /has been done/);
+  const removed = readdirSync(dataFolder).find((name) => /^ledger-removed-\d{8}T\d{9}Z$/.test(name));
+  assert.ok(removed !== undefined && stdout.includes(removed));
+  const aside = (name: string) => readFileSync(join(dataFolder, removed, name));
+  assert.ok(aside(`${basename(first)}.from-${headerBytes}`).equals(before[0]!.subarray(headerBytes)));
+  assert.ok(aside(basename(second)).equals(before[1]!));
+
+  const { damage: left, records } = JSON.parse((await run('log', 'verify', '--json')).stdout);
+  assert.deepEqual([left, records], [null, 0]);
+  const again = await run('log', 'repair', '--cut', `${first}:${headerBytes}`, '--yes');
+  assert.deepEqual([again.code, again.stdout], [0, 'The log is whole and ends there: there is nothing to cut.\n']);
+});
+
+test('repair refuses while the service runs, by whatever path it is given the log', async (t) => {
+  const { dataFolder, ledger, run, second } = await sixSessions(t);
+  damage(second);
+  symlinkSync(ledger, join(dirname(dataFolder), 'elsewhere'));
+  const lock = lockFolder(dataFolder);
+  for (const folder of [[], [ledger], [join(dirname(dataFolder), 'elsewhere')]]) {
+    const { code, stderr } = await run('log', 'repair', ...folder, '--cut', cutOf(second), '--yes');
+    assert.equal(code, 1);
+    assert.match(stderr, /is in use by another instance of this service; stop it first\n$/);
+  }
+  lock.release();
+  assert.equal(existsSync(second), true);
+});
+
+test('repair refuses where there is no damage, and says where it is', async (t) => {
+  const { run, first, second } = await sixSessions(t);
+  const whole = await run('log', 'repair', '--cut', cutOf(second), '--yes');
+  assert.equal(whole.code, 1);
+  assert.match(whole.stderr, /the log is whole; it is not cut where it is not damaged\n$/);
+  damage(second);
+  const elsewhere = await run('log', 'repair', '--cut', cutOf(first), '--yes');
+  assert.equal(elsewhere.code, 1);
+  assert.ok(elsewhere.stderr.includes(`the damage is not there but at ${cutOf(second)}`));
+});
+
+test('repair does not do without a place, nor with one it cannot read', async (t) => {
+  const { run } = marketplaceOnFreshFolder(t);
+  for (const args of [[], ['--cut', 'file'], ['--cut', 'file:x'], ['--cut', ':3']]) {
+    assert.equal((await run('log', 'repair', ...args)).code, 2);
+  }
+});

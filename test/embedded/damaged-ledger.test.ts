@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { dayMs } from '../../src/domain/calendar.ts';
+import { LogDamaged } from '../../src/events/segment-reader.ts';
+import { createMarketplace, type Marketplace } from '../../src/index.ts';
+import { runMarketplace } from '../cli/run-marketplace.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+/** A data folder whose ledger has one segment for each of two lives, three days apart, and then some days go by. */
+async function twoLives(t: TestContext) {
+  const dataDir = temporaryFolder();
+  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  const clock = new ManualClock();
+  const open = (): Promise<Marketplace> =>
+    createMarketplace({ dataDir, clock, urls: { click: 'https://go.example' }, durability: 'write' });
+  const live = async (): Promise<string> => {
+    const marketplace = await open();
+    const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
+    const partner = marketplace.partner(key);
+    assert.ok((await partner.createSession({ referrer_tag: 'damage' })).ok);
+    // The answer shows that the session has been counted, and need not be read again.
+    assert.ok((await partner.queryAnalytics({ referrer_tag: 'damage' })).ok);
+    await marketplace.close();
+    return key;
+  };
+  const old = await live();
+  clock.advance(3 * dayMs);
+  const recent = await live();
+  clock.advance(2 * dayMs);
+  const [first, second] = readdirSync(join(dataDir, 'ledger'))
+    .sort()
+    .map((name) => join(dataDir, 'ledger', name));
+  return { dataDir, open, keys: { old, recent }, first: first!, second: second! };
+}
+
+function damage(file: string): void {
+  const bytes = readFileSync(file);
+  bytes[5]! ^= 1;
+  writeFileSync(file, bytes);
+}
+
+test('damage in a part of the ledger that a start does not need does not keep the service from starting', async (t) => {
+  const { open, keys, first } = await twoLives(t);
+  damage(first);
+  const marketplace = await open();
+  const figures = await marketplace.partner(keys.recent).queryAnalytics({ referrer_tag: 'damage' });
+  assert.ok(figures.ok);
+  assert.equal(figures.value.sessions_total, 2);
+  await marketplace.close();
+});
+
+test('damage in the part that it needs does', async (t) => {
+  const { open, second } = await twoLives(t);
+  damage(second);
+  await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
+});
+
+test('after a repair the service starts, and its figures are those of what was kept', async (t) => {
+  const { dataDir, open, keys, second } = await twoLives(t);
+  damage(second);
+  const repair = await runMarketplace(['log', 'repair', '--cut', `${second}:0`, '--yes'], { SVC_DATA_DIR: dataDir });
+  assert.equal(repair.code, 0, repair.stderr);
+  const marketplace = await open();
+  const partner = marketplace.partner(keys.old);
+  const sessions = async (): Promise<number> => {
+    const figures = await partner.queryAnalytics({ referrer_tag: 'damage' });
+    assert.ok(figures.ok);
+    return figures.value.sessions_total;
+  };
+  assert.equal(await sessions(), 1);
+  assert.ok((await partner.createSession({ referrer_tag: 'damage' })).ok);
+  assert.equal(await sessions(), 2);
+  await marketplace.close();
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { LogFiles } from '../../src/events/log-files.ts';
+import { encodeHeader, segmentName } from '../../src/events/log-format.ts';
+import { LogRewritten, LogWalk } from '../../src/events/log-walk.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
+import { appendOneByOne, appendTogether, openLog, positionOf, scratchFolder, segmentFiles } from './log-fixture.ts';
+
+function walkOf(folder: string): LogWalk {
+  return new LogWalk(nodeLogFiles, folder, { decode: true });
+}
+
+/** Steps to the end of the log, checking every record, and returns how many there were. */
+function toTheEnd(walk: LogWalk): number {
+  let records = 0;
+  while (walk.next()) {
+    assert.equal(positionOf(walk.record), walk.position);
+    records++;
+  }
+  return records;
+}
+
+test('a walk on a log that is being written reads what is there, and goes on when there is more', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { segmentBytesMax: 700 });
+  const walk = walkOf(folder);
+  for (let round = 1; round <= 20; round++) {
+    await Promise.all(appendTogether(log, round % 4));
+    toTheEnd(walk);
+    assert.equal(walk.position, log.durablePosition);
+    assert.equal(walk.tornBytes, 0);
+  }
+  assert.ok(segmentFiles(folder).length > 3);
+  walk.close();
+  walk.close();
+  await log.close();
+});
+
+test('what a writer completes between the look at a record and the look behind it is no damage', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 3);
+  await log.close();
+  const [file] = segmentFiles(folder);
+  const whole = readFileSync(file!);
+  const first = walkOf(folder);
+  assert.ok(first.next());
+  const second = first.segment!.offset;
+  first.close();
+
+  // As if the third record had been seen before the second, which its group shows to have been synced.
+  const holed = Buffer.from(whole).fill(0, second, second + 20);
+  writeFileSync(file!, holed);
+  let reads = 0;
+  const files: LogFiles = {
+    ...nodeLogFiles,
+    openForReading(path) {
+      const opened = nodeLogFiles.openForReading(path);
+      const read: typeof opened.read = (target, position) => {
+        const got = opened.read(target, position);
+        if (++reads === 2) writeFileSync(path, whole);
+        return got;
+      };
+      return { size: () => opened.size(), read, close: () => opened.close() };
+    },
+  };
+  const walk = new LogWalk(files, folder, { decode: true });
+  assert.equal(toTheEnd(walk), 3);
+  assert.ok(reads > 2);
+  walk.close();
+
+  writeFileSync(file!, holed);
+  const damaged = walkOf(folder);
+  assert.ok(damaged.next());
+  assert.throws(() => damaged.next(), { name: 'LogDamaged', file, offset: second });
+  damaged.close();
+});
+
+test('a tail that is no whole record is counted, not taken for damage', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 2);
+  await log.close();
+  appendFileSync(segmentFiles(folder)[0]!, Buffer.from([0, 0, 0, 40, 1, 2, 3, 4, 5, 0, 0, 0]));
+  const walk = walkOf(folder);
+  assert.equal(toTheEnd(walk), 2);
+  assert.equal(walk.tornBytes, 9);
+  walk.close();
+});
+
+test('a writer that went back behind what was read is told, not taken for damage', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 3);
+  const walk = walkOf(folder);
+  for (let i = 0; i < 3; i++) walk.next();
+  writeFileSync(join(folder, segmentName(3)), encodeHeader({ shard: 3, firstSequence: 3, previousCrc: 0 }));
+  assert.throws(() => walk.next(), LogRewritten);
+  walk.close();
+  await log.close();
+});
+
+test('a walk may begin with any segment, and without a shard takes that of the first', async (t) => {
+  const folder = scratchFolder(t);
+  for (let round = 0; round < 3; round++) {
+    const log = await openLog(folder);
+    await appendOneByOne(log, 2);
+    await log.close();
+  }
+  const walk = new LogWalk(nodeLogFiles, folder, { segment: 3, decode: true });
+  assert.equal(toTheEnd(walk), 4);
+  const whole = walkOf(folder);
+  toTheEnd(whole);
+  assert.deepEqual([walk.position, walk.crc], [whole.position, whole.crc]);
+  walk.close();
+  whole.close();
+
+  const other = new LogWalk(nodeLogFiles, folder, { segment: 3, shard: 4, decode: false });
+  assert.throws(() => other.next(), /shard 3, not 4/);
+});
