@@ -24,7 +24,7 @@ const oddFates: typeof commonFates = [
  * Of how many changes of each kind, the newest, one at a time has a fate of its own. Older ones are what failed syncs have
  * left behind, and were the newest at earlier cuts.
  */
-const singledOut = 3;
+const singledOut = 2;
 
 function* singleFates(changes: readonly UnsyncedChange[]): Generator<readonly [name: string, fate: Fate]> {
   for (const { kind, index, count, length } of changes) {
@@ -35,7 +35,7 @@ function* singleFates(changes: readonly UnsyncedChange[]): Generator<readonly [n
     yield [`all but ${kind} ${index}`, one(none, all)];
     yield [`only ${kind} ${index}`, one(all, none)];
     if (kind !== 'write') continue;
-    for (const at of new Set([1, 8, length >> 1, length - 1].filter((at) => at > 0 && at < length))) {
+    for (const at of new Set([1, length >> 1, length - 1].filter((at) => at > 0 && at < length))) {
       yield [`write ${index} up to its byte ${at}`, one(() => [0, at], all)];
       yield [`write ${index} from its byte ${at} on`, one(() => [at, length], all)];
     }
@@ -72,8 +72,6 @@ export class CrashCheck {
   async #crashed({ disk, known }: Crash): Promise<void> {
     const life = await this.#recovered(disk, known);
     life.append(2);
-    await life.settle();
-    life.append(1);
     await life.settle();
     await life.close();
     for (const { step, disk, known } of life.cuts) {

@@ -34,6 +34,7 @@ const failing = (step: 'write' | 'datasync' | 'create' | 'rename' | 'syncFolder'
     for (const count of [2, 3]) {
       life.append(count);
       await life.settle();
+      await life.heal();
     }
     assert.equal(life.files.failuresLeft(step), 0);
   };
