@@ -12,8 +12,8 @@ export const nodeLogFiles: LogFiles = {
       try {
         syncNames(dirname(path));
       } catch (error) {
-        // What was there before us may lie in a folder that is not ours to open.
-        if (made(path)) throw error;
+        // What was there before us may lie in a folder that is not ours to open, or on a file system that has no such sync.
+        if (made(path) || !unsyncable.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
       }
     }
   },
@@ -32,6 +32,8 @@ export const nodeLogFiles: LogFiles = {
     }
   },
 };
+
+const unsyncable: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP']);
 
 function syncNames(folder: string): void {
   const descriptor = fs.openSync(folder, 'r');
