@@ -4,7 +4,10 @@
  * Every call may throw, or reject with, the error of the system.
  */
 export interface LogFiles {
-  /** Creates the folder and what leads to it, durably; does nothing when it exists. */
+  /**
+   * Creates the folder and what leads to it, and makes their names durable. Also those of folders that exist: whoever made
+   * them may have crashed before its sync.
+   */
   makeFolder(folder: string): void;
   /** Names in a folder, in no order. */
   list(folder: string): string[];

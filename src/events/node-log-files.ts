@@ -1,18 +1,19 @@
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { LogFiles, ReadableLogFile, WritableLogFile } from './log-files.ts';
 
 /** The file system of the machine. */
 export const nodeLogFiles: LogFiles = {
   makeFolder(folder) {
-    const first = fs.mkdirSync(folder, { recursive: true });
-    // A new folder is durable once the one that holds its name is synced, up to the first that existed before.
-    for (let made = folder; first !== undefined && made.length >= first.length; made = dirname(made)) {
-      const parent = fs.openSync(dirname(made), 'r');
+    const absolute = resolve(folder);
+    const first = fs.mkdirSync(absolute, { recursive: true });
+    const made = (path: string) => first !== undefined && path.length >= first.length;
+    for (let path = absolute; path !== dirname(path); path = dirname(path)) {
       try {
-        fs.fsyncSync(parent);
-      } finally {
-        fs.closeSync(parent);
+        syncNames(dirname(path));
+      } catch (error) {
+        // What was there before us may lie in a folder that is not ours to open, or on a file system that has no such sync.
+        if (made(path) || !unsyncable.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
       }
     }
   },
@@ -31,6 +32,17 @@ export const nodeLogFiles: LogFiles = {
     }
   },
 };
+
+const unsyncable: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP']);
+
+function syncNames(folder: string): void {
+  const descriptor = fs.openSync(folder, 'r');
+  try {
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
 
 class NodeReadableLogFile implements ReadableLogFile {
   readonly #descriptor: number;

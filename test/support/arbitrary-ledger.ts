@@ -34,14 +34,13 @@ const clicked = fc
     }),
   );
 
+export const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(created, viewed, viewed, clicked, clicked);
+
 /** Records in an order that a ledger may or may not have: views before their session, clicks on offers never shown, repeats. */
-export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.array(
-  fc.oneof(created, viewed, viewed, clicked, clicked),
-  {
-    maxLength: 150,
-    size: 'max',
-  },
-);
+export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.array(arbitraryRecord, {
+  maxLength: 150,
+  size: 'max',
+});
 
 /** Questions that between them look at every figure of what `arbitraryRecords` makes. */
 export function everyQuery(records: readonly LedgerRecord[]): SummaryQuery[] {

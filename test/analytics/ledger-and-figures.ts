@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
+import { LogUnavailable } from '../../src/events/event-log.ts';
+import type { FileEventLog } from '../../src/events/file-event-log.ts';
+import { openEventLog } from '../../src/events/file-event-log.ts';
+import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { LogDamaged } from '../../src/events/segment-reader.ts';
+import type { Fate } from '../events/simulated-disk.ts';
+import { SimulatedDisk } from '../events/simulated-disk.ts';
+import { SimulatedLogFiles } from '../events/simulated-log-files.ts';
+
+const ledgerPath = '/ledger';
+
+/**
+ * A ledger on a simulated disk and the follower that makes figures of it, as one process holds them. The follower reads real
+ * files, which are made to show what the disk shows, and keeps a real store.
+ */
+export class LedgerAndFigures {
+  readonly #durability: 'fsync' | 'write';
+  readonly #folder = mkdtempSync(join(tmpdir(), 'ledger-and-figures-'));
+  readonly #ledgerFolder = join(this.#folder, 'ledger');
+  readonly #keptFolder = join(this.#folder, 'kept');
+  readonly #storeFile = join(this.#folder, 'analytics.sqlite');
+  #files = new SimulatedLogFiles(new SimulatedDisk());
+  #log!: FileEventLog;
+  #follower!: LedgerFollower;
+  #pending: Promise<void>[] = [];
+  #healed: () => void = () => {};
+  /** How often the figures had to be made again from the ledger's start. */
+  rebuilds = 0;
+
+  private constructor(durability: 'fsync' | 'write') {
+    this.#durability = durability;
+  }
+
+  static async open(durability: 'fsync' | 'write'): Promise<LedgerAndFigures> {
+    const opened = new LedgerAndFigures(durability);
+    mkdirSync(opened.#ledgerFolder);
+    await opened.#start();
+    return opened;
+  }
+
+  get files(): SimulatedLogFiles {
+    return this.#files;
+  }
+
+  /** Records that somebody was told are durable. */
+  get acknowledged(): number {
+    return this.#log.durablePosition;
+  }
+
+  /** How many of them a power cut cannot take. */
+  get powerSafe(): number {
+    return this.#durability === 'fsync' ? this.#log.durablePosition : 0;
+  }
+
+  get folded(): number {
+    return this.#follower.foldedPosition;
+  }
+
+  get follower(): LedgerFollower {
+    return this.#follower;
+  }
+
+  /** Whether the log took the record, whatever becomes of it. */
+  append(record: LedgerRecord, waited: boolean): boolean {
+    const before = this.#log.appendedPosition;
+    if (!waited) return this.#log.note(record);
+    const settled = this.#log.append(record).catch((error) => assert.ok(error instanceof LogUnavailable));
+    this.#pending.push(settled);
+    return this.#log.appendedPosition > before;
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#pending);
+    this.#pending = [];
+  }
+
+  /** Until the log works and has stored all it took. */
+  async catchUp(): Promise<void> {
+    await this.settle();
+    if (!this.#log.healthy) {
+      await new Promise<void>((resolve) => {
+        this.#healed = resolve;
+      });
+    }
+    if (this.#log.durablePosition === this.#log.appendedPosition) return;
+    await new Promise<void>((resolve) => {
+      this.#log.onDurable((position) => {
+        if (position === this.#log.appendedPosition) resolve();
+      });
+    });
+  }
+
+  fold(upToPosition: number): void {
+    this.#show();
+    this.#follower.fold(upToPosition);
+  }
+
+  /** The follower dies in the middle of a batch that would have gone up to this position, and another takes over. */
+  foldInterrupted(upToPosition: number, bytesReadable: number): void {
+    this.#show(bytesReadable);
+    try {
+      this.#follower.fold(upToPosition);
+    } catch (error) {
+      assert.ok(error instanceof LogDamaged);
+    }
+    this.#follower.close();
+    this.#show();
+    this.#follow();
+  }
+
+  /** Keeps the store as it is now, for a power cut that will take what has been committed since. */
+  keepStore(): void {
+    copyStore(this.#folder, this.#keptFolder);
+  }
+
+  /**
+   * The process dies, with the power if there is a fate, and with what the store had not made durable if it is to go back
+   * to what was kept. Returns the records recovered by the next process.
+   */
+  async crash(fate: Fate | null, storeToo: boolean): Promise<unknown[]> {
+    const { disk } = this.#files;
+    const left = fate === null ? disk.copy() : disk.afterPowerCut(fate);
+    this.#follower.close();
+    await this.#endLog();
+    if (fate !== null && storeToo && existsSync(this.#keptFolder)) copyStore(this.#keptFolder, this.#folder);
+    this.#files = new SimulatedLogFiles(left);
+    return this.#start();
+  }
+
+  async close(): Promise<void> {
+    this.#follower.close();
+    await this.#endLog();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #start(): Promise<unknown[]> {
+    const records: unknown[] = [];
+    this.#log = await openEventLog({
+      folder: ledgerPath,
+      shard: 0,
+      durability: this.#durability,
+      segmentBytesMax: 700,
+      healMs: 1,
+      files: this.#files,
+      onRecord: (_position, record) => records.push(record),
+      onTrouble: ({ kind }) => {
+        if (kind === 'healed') this.#healed();
+      },
+    });
+    this.#show();
+    this.#follow();
+    return records;
+  }
+
+  /** What it still does is done to a disk that nobody will look at again. */
+  async #endLog(): Promise<void> {
+    await this.#log.close();
+    await this.settle();
+  }
+
+  #follow(): void {
+    this.#follower = new LedgerFollower(this.#ledgerFolder, this.#storeFile, () => {
+      this.rebuilds++;
+      rmSync(this.#keptFolder, { recursive: true, force: true });
+    });
+  }
+
+  /** Has the real files show what is on the disk, each up to a number of its bytes and zeros behind them. */
+  #show(bytesReadable = Number.POSITIVE_INFINITY): void {
+    const { disk } = this.#files;
+    const names = disk.list(ledgerPath);
+    for (const name of readdirSync(this.#ledgerFolder)) {
+      if (!names.includes(name)) rmSync(join(this.#ledgerFolder, name));
+    }
+    for (const name of names) {
+      const contents = Buffer.from(disk.contents(disk.fileAt(`${ledgerPath}/${name}`)));
+      writeFileSync(join(this.#ledgerFolder, name), contents.fill(0, Math.min(bytesReadable, contents.length)));
+    }
+  }
+}
+
+/** The store and the log of its own that SQLite keeps beside it. */
+function copyStore(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of ['analytics.sqlite', 'analytics.sqlite-wal', 'analytics.sqlite-shm']) {
+    rmSync(join(to, name), { force: true });
+    if (!name.endsWith('-shm') && existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
+  }
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { afterwards } from '../support/afterwards.ts';
+import { assertOk, assertRefused } from '../support/answers.ts';
+import { ApiCaller } from '../support/api-caller.ts';
+import { HttpClient } from '../support/http-client.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { worthMicros } from '../support/vertical-fixture.ts';
+import { runMarketplace } from './run-marketplace.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'the prlimit command is missing';
+
+/** A served folder, by a process of its own. */
+interface Server {
+  readonly caller: ApiCaller;
+  readonly process: ChildProcess;
+  /** What keeps it from being ready; empty when it is. */
+  notReady(): Promise<readonly string[]>;
+  /** Lets no file of the process reach farther than this, as a full disk does wherever one still has to grow. */
+  fillDisk(bytesMax: number): void;
+  freeDisk(): void;
+  stop(): Promise<void>;
+}
+
+async function served(t: TestContext, folder: string, key: string): Promise<Server> {
+  const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
+  const child = spawn(process.execPath, [main, 'serve'], {
+    env: { PATH: process.env.PATH, ...settings, SVC_LOG_LEVEL: 'silent' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  afterwards(t, () => child.kill('SIGKILL'));
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const [, port, operationsPort] = /^serving \S+:(\d+)\/\S*, operations on \S+:(\d+)$/.exec(line) ?? assert.fail(line);
+  const http = new HttpClient(Number(port));
+  const operations = new HttpClient(Number(operationsPort));
+  afterwards(t, () => {
+    http.close();
+    operations.close();
+  });
+  const limit = (fileSize: string) => execFileSync('prlimit', [`--pid=${child.pid}`, `--fsize=${fileSize}:`]);
+  return {
+    caller: new ApiCaller(http, fixture.vertical.segment, key),
+    process: child,
+    notReady: async () => {
+      const { status, text } = await operations.send({ path: '/readyz' });
+      const { reasons = [] } = JSON.parse(text) as { reasons?: string[] };
+      assert.equal(status, reasons.length === 0 ? 200 : 503);
+      return reasons;
+    },
+    fillDisk: (bytesMax) => limit(String(bytesMax)),
+    freeDisk: () => limit('unlimited'),
+    stop: async () => {
+      child.kill('SIGTERM');
+      const [code] = await once(child, 'exit');
+      assert.equal(code, 0);
+    },
+  };
+}
+
+async function issueKey(t: TestContext): Promise<{ folder: string; key: string }> {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const create = [
+    'keys',
+    'create',
+    '--account',
+    'full',
+    '--vertical',
+    fixture.vertical.segment,
+    '--mode',
+    'live',
+    '--raw',
+  ];
+  const { code, stdout } = await runMarketplace(create, { SVC_DATA_DIR: folder });
+  assert.equal(code, 0);
+  return { folder, key: stdout.trim() };
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test('a full disk stops what must be durable and nothing else, and the service heals when there is room', {
+  skip,
+  timeout: 60_000,
+}, async (t) => {
+  const { folder, key } = await issueKey(t);
+  const server = await served(t, folder, key);
+  const { caller } = server;
+  const subId = await caller.sessionWith('full', fixture.complete);
+  const [offer, another] = (await caller.offers(subId)).offers;
+  assert.ok(offer !== undefined && another !== undefined);
+  assert.equal((await caller.summary({ referrer_tag: 'full' })).marketplace_views, 1);
+  assert.deepEqual(await server.notReady(), []);
+
+  server.fillDisk(0);
+  // The first to find out is in doubt: its record is taken, and written as soon as there is room.
+  const session = { referrer_tag: 'full' };
+  const idempotency = { 'Idempotency-Key': 'in-doubt' };
+  for (const headers of [idempotency, {}, idempotency, {}]) {
+    const refusal = await caller.post('session', session, headers);
+    assertRefused(refusal, 'SERVICE_UNAVAILABLE');
+    assert.ok(Number(refusal.headers.get('retry-after')) >= 1);
+  }
+  assert.ok((await server.notReady()).includes('the ledger cannot be written'));
+  assert.equal((await caller.offers(subId)).offers[0]?.svc_offer_id, offer.svc_offer_id);
+  for (const { click_url } of [offer, another]) assert.equal((await caller.click(click_url)).status, 302);
+  const meanwhile = await caller.summary({ referrer_tag: 'full' });
+  assert.deepEqual([meanwhile.sessions_total, meanwhile.marketplace_views, meanwhile.offer_clicks], [1, 1, 0]);
+
+  server.freeDisk();
+  await until(async () => (await server.notReady()).length === 0);
+  const replayed = await caller.post('session', session, idempotency);
+  assertOk(replayed);
+  assert.equal(replayed.headers.get('idempotency-replayed'), 'true');
+  await caller.createSession('full');
+  assert.equal((await caller.click(offer.click_url)).status, 302);
+  const assertFigures = async (asked: ApiCaller) => {
+    const figures = await asked.summary({ referrer_tag: 'full' });
+    assert.deepEqual([figures.sessions_total, figures.marketplace_views, figures.offer_clicks], [3, 2, 2]);
+    assert.equal(figures.rev_attributed, worthMicros(fixture, [offer.svc_offer_id, another.svc_offer_id]) / 1_000_000);
+  };
+  await assertFigures(caller);
+  await server.stop();
+  await assertFigures((await served(t, folder, key)).caller);
+});
+
+test('while only the figures find no room, sessions go on, and the figures catch up when there is', {
+  skip,
+  timeout: 60_000,
+}, async (t) => {
+  const { folder, key } = await issueKey(t);
+  const server = await served(t, folder, key);
+  const { caller } = server;
+  await caller.createSession('full');
+  // The ledger has its room for these few; the store wants a page of this size for whatever it commits.
+  server.fillDisk(4_096);
+  for (let i = 0; i < 5; i++) await caller.createSession('full');
+  await until(async () => (await server.notReady()).includes('the aggregator is not running'));
+  // Again and again it is started, and finds no room: whenever it is asked, it has no answer.
+  assertRefused(await caller.get('analytics', { referrer_tag: 'full' }), 'SERVICE_UNAVAILABLE');
+  await caller.createSession('full');
+
+  server.freeDisk();
+  await until(async () => (await server.notReady()).length === 0);
+  assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, 7);
+  await server.stop();
+});

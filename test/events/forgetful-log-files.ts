@@ -1,0 +1,55 @@
+import type { LogFiles, WritableLogFile } from '../../src/events/log-files.ts';
+import { headerBytes } from '../../src/events/log-format.ts';
+
+/** What the log does for nothing but durability, one by one. */
+export const durableSteps = [
+  /** The sync of a group of records. */
+  'group',
+  /** The sync of a new segment's header, before it gets its name. */
+  'header',
+  /** The sync of a folder in which a segment got its name. */
+  'folder',
+  /** The sync of a segment that is full or closed, its reserved zeros cut off. */
+  'end',
+  /** The sync of the last segment in recovery. */
+  'recovery',
+  /** Writing the last group once more in recovery: after a failed sync, syncing alone does nothing. */
+  'repeat',
+] as const;
+export type DurableStep = (typeof durableSteps)[number];
+
+/** Files as they are, with one of these steps left out and reported as done. */
+export function forgetfulLogFiles(files: LogFiles, forgotten: DurableStep): LogFiles {
+  const watched = (file: WritableLogFile, created: boolean): WritableLogFile => {
+    let next: DurableStep = created ? 'end' : 'recovery';
+    return {
+      write: async (source, length, position) => {
+        if (created) next = position < headerBytes ? 'header' : 'group';
+        else if (forgotten === 'repeat') return;
+        await file.write(source, length, position);
+      },
+      datasync: async () => {
+        const step = next;
+        if (created) next = 'end';
+        if (step !== forgotten) await file.datasync();
+      },
+      truncate: async (length) => {
+        if (created) next = 'end';
+        await file.truncate(length);
+      },
+      close: () => file.close(),
+    };
+  };
+  return {
+    makeFolder: (folder) => files.makeFolder(folder),
+    list: (folder) => files.list(folder),
+    openForReading: (path) => files.openForReading(path),
+    create: async (path) => watched(await files.create(path), true),
+    openForWriting: async (path) => watched(await files.openForWriting(path), false),
+    rename: (from, to) => files.rename(from, to),
+    remove: (path) => files.remove(path),
+    syncFolder: async (folder) => {
+      if (forgotten !== 'folder') await files.syncFolder(folder);
+    },
+  };
+}

@@ -1,0 +1,288 @@
+import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
+
+/** One change that no sync has made durable, as a power cut finds it. */
+export interface UnsyncedChange {
+  readonly kind: 'name' | 'write' | 'truncate';
+  /** Bytes of a write; 1 for the other kinds. */
+  readonly length: number;
+  /** Which one it is of its kind on the whole disk, oldest first, and of how many. */
+  readonly index: number;
+  readonly count: number;
+}
+
+/**
+ * What a power cut leaves of a change: the bytes of a write from one place to another, with a file that reaches as far as
+ * the second. `[0, 0]` is nothing at all, `[length, length]` a file that has grown without its bytes. A name or a truncate
+ * has one "byte": it comes through or it does not.
+ */
+export type Fate = (change: UnsyncedChange) => readonly [from: number, to: number];
+
+/**
+ * `dirty` waits for a sync. `clean` is what a failed sync leaves behind: the process still sees it, no later sync writes
+ * it, and nobody knows how much of it has arrived.
+ */
+type SyncState = 'dirty' | 'clean' | 'durable';
+
+type ContentChange =
+  | { readonly kind: 'write'; readonly state: SyncState; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: 'truncate'; readonly state: SyncState; readonly size: number };
+
+interface NameChange {
+  readonly kind: 'name';
+  readonly state: SyncState;
+  readonly folder: string;
+  /** What happens in one piece: a rename takes one name away and gives another. */
+  readonly names: readonly (readonly [path: string, id: number | null])[];
+}
+
+interface DiskFile {
+  readonly seen: Buffer;
+  readonly durable: Buffer;
+  /** Changes since `durable`, in order. */
+  readonly changes: readonly ContentChange[];
+}
+
+const folderId = 0;
+const empty = Buffer.alloc(0);
+
+/**
+ * A disk in memory as the worst that POSIX allows: what the process sees is one plane, what a power cut leaves another.
+ * Contents become durable by syncing the file, names by syncing the folder they are in, and until then each change may
+ * come through or not, whatever becomes of those before and after it. Nothing on it is ever modified in place, so a copy
+ * costs nothing.
+ */
+export class SimulatedDisk {
+  #files = new Map<number, DiskFile>();
+  #names = new Map<string, number>();
+  #durableNames = new Map<string, number>();
+  #nameChanges: readonly NameChange[] = [];
+  #lastId = folderId;
+
+  copy(): SimulatedDisk {
+    const copy = new SimulatedDisk();
+    copy.#files = new Map(this.#files);
+    copy.#names = new Map(this.#names);
+    copy.#durableNames = this.#durableNames;
+    copy.#nameChanges = this.#nameChanges;
+    copy.#lastId = this.#lastId;
+    return copy;
+  }
+
+  /** Whether a file or folder has this name. */
+  exists(path: string): boolean {
+    return path === '/' || this.#names.has(path);
+  }
+
+  list(folder: string): string[] {
+    this.#require(folder);
+    return [...this.#names.keys()]
+      .filter((path) => dirname(path) === folder)
+      .map((path) => path.slice(folder.length + 1));
+  }
+
+  makeFolder(path: string): void {
+    this.#changeNames(path, [[path, folderId]]);
+  }
+
+  /** The file of a name. */
+  fileAt(path: string): number {
+    return this.#require(path);
+  }
+
+  /** A new file, or the one that is there, emptied. */
+  create(path: string): number {
+    const present = this.#names.get(path);
+    if (present !== undefined) {
+      this.truncate(present, 0);
+      return present;
+    }
+    const id = ++this.#lastId;
+    this.#files.set(id, { seen: empty, durable: empty, changes: [] });
+    this.#changeNames(path, [[path, id]]);
+    return id;
+  }
+
+  rename(from: string, to: string): void {
+    const id = this.#require(from);
+    this.#changeNames(to, [
+      [from, null],
+      [to, id],
+    ]);
+  }
+
+  remove(path: string): void {
+    this.#require(path);
+    this.#changeNames(path, [[path, null]]);
+  }
+
+  contents(id: number): Buffer {
+    return this.#file(id).seen;
+  }
+
+  write(id: number, offset: number, bytes: Uint8Array): void {
+    this.#changeContents(id, { kind: 'write', state: 'dirty', offset, bytes: Buffer.from(bytes) });
+  }
+
+  truncate(id: number, size: number): void {
+    this.#changeContents(id, { kind: 'truncate', state: 'dirty', size });
+  }
+
+  /** `failed` loses track of what is dirty: no later sync will write it. */
+  datasync(id: number, outcome: 'done' | 'failed'): void {
+    const { seen, durable, changes } = this.#file(id);
+    const { base, rest } = settled(synced(changes, outcome), durable, (bytes, change) => after(bytes, change, whole));
+    this.#files.set(id, { seen, durable: base, changes: rest });
+  }
+
+  syncFolder(folder: string, outcome: 'done' | 'failed'): void {
+    this.#require(folder);
+    const inFolder = synced(
+      this.#nameChanges.filter((change) => change.folder === folder),
+      outcome,
+    );
+    const changes = this.#nameChanges.map((change) => (change.folder === folder ? inFolder.shift()! : change));
+    const { base, rest } = settled(changes, this.#durableNames, withNames);
+    this.#durableNames = base;
+    this.#nameChanges = rest;
+  }
+
+  /** The disk after the power went and came back, if this was the fate of everything that had not been synced. */
+  afterPowerCut(fate: Fate): SimulatedDisk {
+    const cut = new SimulatedDisk();
+    cut.#lastId = this.#lastId;
+    const unsynced = [...this.#files.values()].flatMap(({ changes }) => changes).filter(isUnsynced);
+    const indices = { name: 0, write: 0, truncate: 0 };
+    const counts = {
+      name: this.#nameChanges.filter(isUnsynced).length,
+      write: unsynced.filter(({ kind }) => kind === 'write').length,
+      truncate: unsynced.filter(({ kind }) => kind === 'truncate').length,
+    };
+    const fateOf = ({ kind, state }: ContentChange | NameChange, length: number): readonly [number, number] =>
+      state === 'durable' ? [0, length] : fate({ kind, length, index: indices[kind]++, count: counts[kind] });
+
+    let names = this.#durableNames;
+    for (const change of this.#nameChanges) if (fateOf(change, 1)[1] > 0) names = withNames(names, change);
+    for (const [id, { durable, changes }] of this.#files) {
+      let bytes = durable;
+      for (const change of changes) {
+        bytes = after(bytes, change, fateOf(change, change.kind === 'write' ? change.bytes.length : 1));
+      }
+      cut.#files.set(id, { seen: bytes, durable: bytes, changes: [] });
+    }
+    // What a folder held is gone with the folder.
+    const reachable = (path: string): boolean => path === '/' || (names.has(path) && reachable(dirname(path)));
+    cut.#names = new Map([...names].filter(([path]) => reachable(path)));
+    cut.#durableNames = new Map(cut.#names);
+    return cut;
+  }
+
+  /** Everything whose fate a power cut would decide, as a fate is asked about it. */
+  unsyncedChanges(): UnsyncedChange[] {
+    const changes: UnsyncedChange[] = [];
+    this.afterPowerCut((change) => {
+      changes.push(change);
+      return [0, 0];
+    });
+    return changes;
+  }
+
+  /** Equal for disks that are alike in both planes. */
+  fingerprint(): string {
+    const byPath = (names: ReadonlyMap<string, number>) => [...names].sort(([a], [b]) => (a < b ? -1 : 1));
+    const named = new Set([...this.#names.values(), ...this.#durableNames.values()]);
+    for (const { names } of this.#nameChanges) for (const [, id] of names) if (id !== null) named.add(id);
+    const order = [...named].sort((a, b) => a - b);
+    const number = ([path, id]: readonly [string, number | null]) => [path, id && order.indexOf(id)];
+    const digest = createHash('sha256');
+    digest.update(
+      JSON.stringify([
+        byPath(this.#names).map(number),
+        byPath(this.#durableNames).map(number),
+        this.#nameChanges.map(({ state, names }) => [state, names.map(number)]),
+      ]),
+    );
+    for (const id of order.filter((id) => id !== folderId)) {
+      const { seen, durable, changes } = this.#file(id);
+      const shape = changes.map((change) => ({ ...change, bytes: change.kind === 'write' ? change.bytes.length : 0 }));
+      digest.update(JSON.stringify([seen.length, durable.length, shape]));
+      digest.update(seen).update(durable);
+      for (const change of changes) if (change.kind === 'write') digest.update(change.bytes);
+    }
+    return digest.digest('hex');
+  }
+
+  #changeNames(path: string, names: NameChange['names']): void {
+    const folder = dirname(path);
+    this.#require(folder);
+    const change: NameChange = { kind: 'name', state: 'dirty', folder, names };
+    this.#names = withNames(this.#names, change);
+    this.#nameChanges = [...this.#nameChanges, change];
+  }
+
+  #changeContents(id: number, change: ContentChange): void {
+    const { seen, durable, changes } = this.#file(id);
+    this.#files.set(id, { seen: after(seen, change, whole), durable, changes: [...changes, change] });
+  }
+
+  #file(id: number): DiskFile {
+    const file = this.#files.get(id);
+    if (file === undefined) throw new Error(`no file ${id}`);
+    return file;
+  }
+
+  #require(path: string): number {
+    const id = path === '/' ? folderId : this.#names.get(path);
+    if (id === undefined) throw Object.assign(new Error(`ENOENT: no such file, ${path}`), { code: 'ENOENT' });
+    return id;
+  }
+}
+
+const whole: readonly [number, number] = [0, Number.POSITIVE_INFINITY];
+
+function isUnsynced({ state }: { readonly state: SyncState }): boolean {
+  return state !== 'durable';
+}
+
+function synced<Change extends ContentChange | NameChange>(
+  changes: readonly Change[],
+  outcome: 'done' | 'failed',
+): Change[] {
+  const state: SyncState = outcome === 'done' ? 'durable' : 'clean';
+  return changes.map((change) => (change.state === 'dirty' ? { ...change, state } : change));
+}
+
+/** Folds the changes that are durable, up to the first that is not, into what was durable before. */
+function settled<Change extends ContentChange | NameChange, Base>(
+  changes: readonly Change[],
+  durable: Base,
+  apply: (base: Base, change: Change) => Base,
+): { readonly base: Base; readonly rest: readonly Change[] } {
+  const first = changes.findIndex(isUnsynced);
+  const done = first === -1 ? changes : changes.slice(0, first);
+  return { base: done.reduce(apply, durable), rest: changes.slice(done.length) };
+}
+
+function withNames(names: ReadonlyMap<string, number>, change: NameChange): Map<string, number> {
+  const changed = new Map(names);
+  for (const [path, id] of change.names) {
+    if (id === null) changed.delete(path);
+    else changed.set(path, id);
+  }
+  return changed;
+}
+
+/** The bytes of a file after a change of which `[from, to)` came through. */
+function after(bytes: Buffer, change: ContentChange, [from, to]: readonly [number, number]): Buffer {
+  if (to <= 0) return bytes;
+  if (change.kind === 'truncate') return resized(bytes, change.size);
+  const end = Math.min(to, change.bytes.length);
+  const changed = Buffer.from(resized(bytes, Math.max(bytes.length, change.offset + end)));
+  changed.set(change.bytes.subarray(from, end), change.offset + from);
+  return changed;
+}
+
+function resized(bytes: Buffer, size: number): Buffer {
+  if (size <= bytes.length) return bytes.subarray(0, size);
+  return Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
+}
