@@ -281,9 +281,10 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     if (this.#gathering.records > 0 && !this.#closing) this.#storeSoon();
   }
 
-  /** Tries until the group is durable; false when the log was closed meanwhile. */
+  /** Tries until the group is durable; false when an attempt fails that began after the log was closed. */
   async #storedAtLast(group: Group): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
+      const last = this.#closing;
       try {
         await this.#store(group);
         if (!this.#healthy) {
@@ -304,8 +305,8 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
         const unavailable = new LogUnavailable('the log cannot be written', true, { cause: error });
         group.reject(unavailable);
         this.#gathering.reject(unavailable);
-        if (this.#closing) return false;
-        await this.#pause();
+        if (last) return false;
+        if (!this.#closing) await this.#pause();
       }
     }
   }

@@ -153,6 +153,20 @@ test('closing an unavailable log tries once more, says what is lost, and ends', 
   assert.equal(files.openFiles, 0);
 });
 
+test('closing tries once more also when an attempt is failing at that moment', async (t) => {
+  const folder = scratchFolder(t);
+  const files = new TroubledLogFiles();
+  const trouble = troubleWatch();
+  const log = await openLog(folder, { files, onTrouble: trouble.onTrouble, healMs: 60_000 });
+  const secondAttempt = trouble.next('segment-abandoned');
+  files.fail('datasync', 2);
+  const refused = assert.rejects(log.append(recordAt(1)), LogUnavailable);
+  await secondAttempt;
+  await Promise.all([refused, log.close()]);
+  assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'healed']);
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
+});
+
 test('a failed cut of the reserved zeros does not keep the log from going on', async (t) => {
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
