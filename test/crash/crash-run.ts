@@ -1,0 +1,195 @@
+import { randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chance, type Random, seededRandom, wholeNumber } from '../../bench/population/random.ts';
+import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
+import { DayLimit } from './day-limit-check.ts';
+import { Expectations } from './expectations.ts';
+import { LoadCaller } from './load-caller.ts';
+import { createPartner } from './partner.ts';
+import { ServerProcess } from './server-process.ts';
+import { Tally } from './tally.ts';
+import { type VerificationOptions, verify, verifyAllFields } from './verification.ts';
+import { Wire } from './wire.ts';
+
+/** Callers with a live key, and with a test key. */
+const callersOf = { live: 6, test: 2 } as const;
+/** Requests one life of the server gets to see before it is killed: drawn between these. */
+const requestsOfLife = { least: 5, most: 2_000 };
+/** Added to it, so that the kill finds any moment of the handling of a request. */
+const killDelayMsMax = 3;
+/** How often a start is killed, too. */
+const startsKilled = 0.4;
+/** A server that is not killed in this time does not answer any more. */
+const stuckMs = 120_000;
+
+export interface CrashRunOptions {
+  readonly cycles: number;
+  readonly seed: number;
+  readonly onProgress?: (text: string) => void;
+}
+
+export const seedMax = 2 ** 31 - 1;
+
+export function anySeed(): number {
+  return randomInt(seedMax);
+}
+
+/**
+ * Kills a server under load, restarts it on the same folder and judges what it still knows, `cycles` times. The seed decides
+ * what is asked and when the server is killed, as far as the machine's own timing lets it.
+ *
+ * @throws what a restarted server got wrong, with the seed, the end of the server's log, and the folder, which is kept
+ */
+export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
+  const folder = await makeOwnedFolder(tmpdir(), 'marketplace-crash-');
+  const run = new CrashRun(options, join(folder.path, 'data'));
+  try {
+    await run.run();
+    return run.tally;
+  } catch (fault) {
+    folder.keep();
+    throw new Error(
+      [
+        `in cycle ${run.cycle}: ${fault instanceof Error ? fault.message : fault}`,
+        `again with: make crash-test CYCLES=${options.cycles} SEED=${options.seed}`,
+        `the data folder is kept: ${folder.path}`,
+        `the end of the server's log:`,
+        ...run.log,
+      ].join('\n'),
+      { cause: fault },
+    );
+  } finally {
+    await run.close();
+    await folder.remove();
+  }
+}
+
+class CrashRun {
+  readonly tally = new Tally();
+  cycle = 0;
+  readonly #options: CrashRunOptions;
+  readonly #dataDir: string;
+  readonly #random: Random;
+  readonly #expectations = new Expectations();
+  #server: ServerProcess | null = null;
+  #limitsIssued = 0;
+  /** What the last start took. */
+  #startMs = 0;
+
+  constructor(options: CrashRunOptions, dataDir: string) {
+    this.#options = options;
+    this.#dataDir = dataDir;
+    this.#random = seededRandom(options.seed);
+  }
+
+  /** The end of the log of the server that ran last. */
+  get log(): readonly string[] {
+    return this.#server?.log ?? [];
+  }
+
+  async run(): Promise<void> {
+    const [live, test] = await Promise.all([
+      createPartner(this.#dataDir, 'live'),
+      createPartner(this.#dataDir, 'test'),
+    ]);
+    const partners = { live, test };
+    const shared = { expectations: this.#expectations, tally: this.tally };
+    const callers = (['live', 'test'] as const).flatMap((mode) =>
+      Array.from(
+        { length: callersOf[mode] },
+        (_, index) => new LoadCaller({ name: `${mode}-${index + 1}`, partner: partners[mode], ...shared }),
+      ),
+    );
+    let limit = await this.#issueLimit();
+    let port = await this.#start();
+    for (this.cycle = 1; this.cycle <= this.#options.cycles; this.cycle++) {
+      await this.#underLoad(port, callers, limit);
+      while (chance(this.#random, startsKilled)) await this.#killStart();
+      port = await this.#start();
+      await this.#withWire(port, async (wire) => {
+        await verify({ wire, partners, random: this.#random, ...shared });
+        if (!(await limit.check(wire, this.#expectations))) limit = await this.#issueLimit();
+      });
+      this.#say();
+    }
+    await this.#withWire(port, async (wire) => {
+      const last: VerificationOptions = { wire, partners, random: this.#random, ...shared };
+      await verify(last);
+      await verifyAllFields(last);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.stop();
+  }
+
+  async #start(): Promise<number> {
+    const startedMs = performance.now();
+    this.#server = this.#spawn();
+    const port = await this.#server.ready();
+    this.#startMs = performance.now() - startedMs;
+    return port;
+  }
+
+  #spawn(): ServerProcess {
+    return new ServerProcess(this.#dataDir, (message) => this.tally.add(`log: ${message}`));
+  }
+
+  /** Kills a server that is still reading back what the last one left. */
+  async #killStart(): Promise<void> {
+    this.#server = this.#spawn();
+    await sleep(this.#random() * this.#startMs);
+    this.#server.kill();
+    await this.#server.gone();
+    this.tally.add('kills of a start');
+  }
+
+  /** Load from all callers until the server is killed in the middle of it. */
+  async #underLoad(port: number, callers: readonly LoadCaller[], limit: DayLimit): Promise<void> {
+    const server = this.#server!;
+    let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
+    const delayMs = this.#random() * killDelayMsMax;
+    const beforeSend = (): void => {
+      this.tally.add('requests');
+      left--;
+      if (left === 0) setTimeout(() => server.kill(), delayMs);
+    };
+    const wires = callers.map(() => new Wire(port, beforeSend));
+    const stuck = setTimeout(() => server.kill(), stuckMs);
+    try {
+      const loads = callers.map((caller, index) =>
+        caller.run(wires[index]!, seededRandom(wholeNumber(this.#random, 0, seedMax)), limit),
+      );
+      await Promise.race([Promise.all(loads), server.endedByItself()]);
+      if (left > 0) throw new Error(`the server let its callers down with ${left} requests to go`);
+      await server.gone();
+    } finally {
+      clearTimeout(stuck);
+      for (const wire of wires) wire.close();
+    }
+    this.tally.add('kills under load');
+  }
+
+  async #withWire(port: number, use: (wire: Wire) => Promise<void>): Promise<void> {
+    const wire = new Wire(port);
+    try {
+      await Promise.race([use(wire), this.#server!.endedByItself()]);
+    } finally {
+      wire.close();
+    }
+  }
+
+  #issueLimit(): Promise<DayLimit> {
+    this.#limitsIssued++;
+    return DayLimit.issue(this.#dataDir, this.#limitsIssued);
+  }
+
+  #say(): void {
+    const sessions = this.tally.count('sessions answered');
+    this.#options.onProgress?.(
+      `cycle ${this.cycle} of ${this.#options.cycles}: ${sessions} sessions, ${this.tally.count('requests')} requests under load`,
+    );
+  }
+}
