@@ -11,12 +11,17 @@ import { createPartner } from './partner.ts';
 import { ServerProcess } from './server-process.ts';
 import { Tally } from './tally.ts';
 import { type VerificationOptions, verify, verifyAllFields } from './verification.ts';
-import { Wire } from './wire.ts';
+import { type Operation, Wire } from './wire.ts';
 
 /** Callers with a live key, and with a test key. */
 const callersOf = { live: 6, test: 2 } as const;
 /** Requests one life of the server gets to see before it is killed: drawn between these. */
 const requestsOfLife = { least: 5, most: 2_000 };
+/**
+ * How often the kill then waits for the next analytics query: that has the aggregator write what it has read at once, and
+ * is the only way to find it doing so more often than by rare chance.
+ */
+const killedAtQuery = 0.5;
 /** Added to it, so that the kill finds any moment of the handling of a request. */
 const killDelayMsMax = 3;
 /** How often a start is killed, too. */
@@ -49,6 +54,7 @@ export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
     await run.run();
     return run.tally;
   } catch (fault) {
+    run.kill(); // Before a drain changes what is to be looked at.
     folder.keep();
     throw new Error(
       [
@@ -75,8 +81,8 @@ class CrashRun {
   readonly #expectations = new Expectations();
   #server: ServerProcess | null = null;
   #limitsIssued = 0;
-  /** What the last start took. */
-  #startMs = 0;
+  /** What the last start took; a guess before the first. */
+  #startMs = 1_000;
 
   constructor(options: CrashRunOptions, dataDir: string) {
     this.#options = options;
@@ -103,11 +109,10 @@ class CrashRun {
       ),
     );
     let limit = await this.#issueLimit();
-    let port = await this.#start();
+    let port = await this.#startAtLast();
     for (this.cycle = 1; this.cycle <= this.#options.cycles; this.cycle++) {
       await this.#underLoad(port, callers, limit);
-      while (chance(this.#random, startsKilled)) await this.#killStart();
-      port = await this.#start();
+      port = await this.#startAtLast();
       await this.#withWire(port, async (wire) => {
         await verify({ wire, partners, random: this.#random, ...shared });
         if (!(await limit.check(wire, this.#expectations))) limit = await this.#issueLimit();
@@ -121,11 +126,17 @@ class CrashRun {
     });
   }
 
+  kill(): void {
+    this.#server?.kill();
+  }
+
   async close(): Promise<void> {
     await this.#server?.stop();
   }
 
-  async #start(): Promise<number> {
+  /** The port of a server that was left alone while it started, maybe after others that were not. */
+  async #startAtLast(): Promise<number> {
+    while (chance(this.#random, startsKilled)) await this.#killStart();
     const startedMs = performance.now();
     this.#server = this.#spawn();
     const port = await this.#server.ready();
@@ -150,11 +161,17 @@ class CrashRun {
   async #underLoad(port: number, callers: readonly LoadCaller[], limit: DayLimit): Promise<void> {
     const server = this.#server!;
     let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
-    const delayMs = this.#random() * killDelayMsMax;
-    const beforeSend = (): void => {
+    const atQuery = chance(this.#random, killedAtQuery);
+    const delayMs = wholeNumber(this.#random, 0, killDelayMsMax);
+    let isDoomed = false;
+    const beforeSend = (operation: Operation): void => {
       this.tally.add('requests');
       left--;
-      if (left === 0) setTimeout(() => server.kill(), delayMs);
+      if (isDoomed || left > 0 || (atQuery && operation !== 'query')) return;
+      isDoomed = true;
+      // With no delay the kill races the request it comes with.
+      if (delayMs === 0) setImmediate(() => server.kill());
+      else setTimeout(() => server.kill(), delayMs);
     };
     const wires = callers.map(() => new Wire(port, beforeSend));
     const stuck = setTimeout(() => server.kill(), stuckMs);
@@ -163,7 +180,7 @@ class CrashRun {
         caller.run(wires[index]!, seededRandom(wholeNumber(this.#random, 0, seedMax)), limit),
       );
       await Promise.race([Promise.all(loads), server.endedByItself()]);
-      if (left > 0) throw new Error(`the server let its callers down with ${left} requests to go`);
+      if (!isDoomed) throw new Error('the server let its callers down before it was killed');
       await server.gone();
     } finally {
       clearTimeout(stuck);

@@ -10,43 +10,45 @@ const verticalSegment = 'personal-loans';
 /** How often, and how long apart, a question is asked again that a server just started answers with 503. */
 const patience = { times: 50, pauseMs: 200 };
 
+export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click';
+
 /**
  * Connections to one life of the server. `null` in place of an answer: the connection was lost, so that nobody knows
  * what became of the request.
  */
 export class Wire {
   readonly #http: HttpClient;
-  readonly #beforeSend: () => void;
+  readonly #beforeSend: (operation: Operation) => void;
   /** Whether an answer has failed to come: the server has been killed. */
   isCut = false;
 
   /** `beforeSend` is called ahead of every request, and may have the server killed. */
-  constructor(port: number, beforeSend: () => void = () => {}) {
+  constructor(port: number, beforeSend: (operation: Operation) => void = () => {}) {
     this.#http = new HttpClient(port);
     this.#beforeSend = beforeSend;
   }
 
   createSession(partner: Partner, body: object, idempotencyKey: string | null): Promise<Answer | null> {
     const headers = idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey };
-    return this.#send(() => this.#as(partner).post('session', body, headers));
+    return this.#send('create', () => this.#as(partner).post('session', body, headers));
   }
 
   submitInputs(partner: Partner, subId: string, fields: object): Promise<Answer | null> {
-    return this.#send(() => this.#as(partner).post('inputs', { sub_id: subId, fields }));
+    return this.#send('submit', () => this.#as(partner).post('inputs', { sub_id: subId, fields }));
   }
 
   getMarketplace(partner: Partner, subId: string, maxOffers: number): Promise<Answer | null> {
-    return this.#send(() =>
+    return this.#send('view', () =>
       this.#as(partner).get('marketplace', { sub_id: subId, format: 'json', max_offers: maxOffers }),
     );
   }
 
   queryAnalytics(partner: Partner, query: Readonly<Record<string, string>>): Promise<Answer | null> {
-    return this.#send(() => this.#as(partner).get('analytics', query));
+    return this.#send('query', () => this.#as(partner).get('analytics', query));
   }
 
   click(path: string): Promise<Answer | null> {
-    return this.#send(() => this.#http.send({ path }));
+    return this.#send('click', () => this.#http.send({ path }));
   }
 
   close(): void {
@@ -57,8 +59,8 @@ export class Wire {
     return new ApiCaller(this.#http, verticalSegment, key);
   }
 
-  async #send(request: () => Promise<Answer>): Promise<Answer | null> {
-    this.#beforeSend();
+  async #send(operation: Operation, request: () => Promise<Answer>): Promise<Answer | null> {
+    this.#beforeSend(operation);
     try {
       return await request();
     } catch (fault) {
