@@ -6,7 +6,7 @@ import { chance, type Random, seededRandom, wholeNumber } from '../../bench/popu
 import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
 import { DayLimit } from './day-limit-check.ts';
 import { Expectations } from './expectations.ts';
-import { LoadCaller } from './load-caller.ts';
+import { type Caller, Load } from './load.ts';
 import { createPartner } from './partner.ts';
 import { ServerProcess } from './server-process.ts';
 import { Tally } from './tally.ts';
@@ -105,7 +105,7 @@ class CrashRun {
     const callers = (['live', 'test'] as const).flatMap((mode) =>
       Array.from(
         { length: callersOf[mode] },
-        (_, index) => new LoadCaller({ name: `${mode}-${index + 1}`, partner: partners[mode], ...shared }),
+        (_, index): Caller => ({ name: `${mode}-${index + 1}`, partner: partners[mode], sessions: [] }),
       ),
     );
     let limit = await this.#issueLimit();
@@ -158,7 +158,7 @@ class CrashRun {
   }
 
   /** Load from all callers until the server is killed in the middle of it. */
-  async #underLoad(port: number, callers: readonly LoadCaller[], limit: DayLimit): Promise<void> {
+  async #underLoad(port: number, callers: readonly Caller[], limit: DayLimit): Promise<void> {
     const server = this.#server!;
     let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
     const atQuery = chance(this.#random, killedAtQuery);
@@ -176,9 +176,11 @@ class CrashRun {
     const wires = callers.map(() => new Wire(port, beforeSend));
     const stuck = setTimeout(() => server.kill(), stuckMs);
     try {
-      const loads = callers.map((caller, index) =>
-        caller.run(wires[index]!, seededRandom(wholeNumber(this.#random, 0, seedMax)), limit),
-      );
+      const loads = callers.map((caller, index) => {
+        const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
+        const { tally } = this;
+        return new Load({ caller, wire: wires[index]!, random, expectations: this.#expectations, tally, limit }).run();
+      });
       await Promise.race([Promise.all(loads), server.endedByItself()]);
       if (!isDoomed) throw new Error('the server let its callers down before it was killed');
       await server.gone();

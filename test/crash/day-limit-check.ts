@@ -27,7 +27,8 @@ export class DayLimit {
    */
   async check(wire: Wire, expectations: Expectations): Promise<boolean> {
     const book: TagBook = expectations.book(this.tag, 'live');
-    const before = await this.#createdToday(wire);
+    const today = new Date().toISOString().slice(0, 10);
+    const before = await this.#createdOn(today, wire);
     assert.ok(before <= sessionsPerDay, `${before} sessions of a key that may create ${sessionsPerDay} a day`);
     const answer = await wire.createSession(this.partner, { referrer_tag: this.tag }, null);
     if (answer === null) throw new Error('the server does not answer');
@@ -37,17 +38,20 @@ export class DayLimit {
       return false;
     }
     if (answer.status !== 200) throw unexpected(answer);
-    const session = new SessionRecord(sessionOf(answer).sub_id, this.tag, 'live');
+    const view = sessionOf(answer);
+    const session = new SessionRecord(view.sub_id, this.tag, 'live');
     book.begin();
     book.created(session);
     expectations.touched.add(session);
-    assert.deepEqual({ before, remaining }, { before, remaining: sessionsPerDay - before - 1 });
+    // Right at midnight the two questions are about two days.
+    if (view.created_at.startsWith(today)) {
+      assert.deepEqual({ before, remaining }, { before, remaining: sessionsPerDay - before - 1 });
+    }
     return true;
   }
 
-  async #createdToday(wire: Wire): Promise<number> {
-    const today = new Date().toISOString().slice(0, 10);
-    const query = { referrer_tag: this.tag, date_from: today, date_to: today };
+  async #createdOn(day: string, wire: Wire): Promise<number> {
+    const query = { referrer_tag: this.tag, date_from: day, date_to: day };
     return summaryOf(await answered(() => wire.queryAnalytics(this.partner, query))).sessions_total;
   }
 }

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { chance, pick, type Random, type Weighted, wholeNumber } from '../../bench/population/random.ts';
 import type { Answer } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
-import { listedOffer } from '../support/vertical-fixture.ts';
 import type { Expectations, KeyedCreation } from './expectations.ts';
 import { figuresOf, sameFigures } from './figures.ts';
+import { offerLink } from './offer-link.ts';
 import type { Partner } from './partner.ts';
 import { drawMerge, mergeFields, readinessOf } from './pocket-fields.ts';
-import { type Link, SessionRecord } from './session-record.ts';
+import { SessionRecord } from './session-record.ts';
 import type { TagBook } from './tag-book.ts';
 import type { Tally } from './tally.ts';
 import { inputsOf, marketplaceOf, sessionOf, summaryOf, unexpected, type Wire } from './wire.ts';
@@ -18,28 +17,32 @@ const lateClickMs = 500;
 /** Callers come back to the sessions they have just had, and now and then to an old one. */
 const recentSessions = 12;
 
-export interface LoadCallerOptions {
+/** One of several who use the service at the same time, through all its lives. */
+export interface Caller {
   readonly name: string;
   readonly partner: Partner;
+  /** Its own: nobody else asks anything of them under load. */
+  readonly sessions: SessionRecord[];
+}
+
+export interface LoadOptions {
+  readonly caller: Caller;
+  readonly wire: Wire;
+  readonly random: Random;
   readonly expectations: Expectations;
   readonly tally: Tally;
+  /** A live partner near the end of its day's sessions, and the tag of all it creates. */
+  readonly limit: { readonly partner: Partner; readonly tag: string };
 }
 
 /**
- * One of several callers that use the service at the same time, each its own sessions: one request after another, drawn at
- * random, until the connection is lost. All it asks and hears goes into the expectations; an answer that does not agree
- * with them throws.
+ * What one caller asks during one life of the server: one request after another, drawn at random, until the connection is
+ * lost. All it asks and hears goes into the expectations; an answer that does not agree with them throws.
  */
-export class LoadCaller {
-  readonly #options: LoadCallerOptions;
-  readonly #sessions: SessionRecord[] = [];
-  #named = 0;
-  #random: Random = Math.random;
-  #wire!: Wire;
-  #limited!: Partner;
-  #limitedTag = '';
+export class Load {
+  readonly #options: LoadOptions;
 
-  constructor(options: LoadCallerOptions) {
+  constructor(options: LoadOptions) {
     this.#options = options;
   }
 
@@ -55,44 +58,38 @@ export class LoadCaller {
     [() => this.#queryTag(), 3],
   ];
 
-  /** @param limited a partner near the end of its day's sessions, and the tag of what it creates */
-  async run(wire: Wire, random: Random, limited: { readonly partner: Partner; readonly tag: string }): Promise<void> {
-    this.#wire = wire;
-    this.#random = random;
-    this.#limited = limited.partner;
-    this.#limitedTag = limited.tag;
+  async run(): Promise<void> {
+    const { wire, random } = this.#options;
     while (!wire.isCut) await pick(random, this.#actions)();
   }
 
   async #createSession(): Promise<void> {
-    const { partner, name } = this.#options;
-    this.#named++;
+    const { caller, random, expectations } = this.#options;
+    const name = `${caller.name}-${expectations.now()}`;
     // A tag of its own lets one session be asked for without its id.
-    const tag = chance(this.#random, 0.15)
-      ? `own-${name}-${this.#named}`
-      : `shared-${wholeNumber(this.#random, 1, sharedTags)}`;
-    const idempotencyKey = chance(this.#random, 0.5) ? `${name}-${this.#named}` : null;
-    await this.#create(partner, tag, idempotencyKey);
+    const tag = chance(random, 0.15) ? `own-${name}` : this.#sharedTag();
+    await this.#create(caller.partner, tag, chance(random, 0.5) ? name : null);
   }
 
   /** Without keys: a retry that meets the day's limit would leave open what became of the first. */
   async #createLimitedSession(): Promise<void> {
-    if (this.#options.partner.mode === this.#limited.mode) await this.#create(this.#limited, this.#limitedTag, null);
+    const { caller, limit } = this.#options;
+    if (caller.partner.mode === limit.partner.mode) await this.#create(limit.partner, limit.tag, null);
   }
 
   async #create(partner: Partner, tag: string, idempotencyKey: string | null): Promise<void> {
-    const { expectations, tally } = this.#options;
+    const { caller, wire, random, expectations, tally } = this.#options;
     const book = expectations.book(tag, partner.mode);
     const body = {
       referrer_tag: tag,
-      ...(chance(this.#random, 0.3) ? { user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' } : {}),
-      ...(chance(this.#random, 0.3) ? { metadata: { page: this.#named, caller: this.#options.name } } : {}),
+      ...(chance(random, 0.3) ? { user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' } : {}),
+      ...(chance(random, 0.3) ? { metadata: { caller: caller.name, moment: expectations.now() } } : {}),
     };
-    const copies = idempotencyKey !== null && chance(this.#random, 0.2) ? 2 : 1;
+    const copies = idempotencyKey !== null && chance(random, 0.2) ? 2 : 1;
     book.begin();
     const sentAt = expectations.now();
     const answers = await Promise.all(
-      Array.from({ length: copies }, () => this.#wire.createSession(partner, body, idempotencyKey)),
+      Array.from({ length: copies }, () => wire.createSession(partner, body, idempotencyKey)),
     );
 
     const good = answers.filter((answer) => answer?.status === 200) as Answer[];
@@ -105,7 +102,7 @@ export class LoadCaller {
       }
       if (answer !== null && answer.status !== 200) this.#expectUnavailable(answer);
     }
-    const adopt = (session: SessionRecord): void => void this.#sessions.push(session);
+    const adopt = (session: SessionRecord): void => void caller.sessions.push(session);
     const creation: KeyedCreation | null =
       idempotencyKey === null ? null : { partner, idempotencyKey, body, book, adopt };
     const [first, second] = good;
@@ -130,11 +127,11 @@ export class LoadCaller {
   }
 
   async #repeatCreation(): Promise<void> {
-    const { expectations, tally } = this.#options;
+    const { wire, random, expectations, tally } = this.#options;
     const { keyed } = expectations;
-    const creation = keyed[wholeNumber(this.#random, 0, keyed.length - 1)];
+    const creation = keyed[wholeNumber(random, 0, keyed.length - 1)];
     if (creation === undefined) return;
-    const answer = await this.#wire.createSession(creation.partner, creation.body, creation.idempotencyKey);
+    const answer = await wire.createSession(creation.partner, creation.body, creation.idempotencyKey);
     if (answer === null) return;
     if (answer.status !== 200) return this.#expectUnavailable(answer);
     assert.deepEqual(sessionOf(answer), creation.answer, 'a repeat gets the first answer');
@@ -143,19 +140,20 @@ export class LoadCaller {
   }
 
   async #withSession(act: (session: SessionRecord) => Promise<void>): Promise<void> {
-    const sessions = this.#sessions;
-    const recent = chance(this.#random, 0.85) ? Math.min(recentSessions, sessions.length) : sessions.length;
-    const session = sessions[sessions.length - 1 - wholeNumber(this.#random, 0, recent - 1)];
+    const { caller, random, expectations } = this.#options;
+    const { sessions } = caller;
+    const recent = chance(random, 0.85) ? Math.min(recentSessions, sessions.length) : sessions.length;
+    const session = sessions[sessions.length - 1 - wholeNumber(random, 0, recent - 1)];
     if (session === undefined || session.isFrozen) return;
-    this.#options.expectations.touched.add(session);
+    expectations.touched.add(session);
     await act(session);
   }
 
   async #submitInputs(session: SessionRecord): Promise<void> {
-    const { partner, tally } = this.#options;
-    const merge = drawMerge(this.#random);
+    const { caller, wire, random, tally } = this.#options;
+    const merge = drawMerge(random);
     session.pendingMerge = merge;
-    const answer = await this.#wire.submitInputs(partner, session.subId, merge);
+    const answer = await wire.submitInputs(caller.partner, session.subId, merge);
     if (answer === null) return tally.add('merges unanswered');
     if (answer.status !== 200) {
       session.isFrozen = true;
@@ -173,11 +171,11 @@ export class LoadCaller {
   }
 
   async #getMarketplace(session: SessionRecord): Promise<void> {
-    const { partner, expectations, tally } = this.#options;
+    const { caller, wire, random, expectations, tally } = this.#options;
     const isReady = readinessOf(session.fields).match_readiness !== 'insufficient';
-    if (!isReady && chance(this.#random, 0.8)) return this.#submitInputs(session);
-    const maxOffers = wholeNumber(this.#random, 1, 20);
-    const answer = await this.#wire.getMarketplace(partner, session.subId, maxOffers);
+    if (!isReady && chance(random, 0.8)) return this.#submitInputs(session);
+    const maxOffers = wholeNumber(random, 1, 20);
+    const answer = await wire.getMarketplace(caller.partner, session.subId, maxOffers);
     if (!isReady) {
       if (answer !== null && answer.status !== 503) assert.equal(answer.status, 400, answer.text);
       return;
@@ -188,24 +186,21 @@ export class LoadCaller {
       session.isFrozen = true;
       return this.#expectUnavailable(answer);
     }
-    const links = marketplaceOf(answer).offers.map((offer): Link => {
-      const { pathname, search } = new URL(offer.click_url);
-      const micros = session.mode === 'test' ? 0 : worthMicros(offer.svc_offer_id, session.fields.credit_score_range);
-      return { offerId: offer.svc_offer_id, path: pathname + search, micros };
-    });
+    const { credit_score_range: creditBand } = session.fields;
+    const links = marketplaceOf(answer).offers.map((offer) => offerLink(offer, session.mode, creditBand));
     session.viewed(links, expectations.now());
     tally.add('views answered');
   }
 
   async #click(session: SessionRecord): Promise<void> {
-    const { expectations, tally } = this.#options;
+    const { wire, random, expectations, tally } = this.#options;
     const { links } = session;
-    const link = links[wholeNumber(this.#random, 0, links.length - 1)];
+    const link = links[wholeNumber(random, 0, links.length - 1)];
     if (link === undefined) return this.#getMarketplace(session);
-    const copies = chance(this.#random, 0.15) ? 2 : 1;
+    const copies = chance(random, 0.15) ? 2 : 1;
     const sentAt = expectations.now();
     const sentMs = performance.now();
-    const answers = await Promise.all(Array.from({ length: copies }, () => this.#wire.click(link.path)));
+    const answers = await Promise.all(Array.from({ length: copies }, () => wire.click(link.path)));
     const isLate = performance.now() - sentMs >= lateClickMs;
     for (const answer of answers) {
       if (answer !== null && answer.status !== 302) throw unexpected(answer);
@@ -217,9 +212,9 @@ export class LoadCaller {
   }
 
   async #queryOwn(session: SessionRecord): Promise<void> {
-    const { partner, expectations, tally } = this.#options;
+    const { caller, wire, expectations, tally } = this.#options;
     const sentAt = expectations.now();
-    const answer = await this.#wire.queryAnalytics(partner, { sub_id_list: session.subId });
+    const answer = await wire.queryAnalytics(caller.partner, { sub_id_list: session.subId });
     if (answer === null) return;
     if (answer.status !== 200) return this.#expectUnavailable(answer);
     const summary = summaryOf(answer);
@@ -235,10 +230,11 @@ export class LoadCaller {
   }
 
   async #queryTag(): Promise<void> {
-    const { partner, expectations, tally } = this.#options;
-    const book: TagBook = expectations.book(`shared-${wholeNumber(this.#random, 1, sharedTags)}`, partner.mode);
+    const { caller, wire, expectations, tally } = this.#options;
+    const { partner } = caller;
+    const book: TagBook = expectations.book(this.#sharedTag(), partner.mode);
     const least = book.certain;
-    const answer = await this.#wire.queryAnalytics(partner, { referrer_tag: book.tag });
+    const answer = await wire.queryAnalytics(partner, { referrer_tag: book.tag });
     if (answer === null) return;
     if (answer.status !== 200) return this.#expectUnavailable(answer);
     const { sessions_total: total } = summaryOf(answer);
@@ -246,23 +242,13 @@ export class LoadCaller {
     tally.add('tags compared under load');
   }
 
+  #sharedTag(): string {
+    return `shared-${wholeNumber(this.#options.random, 1, sharedTags)}`;
+  }
+
   /** A loaded server may say so at any time (D2); nothing else is an answer to a request that is in order. */
   #expectUnavailable(answer: Answer): void {
     if (answer.status !== 503) throw unexpected(answer);
     this.#options.tally.add('requests told 503');
   }
-}
-
-const worths = new Map<string, number>();
-
-/** What a click on a live offer books for a borrower of this credit band. */
-function worthMicros(offerId: string, band: unknown): number {
-  const name = `${offerId} ${band}`;
-  let micros = worths.get(name);
-  if (micros === undefined) {
-    const { offer } = listedOffer(personalLoansFixture, offerId);
-    micros = personalLoansFixture.clickMicros(offer, String(band));
-    worths.set(name, micros);
-  }
-  return micros;
 }
