@@ -3,6 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateCatalog } from '../test/support/random-catalog.ts';
+import { aggregator } from './history/aggregator.ts';
+import { durableEvents } from './history/durable-events.ts';
+import type { HistoryFigure, HistoryMeasure } from './history/history.ts';
+import { restart } from './history/restart.ts';
 import { autocannonClient } from './load/autocannon-client.ts';
 import type { LoadClient } from './load/load-client.ts';
 import { findWrk } from './load/wrk-client.ts';
@@ -27,14 +31,30 @@ const scenarios: readonly Scenario[] = [
   clickScenario,
 ];
 const micro = 'micro';
-const names = [...scenarios.map(({ name }) => name), micro];
+const history = 'history';
+const histories: readonly HistoryMeasure[] = [durableEvents, restart, aggregator];
+const names = [...scenarios.map(({ name }) => name), micro, history];
 
 const resultsFolder = fileURLToPath(new URL('./results', import.meta.url));
 const readme = fileURLToPath(new URL('./README.md', import.meta.url));
 const catalogSeed = 200;
 
-const fullScale: Scale = { rounds: 7, seconds: 3, connections: 64, roundRequests: 40_000, keys: 5_000 };
-const quickScale: Scale = { rounds: 3, seconds: 1, connections: 64, roundRequests: 6_000, keys: 1_000 };
+const fullScale: Scale = {
+  rounds: 7,
+  seconds: 3,
+  connections: 64,
+  roundRequests: 40_000,
+  keys: 5_000,
+  historySessions: 1_000_000,
+};
+const quickScale: Scale = {
+  rounds: 3,
+  seconds: 1,
+  connections: 64,
+  roundRequests: 6_000,
+  keys: 1_000,
+  historySessions: 50_000,
+};
 
 /** A run that was interrupted ends like one that failed: `process.exit` takes the servers and clients along. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -59,11 +79,20 @@ async function run(options: BenchOptions): Promise<void> {
   const machine = describeMachine(resultsFolder);
   const scenarioResults: ScenarioResult[] = [];
   const microResults: MicroResult[] = [];
+  const historyFigures: HistoryFigure[] = [];
   const file = join(resultsFolder, `${startedAt.replaceAll(':', '-')}.json`);
   // Written again after each part, so that a run that fails late has not been for nothing.
   const save = async (): Promise<Report> => {
     const { quick } = options;
-    const report = { startedAt, quick, machine, scale, scenarios: scenarioResults, micro: microResults };
+    const report = {
+      startedAt,
+      quick,
+      machine,
+      scale,
+      scenarios: scenarioResults,
+      micro: microResults,
+      history: historyFigures,
+    };
     await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
     return report;
   };
@@ -77,6 +106,15 @@ async function run(options: BenchOptions): Promise<void> {
     progress.step('micro: timing the hot functions alone');
     microResults.push(...(await runMicros(options.quick)));
     progress.done('micro: done');
+  }
+  if (wanted(history)) {
+    const { rounds, seconds, historySessions: sessions } = scale;
+    for (const { name, measure } of histories) {
+      progress.step(`history: ${name}`);
+      historyFigures.push(...(await measure({ rounds, seconds, sessions, folder: resultsFolder })));
+      await save();
+    }
+    progress.done('history: done');
   }
 
   const markdown = toMarkdown(await save());

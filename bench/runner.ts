@@ -22,6 +22,8 @@ export interface Scale {
   readonly roundRequests: number;
   /** API keys the requests are spread over, each with its default limits. */
   readonly keys: number;
+  /** Sessions of the history that is read back and counted (`history/`). */
+  readonly historySessions: number;
 }
 
 /** One load on one server. CPU figures are null where the system does not tell them. */

@@ -34,13 +34,11 @@ export const bounds = {
   idempotencyKeyCharactersMax: 255,
   /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 500 bytes each. */
   idempotencyKeysMax: 1_000_000,
-  /** The store is many small LRUs: one large map stalls for hundreds of milliseconds when it grows. */
+  /** The store is many small maps: one large map stalls for hundreds of milliseconds when it grows. */
   sessionStoreParts: 256,
   /** All parts are swept once in this time; expiry never waits for it. */
   sessionSweepMs: 60_000,
-  /** Sessions a full store looks at for expired ones, part by part, before it refuses a new one: a pause of a few milliseconds. */
-  sessionsSweptAtOnce: 10_000,
-  /** How often a full store does so. */
+  /** How often a full store looks for expired sessions before it refuses a new one. */
   sessionRoomSoughtMs: 100,
   /** What one live session is reckoned to need of the heap when SVC_MAX_SESSIONS is left to the machine. */
   sessionHeapBytes: 2_048,

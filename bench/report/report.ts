@@ -1,3 +1,4 @@
+import type { HistoryFigure } from '../history/history.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro.ts';
 import type { Measurement, Round, Scale, ScenarioResult } from '../runner.ts';
@@ -11,6 +12,7 @@ export interface Report {
   readonly scale: Scale;
   readonly scenarios: readonly ScenarioResult[];
   readonly micro: readonly MicroResult[];
+  readonly history: readonly HistoryFigure[];
 }
 
 /** Share of its CPU second from which a client counts as the bottleneck of its own measurement. */
@@ -34,6 +36,7 @@ export function toMarkdown(report: Report): string {
     );
   }
   if (report.micro.length > 0) parts.push(microTable(report.micro));
+  if (report.history.length > 0) parts.push(historyTable(report.history));
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -119,6 +122,13 @@ function microTable(results: readonly MicroResult[]): string {
       Math.round(medianNs).toLocaleString('en-US'),
       Math.round(p99Ns).toLocaleString('en-US'),
     ]),
+  );
+}
+
+function historyTable(figures: readonly HistoryFigure[]): string {
+  return table(
+    ['What is kept', 'Figure', 'Target, or beside what'],
+    figures.map(({ name, value, beside }) => [name, value, beside]),
   );
 }
 

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { checkConfigCommand } from './check-config-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
 import { keysCommand } from './keys-command.ts';
+import { secretCommand } from './secret-command.ts';
 import { serveCommand } from './serve-command.ts';
 
 /** The whole command line. It throws commander's errors instead of ending the process. */
@@ -12,6 +13,7 @@ export function program(version: string): Command {
     .version(version, '-V, --version', 'print the version')
     .addCommand(serveCommand())
     .addCommand(keysCommand())
+    .addCommand(secretCommand())
     .addCommand(checkConfigCommand())
     .addHelpText(
       'after',

@@ -1,4 +1,4 @@
-import { dirname, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { KeyFileError } from '../access/key-file.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -20,9 +20,10 @@ interface SystemFault {
 
 /** Turns a failed start that an operator can mend into one line that names the setting to mend; anything else stays as it is. */
 export function startFailure(fault: unknown, config: Config): unknown {
-  if (fault instanceof FolderInUse || fault instanceof SecretFileError || fault instanceof LogDamaged) {
+  if (fault instanceof FolderInUse || fault instanceof SecretFileError) {
     return new CommandLineError(fault.message, { cause: fault });
   }
+  if (fault instanceof LogDamaged) return damagedLog(fault, config);
   if (fault instanceof KeyFileError)
     return new CommandLineError(`${fault.message} (see SVC_DATA_DIR)`, { cause: fault });
   if (fault instanceof CatalogUnusable) return catalogFailure(fault, config);
@@ -34,6 +35,15 @@ export function startFailure(fault: unknown, config: Config): unknown {
   // SQLite does not tell which file; all of its files are in the data folder.
   if (/^SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM)/.test(code)) return unusableFolder(config, code);
   return fault;
+}
+
+/** A damaged journal costs live sessions their fields, a damaged ledger costs figures: only the first is for a shrug. */
+function damagedLog(fault: LogDamaged, { dataDir }: Config): CommandLineError {
+  const journal = join(dataDir, 'journal') + sep;
+  if (!fault.file.startsWith(journal)) return new CommandLineError(fault.message, { cause: fault });
+  const epoch = join(journal, fault.file.slice(journal.length).split(sep, 1)[0]!);
+  const remedy = `mend it, or move ${epoch} away: live sessions then have to be sent their inputs again`;
+  return new CommandLineError(`${fault.message}; ${remedy}`, { cause: fault });
 }
 
 function catalogFailure(fault: CatalogUnusable, { catalog }: Config): CommandLineError {

@@ -16,7 +16,7 @@ export interface FieldShape {
 
 const Shapes = Compile(
   Type.Record(
-    Type.String({ pattern: '^[0-9]{1,3}$' }),
+    Type.String(),
     Type.Array(
       Type.Object({ name: Type.String(), kind: Type.String(), words: Type.Optional(Type.Array(Type.String())) }),
     ),

@@ -190,7 +190,6 @@ function openSession(
   { referrerTag, userAgent, metadata }: SessionRequest,
   keyed: KeyedRequestDigests | null,
 ): OpenedSession | null {
-  if (!sessions.reserve()) return null;
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null })) return null;

@@ -5,14 +5,17 @@ import { Compile } from 'typebox/compile';
 import { writeFileDurably } from '../files/write-file-durably.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
+/** It travels as one byte. */
+const secretNumberMax = 255;
+
 const SecretFile = Compile(
   Type.Object({
     secrets: Type.Array(
       Type.Object({
-        number: Type.Integer({ minimum: 1, maximum: 255 }),
+        number: Type.Integer({ minimum: 1, maximum: secretNumberMax }),
         hex: Type.String({ pattern: '^[0-9a-f]{64}$' }),
       }),
-      { minItems: 1, maxItems: 255 },
+      { minItems: 1, maxItems: secretNumberMax },
     ),
   }),
 );
@@ -33,10 +36,32 @@ export function openSecretFile(path: string, hasHistory: boolean): SecretRing {
         `${path} is missing, but the ledger is not empty: put the secret file back (see SVC_SECRET_FILE), or start on an empty data folder`,
       );
     }
-    const secrets = [{ number: 1, hex: randomBytes(32).toString('hex') }];
-    writeFileDurably(path, `${JSON.stringify({ secrets }, null, 2)}\n`, 0o600);
+    writeSecretFile(path, [freshSecret(1)]);
   }
   return new SecretRing(parseSecretFile(path, readFileSync(path, 'utf8')));
+}
+
+/** Adds a fresh secret to an existing file, and tells its number. Whoever reads the file meanwhile sees it as before or after. */
+export function addSecret(path: string): number {
+  if (!existsSync(path)) {
+    throw new SecretFileError(`${path} is missing; the service makes it at its first start (see SVC_SECRET_FILE)`);
+  }
+  const secrets = parseSecretFile(path, readFileSync(path, 'utf8'));
+  const number = Math.max(...secrets.map((secret) => secret.number)) + 1;
+  if (number > secretNumberMax) {
+    throw new SecretFileError(`${path} lists secret ${secretNumberMax}, and there is no number after it`);
+  }
+  writeSecretFile(path, [...secrets, freshSecret(number)]);
+  return number;
+}
+
+function freshSecret(number: number): Secret {
+  return { number, bytes: randomBytes(32) };
+}
+
+function writeSecretFile(path: string, secrets: readonly Secret[]): void {
+  const content = { secrets: secrets.map(({ number, bytes }) => ({ number, hex: bytes.toString('hex') })) };
+  writeFileDurably(path, `${JSON.stringify(content, null, 2)}\n`, 0o600);
 }
 
 function parseSecretFile(path: string, text: string): Secret[] {

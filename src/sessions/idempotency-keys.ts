@@ -52,7 +52,8 @@ export class IdempotencyKeys<Answer> {
       // Bounded by size rather than count, since a count is paid for in advance, used or not.
       maxSize: keysMax,
       sizeCalculation: () => 1,
-      ttl: rememberedMs,
+      // The cache drops what is older than this; a session is over when it is as old as its lifetime.
+      ttl: rememberedMs - 1,
       ttlResolution: 0,
       allowStale: true, // so that iterating shows what is over, too
       perf: { now: () => clock.wallMs() },
@@ -74,7 +75,7 @@ export class IdempotencyKeys<Answer> {
   hasRoom(): boolean {
     while (this.#remembered.size >= this.#keysMax) {
       const oldest = this.#remembered.rkeys().next().value;
-      if (oldest === undefined || this.#remembered.getRemainingTTL(oldest) > 0) return false;
+      if (oldest === undefined || this.#remembered.getRemainingTTL(oldest) >= 0) return false;
       this.#remembered.delete(oldest);
     }
     return true;

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Session } from './session.ts';
@@ -9,7 +8,7 @@ export interface MemorySessionStoreOptions {
   readonly clock: Clock;
   readonly sessionsMax: number;
   readonly sessionTtlMs: number;
-  /** How many small LRUs hold the sessions. */
+  /** How many small maps hold the sessions. */
   readonly parts: number;
   /** In this time every part is swept of expired sessions once. */
   readonly sweepMs: number;
@@ -23,44 +22,35 @@ const slots = 2 ** 16;
 const slotDigits = subIdLength - 16 - 4;
 
 /**
- * Live sessions, spread over many small caches. A map that doubles its table holds up everything else meanwhile: hundreds of
+ * Live sessions, spread over many small maps. A map that doubles its table holds up everything else meanwhile: hundreds of
  * milliseconds at millions of entries (and there is an end at 16.7 million), one at some thousands. The parts get unequal
  * shares, so that their tables do not all double in the same second; and what has expired is swept part by part.
+ *
+ * A part needs no recency: all sessions live equally long and none is evicted, so the order of coming is the order of
+ * going, and a plain map keeps it (docs/decisions/sessions-in-maps.md).
  */
 export class MemorySessionStore implements SessionStore {
-  readonly #parts: readonly LRUCache<string, Session>[];
+  readonly #parts: readonly Map<string, Session>[];
   readonly #partOfSlot: Uint16Array;
   readonly #sessionsMax: number;
+  readonly #sessionTtlMs: number;
   readonly #sweeper: NodeJS.Timeout;
   readonly #clock: Clock;
   #soughtRoomMs = Number.NEGATIVE_INFINITY;
   #size = 0;
-  #reserved = 0;
   #sweepNext = 0;
 
   constructor(options: MemorySessionStoreOptions) {
     const { clock, sessionsMax, sessionTtlMs, parts, sweepMs } = options;
     this.#clock = clock;
     this.#sessionsMax = sessionsMax;
+    this.#sessionTtlMs = sessionTtlMs;
     this.#partOfSlot = new Uint16Array(slots);
-    const perf = { now: () => clock.wallMs() };
     this.#parts = Array.from({ length: parts }, (_, part) => {
       const from = Math.round(shareBelow(part, parts) * slots);
       const to = Math.round(shareBelow(part + 1, parts) * slots);
       this.#partOfSlot.fill(part, from, to);
-      const expected = (sessionsMax * (to - from)) / slots;
-      return new LRUCache<string, Session>({
-        // Ids fall on the parts at random: seven standard deviations of room make the total the bound that is met first.
-        // Bounded by size, not by count, since room for a count is taken in advance: a quarter of a gigabyte by default.
-        maxSize: Math.ceil(expected + 7 * Math.sqrt(expected) + 8),
-        sizeCalculation: () => 1,
-        ttl: sessionTtlMs,
-        ttlResolution: 0,
-        perf,
-        dispose: () => {
-          this.#size--;
-        },
-      });
+      return new Map<string, Session>();
     });
     this.#sweeper = setInterval(() => this.sweepNextPart(), Math.max(1, Math.floor(sweepMs / parts)));
   }
@@ -70,63 +60,51 @@ export class MemorySessionStore implements SessionStore {
   }
 
   get(subId: string): Session | undefined {
-    // Not `get`: all sessions live equally long and none is evicted, so there is no recency to keep.
-    return this.#partOf(subId).peek(subId);
-  }
-
-  reserve(): boolean {
-    if (this.#isFull() && !this.#sweepForRoom()) return false;
-    this.#reserved++;
-    return true;
+    return this.#partOf(subId).get(subId);
   }
 
   add(subId: string, session: Session): boolean {
-    this.#reserved--;
-    const part = this.#partOf(subId);
-    if (part.size >= part.maxSize && !part.purgeStale()) return false;
-    // Counted from the session's creation: one restored after a restart is swept when its time is up, not four hours later.
-    part.set(subId, session, { start: session.createdMs });
+    if (this.#size >= this.#sessionsMax && !this.#sweepForRoom()) return false;
+    this.#partOf(subId).set(subId, session);
     this.#size++;
     return true;
   }
 
   delete(subId: string): void {
-    this.#partOf(subId).delete(subId);
+    if (this.#partOf(subId).delete(subId)) this.#size--;
   }
 
-  /** Drops the expired sessions of one part; parts take turns. */
+  /** Drops the expired sessions of one part, the oldest of which stand first; parts take turns. */
   sweepNextPart(): void {
-    this.#parts[this.#sweepNext]!.purgeStale();
+    const part = this.#parts[this.#sweepNext]!;
+    const oldestLiveMs = this.#clock.wallMs() - this.#sessionTtlMs;
+    for (const [subId, { createdMs }] of part) {
+      if (createdMs > oldestLiveMs) break;
+      part.delete(subId);
+      this.#size--;
+    }
     this.#sweepNext = (this.#sweepNext + 1) % this.#parts.length;
   }
 
   close(): void {
     clearInterval(this.#sweeper);
     for (const part of this.#parts) part.clear();
+    this.#size = 0;
   }
 
-  #isFull(): boolean {
-    return this.#size + this.#reserved >= this.#sessionsMax;
-  }
-
-  /**
-   * Sweeps part after part until there is room, but looks at no more sessions than one pause allows, and not again at once:
-   * a refusal must stay cheap just when there are many.
-   */
+  /** Sweeps part after part until there is room, but not again at once: a refusal must stay cheap just when there are many. */
   #sweepForRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#soughtRoomMs < bounds.sessionRoomSoughtMs) return false;
     this.#soughtRoomMs = nowMs;
-    let looked = 0;
-    for (let swept = 0; swept < this.#parts.length && looked < bounds.sessionsSweptAtOnce; swept++) {
-      looked += this.#parts[this.#sweepNext]!.size;
+    for (let swept = 0; swept < this.#parts.length; swept++) {
       this.sweepNextPart();
-      if (!this.#isFull()) return true;
+      if (this.#size < this.#sessionsMax) return true;
     }
     return false;
   }
 
-  #partOf(subId: string): LRUCache<string, Session> {
+  #partOf(subId: string): Map<string, Session> {
     const slot =
       (hexDigit(subId, slotDigits) << 12) |
       (hexDigit(subId, slotDigits + 1) << 8) |

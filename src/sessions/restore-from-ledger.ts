@@ -61,9 +61,8 @@ export class RestoreFromLedger {
     if (tenant === null) return;
     const subId = subIdText(sub);
     const { sessions, onKeyedSession } = this.#options;
-    if (sessions.reserve()) {
-      sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null });
-    }
+    // A store that has become smaller keeps the older sessions.
+    sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null });
     const keyed = parseKeyedRequest(key, payload);
     if (keyed !== null && typeof referrerTag === 'string') {
       onKeyedSession({ subId, tenant, createdMs, referrerTag, keyed });

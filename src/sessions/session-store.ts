@@ -4,9 +4,7 @@ import type { Session } from './session.ts';
 export interface SessionStore {
   /** Undefined when it is not here; whether it is expired is the caller's question. */
   get(subId: string): Session | undefined;
-  /** Takes room for one more session before anything is promised to a caller; false when the store is full (503). */
-  reserve(): boolean;
-  /** Puts a session in, using up a reservation. False when there is no room where its id belongs; the reservation is used up all the same. */
+  /** Puts a session in that is not here yet; false when the store is full (503). */
   add(subId: string, session: Session): boolean;
   delete(subId: string): void;
   /** Sessions held, expired ones not yet swept included. */

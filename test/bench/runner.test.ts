@@ -20,7 +20,7 @@ after(() => rm(folder, { recursive: true }));
 
 function options(): RunOptions {
   return {
-    scale: { rounds: 1, seconds: 1, connections: 8, roundRequests: 160, keys: 50 },
+    scale: { rounds: 1, seconds: 1, connections: 8, roundRequests: 160, keys: 50, historySessions: 10 },
     client: autocannonClient,
     folder,
     progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),

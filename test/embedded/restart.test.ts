@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createMarketplace, type Marketplace, type OfferView, type Partner, type Result } from '../../src/index.ts';
+import {
+  createMarketplace,
+  type Marketplace,
+  type OfferView,
+  type Partner,
+  type Result,
+  type SessionView,
+} from '../../src/index.ts';
+import { addSecret } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
@@ -27,10 +36,16 @@ interface Life {
   /** A session from before the restart that has seen three offers and clicked the first. */
   readonly subId: string;
   readonly offers: readonly OfferView[];
+  /** A request with an Idempotency-Key, and what it got. */
+  readonly retried: {
+    readonly body: { readonly referrer_tag: string; readonly metadata: { readonly page: number } };
+    readonly options: { readonly idempotencyKey: string };
+    readonly session: SessionView;
+  };
 }
 
 /** Lives one life on a folder, closes it, lets time pass, and starts another on the same folder with the same key. */
-async function afterRestart(t: TestContext, pauseMs = 0): Promise<Life> {
+async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: string) => {}): Promise<Life> {
   const dataDir = temporaryFolder();
   afterwards(t, () => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
@@ -41,31 +56,68 @@ async function afterRestart(t: TestContext, pauseMs = 0): Promise<Life> {
   const partner = first.partner(key);
   const { sub_id: subId } = ok(await partner.createSession({ referrer_tag: 'restart' }));
   ok(await partner.createSession({ referrer_tag: 'restart' }));
+  const [body, options] = [{ referrer_tag: 'restart', metadata: { page: 1 } }, { idempotencyKey: 'retry-1' }];
+  const retried = { body, options, session: ok(await partner.createSession(body, options)) };
   ok(await partner.submitInputs({ sub_id: subId, fields: fixture.complete }));
   const { offers } = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
   await first.followClick(offers[0]!.click_url);
   await first.close();
 
+  meanwhile(dataDir);
   clock.advance(pauseMs);
   const marketplace = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
   afterwards(t, () => marketplace.close());
-  return { clock, partner: marketplace.partner(key), marketplace, subId, offers };
+  return { clock, partner: marketplace.partner(key), marketplace, subId, offers, retried };
 }
 
 test('figures are what they were, without a question asked before the restart', async (t) => {
   const { partner, offers } = await afterRestart(t);
   const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
-  assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [2, 1, 1]);
+  assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 1, 1]);
   assert.equal(summary.rev_attributed, worthMicros(fixture, [offers[0]!.svc_offer_id]) / 1e6);
   assert.deepEqual(summary.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 0 }]);
 });
 
-test('live sessions are known and go on, though their fields must be sent again', async (t) => {
-  const { partner, subId } = await afterRestart(t);
-  assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'INSUFFICIENT_INPUTS');
-  const inputs = ok(await partner.submitInputs({ sub_id: subId, fields: fixture.complete }));
-  assert.equal(inputs.match_readiness, 'high');
+test('live sessions are there with their fields, and match what they matched', async (t) => {
+  const { partner, subId, offers } = await afterRestart(t);
+  const again = ok(await partner.getMarketplace({ sub_id: subId, max_offers: 3 }));
+  assert.deepEqual(
+    again.offers.map(({ click_url: _, ...offer }) => offer),
+    offers.map(({ click_url: _, ...offer }) => offer),
+  );
+  assert.equal(ok(await partner.submitInputs({ sub_id: subId, fields: {} })).match_readiness, 'high');
+  assert.deepEqual(ok(await partner.submitInputs({ sub_id: subId, fields: { state: null } })).missing_required, [
+    'state',
+  ]);
+});
+
+test('a retry after the restart gets the session of its first request, and counts nothing', async (t) => {
+  const { partner, retried } = await afterRestart(t);
+  const { body, options, session } = retried;
+  assert.deepEqual(ok(await partner.createSession(body, options)), session);
+  assert.equal(refusal(await partner.createSession({ referrer_tag: 'other' }, options)), 'IDEMPOTENCY_MISMATCH');
+  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
+  assert.equal(summary.sessions_total, 3);
+});
+
+test('a key is forgotten with its session, also when a restart lies between', async (t) => {
+  const { partner, clock, retried } = await afterRestart(t, 3 * 60 * 60 * 1000);
+  clock.advance(60 * 60 * 1000 - 1);
+  const { body, options, session } = retried;
+  assert.equal(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
+  clock.advance(1);
+  assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
+});
+
+test('all of it survives a secret that was added meanwhile', async (t) => {
+  const { partner, marketplace, subId, offers, retried } = await afterRestart(t, 0, (dataDir) => {
+    assert.equal(addSecret(join(dataDir, 'secrets.json')), 2);
+  });
   assert.ok(ok(await partner.getMarketplace({ sub_id: subId })).offers.length > 0);
+  assert.equal((await marketplace.followClick(offers[1]!.click_url)).kind, 'redirect');
+  assert.deepEqual(ok(await partner.createSession(retried.body, retried.options)), retried.session);
+  const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
+  assert.deepEqual([summary.sessions_total, summary.offer_clicks], [3, 2]);
 });
 
 test('live sessions end four hours after their creation, not after the restart', async (t) => {
@@ -83,7 +135,7 @@ test('sessions that expired meanwhile are expired, not unknown', async (t) => {
 
 test('the sessions a key has created today still count against its day', async (t) => {
   const { partner } = await afterRestart(t);
-  for (let count = 2; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
+  for (let count = 3; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
 });
 

@@ -140,7 +140,6 @@ class Bench {
 
   hold(sub: string, tenant: Tenant, ranked: Ranked): void {
     const fields = emptyPocketVector(tenant.vertical);
-    this.sessions.reserve();
     this.sessions.add(sub, { tenant, createdMs: this.clock.wallMs(), fields, ranked });
   }
 

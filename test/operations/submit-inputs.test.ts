@@ -71,7 +71,6 @@ class Bench {
   newSession(tenant: Tenant = liveTenant): string {
     const createdMs = this.clock.wallMs();
     const id = this.subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-    this.sessions.reserve();
     this.sessions.add(id, { tenant, createdMs, fields: emptyPocketVector(tenant.vertical), ranked: null });
     return id;
   }

@@ -34,7 +34,6 @@ class Bench {
     const fields = emptyPocketVector(liveTenant.vertical);
     const session = { tenant: liveTenant, createdMs: this.clock.wallMs(), fields, ranked: null };
     const id = this.issue();
-    this.sessions.reserve();
     this.sessions.add(id, session);
     return { id, session };
   }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { bounds } from '../../src/bounds.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { Session } from '../../src/sessions/session.ts';
 import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
@@ -27,11 +26,7 @@ const newId = (): string => `sub_${randomBytes(32).toString('hex')}`;
 /** Adds sessions until the store refuses; the ids of those it took. */
 function fill(store: MemorySessionStore, clock: ManualClock): string[] {
   const ids: string[] = [];
-  while (store.reserve()) {
-    const id = newId();
-    assert(store.add(id, session(clock.wallMs())));
-    ids.push(id);
-  }
+  for (let id = newId(); store.add(id, session(clock.wallMs())); id = newId()) ids.push(id);
   return ids;
 }
 
@@ -39,7 +34,6 @@ describe('MemorySessionStore', () => {
   it('finds the very session that was added, under its own id only', (t) => {
     const { clock, store } = openStore(t);
     const [id, added] = [newId(), session(clock.wallMs())];
-    store.reserve();
     assert(store.add(id, added));
     assert.equal(store.get(id), added);
     assert.equal(store.get(newId()), undefined);
@@ -49,7 +43,6 @@ describe('MemorySessionStore', () => {
   it('forgets a session that is deleted, and minds no second time', (t) => {
     const { clock, store } = openStore(t);
     const id = newId();
-    store.reserve();
     store.add(id, session(clock.wallMs()));
     store.delete(id);
     store.delete(id);
@@ -70,76 +63,38 @@ describe('MemorySessionStore', () => {
       assert.equal(store.size, sessionsMax);
       clock.advance(sessionTtlMs - 1);
       for (let i = 0; i < parts; i++) store.sweepNextPart();
-      assert.equal(store.reserve(), false);
+      assert.equal(store.add(newId(), session(clock.wallMs())), false);
       for (const id of ids) assert(store.get(id) !== undefined);
     });
   }
 
-  it('refuses a session rather than drop one when too many ids fall on the same part', (t) => {
-    const { clock, store } = openStore(t, { sessionsMax: 1_000, parts: 16 });
-    const held: string[] = [];
+  it('holds its number also when too many ids fall on the same part', (t) => {
+    const { clock, store } = openStore(t, { sessionsMax: 500, parts: 16 });
     for (let serial = 0; serial < 500; serial++) {
-      const id = `sub_${serial.toString(16).padStart(64, '0')}`;
-      assert(store.reserve());
-      if (store.add(id, session(clock.wallMs()))) held.push(id);
+      assert(store.add(`sub_${serial.toString(16).padStart(64, '0')}`, session(clock.wallMs())));
     }
-    assert(held.length < 500);
-    assert.equal(store.size, held.length);
-    for (const id of held) assert(store.get(id) !== undefined);
-    while (store.size < 1_000 && store.reserve()) store.add(newId(), session(clock.wallMs()));
-    assert.equal(store.size, 1_000, 'the reservations that came to nothing are given back');
-  });
-
-  it('counts room that is promised until the promise is used', (t) => {
-    const { clock, store } = openStore(t, { sessionsMax: 2 });
-    assert(store.reserve());
-    assert(store.reserve());
-    assert.equal(store.reserve(), false);
-    assert(store.add(newId(), session(clock.wallMs())));
-    assert(store.add(newId(), session(clock.wallMs())));
-    clock.advance(bounds.sessionRoomSoughtMs);
-    assert.equal(store.reserve(), false);
+    assert.equal(store.add(newId(), session(clock.wallMs())), false);
+    assert.equal(store.size, 500);
   });
 
   it('has room again after a session is deleted', (t) => {
     const { clock, store } = openStore(t, { sessionsMax: 5 });
     const [first] = fill(store, clock);
     store.delete(first!);
-    assert(store.reserve());
+    assert(store.add(newId(), session(clock.wallMs())));
   });
 
-  it('finds no session past its time, judged by the clock', (t) => {
-    const { clock, store } = openStore(t);
+  it('drops a session when its time is over, to the millisecond, however often it was asked for', (t) => {
+    const { clock, store } = openStore(t, { parts: 1 });
     const id = newId();
-    store.reserve();
-    store.add(id, session(clock.wallMs()));
-    clock.advance(sessionTtlMs - 1);
+    store.add(id, session(clock.wallMs() - 1_000));
+    clock.advance(sessionTtlMs - 1_001);
+    store.sweepNextPart();
     assert(store.get(id) !== undefined);
-    clock.advance(2);
+    clock.advance(1);
+    store.sweepNextPart();
     assert.equal(store.get(id), undefined);
-  });
-
-  it('keeps a session for its time however often it is asked for', (t) => {
-    const { clock, store } = openStore(t);
-    const id = newId();
-    store.reserve();
-    store.add(id, session(clock.wallMs()));
-    for (let hours = 0; hours < 5; hours++) {
-      store.get(id);
-      clock.advance(60 * 60 * 1000);
-    }
-    assert.equal(store.get(id), undefined);
-  });
-
-  it('counts the time of a session from its creation, not from when it was added', (t) => {
-    const { clock, store } = openStore(t);
-    const id = newId();
-    store.reserve();
-    store.add(id, session(clock.wallMs() - sessionTtlMs + 1_000));
-    clock.advance(999);
-    assert(store.get(id) !== undefined);
-    clock.advance(2);
-    assert.equal(store.get(id), undefined);
+    assert.equal(store.size, 0);
   });
 
   it('drops expired sessions when its parts are swept, and live ones never', (t) => {
@@ -147,7 +102,6 @@ describe('MemorySessionStore', () => {
     const addSome = () =>
       Array.from({ length: 200 }, () => {
         const id = newId();
-        store.reserve();
         store.add(id, session(clock.wallMs()));
         return id;
       });
@@ -165,7 +119,6 @@ describe('MemorySessionStore', () => {
       const { clock, store } = openStore(t, { sessionsMax: 10, parts });
       fill(store, clock);
       clock.advance(sessionTtlMs + 1);
-      assert(store.reserve());
       assert(store.add(newId(), session(clock.wallMs())));
     });
   }
@@ -185,7 +138,6 @@ describe('MemorySessionStore', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
         assert.equal(store.get(text), undefined);
         store.delete(text);
-        store.reserve();
         assert(store.add(text, session(clock.wallMs())));
         assert(store.get(text) !== undefined);
         store.delete(text);

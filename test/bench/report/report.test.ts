@@ -32,12 +32,13 @@ const report: Report = {
   startedAt: '2026-01-02T03:04:05.000Z',
   quick: false,
   machine: { cpu: 'A CPU', cores: 2, memoryGiB: 8, system: 'Linux 6', node: 'v22', disk: 'ext4', loadAverage: 0.1 },
-  scale: { rounds: 3, seconds: 1, connections: 64, roundRequests: 10, keys: 10 },
+  scale: { rounds: 3, seconds: 1, connections: 64, roundRequests: 10, keys: 10, historySessions: 10 },
   scenarios: [
     { name: 'session', title: 'POST /session', targetRatio: 0.35, client: 'wrk', bodyBytes: 220, rounds },
     { name: 'click', title: 'GET /c', targetRatio: 0.45, client: 'wrk', bodyBytes: 0, rounds },
   ],
   micro: [{ name: 'a/b: c', medianNs: 1_234.4, p99Ns: 2_000 }],
+  history: [{ name: 'records', value: '1 MB', beside: 'at most 2 MB' }],
 };
 
 test('throughput is compared within a round, then the middle round counts', () => {
@@ -61,6 +62,7 @@ test('the tables say what was reached and what was missed', () => {
   assert.match(line('| GET /c '), /0\.45 .* missed \|$/);
   assert.match(line('| session, service '), /\| 220 \| 50 \| 20\.0 \| 20\.0 \| 1\.00 \/ 2\.00 \/ 3\.00 \| 50 % \|$/);
   assert.match(line('| a/b: c '), /1,234 \| 2,000 \|$/);
+  assert.match(line('| records '), /1 MB \| at most 2 MB \|$/);
 });
 
 test('a client that used up its core is named, and the reader warned', () => {

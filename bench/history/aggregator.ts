@@ -1,0 +1,71 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
+import { openEventLog } from '../../src/events/file-event-log.ts';
+import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/support/ledger-records.ts';
+import type { HistoryFigure, HistoryMeasure, HistoryScale } from './history.ts';
+
+const targetPerSecond = 150_000;
+const tags = 40;
+const offers = 48;
+
+/** The aggregator's fold over a ledger in which each session has a view of five offers and every other one a click. */
+export const aggregator: HistoryMeasure = {
+  name: 'analytics/ledger-follower: records folded a second',
+  async measure({ folder, sessions }: HistoryScale): Promise<HistoryFigure[]> {
+    const own = await mkdtemp(join(folder, 'aggregator-'));
+    const ledgerFolder = join(own, 'ledger');
+    const storeFile = join(own, 'analytics.sqlite');
+    try {
+      const records = await writeLedger(ledgerFolder, sessions);
+      const follower = new LedgerFollower(ledgerFolder, storeFile, () => {});
+      const started = performance.now();
+      while (follower.foldedPosition < records) follower.fold(records);
+      const seconds = (performance.now() - started) / 1_000;
+      follower.close();
+      const perMillion = (bytes: number) => `${Math.round(bytes / sessions)} MB`;
+      return [
+        {
+          name: `records folded a second, ${records.toLocaleString('en-US')} in all`,
+          value: Math.round(records / seconds).toLocaleString('en-US'),
+          beside: `at least ${targetPerSecond.toLocaleString('en-US')}`,
+        },
+        {
+          name: 'analytics store for a million sessions',
+          value: perMillion((await stat(storeFile)).size),
+          beside: '-',
+        },
+      ];
+    } finally {
+      await rm(own, { recursive: true });
+    }
+  },
+};
+
+/** Sessions as they come in over a month, each followed a little later by its view and its click. How many records that are. */
+async function writeLedger(folder: string, sessions: number): Promise<number> {
+  const log = await openEventLog({ folder, shard: 0, durability: 'write' });
+  const startMs = Date.UTC(2026, 0, 1);
+  const spacingMs = Math.max(1, Math.floor((30 * 24 * 60 * 60 * 1000) / sessions));
+  const sub = (serial: number) => subOf({ createdMs: startMs + serial * spacingMs, serial });
+  const write = async (record: LedgerRecord) => {
+    // One in some is waited for, so that what is pending stays within the log's bounds.
+    if (log.appendedPosition % 500 === 0) await log.append(record);
+    else log.note(record);
+  };
+  for (let serial = 0; serial < sessions + 200; serial++) {
+    if (serial < sessions) await write(createdRecord(sub(serial), { tag: `tag-${serial % tags}` }));
+    const viewed = serial - 100;
+    if (viewed >= 0 && viewed < sessions) await write(viewedRecord(sub(viewed), shownTo(viewed)));
+    const clicked = serial - 200;
+    if (clicked >= 0 && clicked % 2 === 0) await write(clickedRecord(sub(clicked), shownTo(clicked)[clicked % 5]!));
+  }
+  const records = log.appendedPosition;
+  await log.close();
+  return records;
+}
+
+function shownTo(serial: number): string[] {
+  return Array.from({ length: 5 }, (_, place) => `offer-${(serial * 7 + place) % offers}`);
+}

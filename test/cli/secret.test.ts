@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openSecretFile } from '../../src/secrets/secret-file.ts';
+import { marketplaceOnFreshFolder } from './support.ts';
+
+test('rotate adds a secret that signs from then on, and keeps the older ones', async (t) => {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  const path = join(folder, 'secrets.json');
+  mkdirSync(folder);
+  const before = openSecretFile(path, false);
+  const { code, stdout } = await run('secret', 'rotate');
+  assert.equal(code, 0);
+  assert.match(stdout, /^added secret 2; .*next start\n$/);
+  const after = openSecretFile(path, true);
+  assert.deepEqual(after.numbers, [1, 2]);
+  assert.equal(after.newest.number, 2);
+  assert.deepEqual(after.key(1, 'sub-id'), before.key(1, 'sub-id'));
+  assert.notDeepEqual(after.key(2, 'sub-id'), before.key(1, 'sub-id'));
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert(!stdout.includes(after.newest.bytes.toString('hex')));
+});
+
+test('rotate makes no secret where the service has made none', async (t) => {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  const { code, stdout, stderr } = await run('secret', 'rotate');
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^marketplace: .*secrets\.json is missing.*SVC_SECRET_FILE.*\n$/);
+  assert(!existsSync(join(folder, 'secrets.json')));
+});
+
+test('rotate refuses a file it cannot read, and one without a number left, and leaves both alone', async (t) => {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  const path = join(folder, 'secrets.json');
+  mkdirSync(folder);
+  const full = JSON.stringify({ secrets: [{ number: 255, hex: 'a'.repeat(64) }] });
+  for (const [text, reason] of [
+    ['{', /is not JSON/],
+    [full, /no number after it/],
+  ] as const) {
+    writeFileSync(path, text);
+    const { code, stderr } = await run('secret', 'rotate');
+    assert.equal(code, 1);
+    assert.match(stderr, reason);
+    assert.equal(readFileSync(path, 'utf8'), text);
+  }
+});

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { LogUnavailable } from '../../src/events/event-log.ts';
+import { FileJournal } from '../../src/journal/file-journal.ts';
+import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { subOf } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-journal.ts';
+
+const ttlMs = 4 * 60 * 60 * 1000;
+
+function subNumbered(serial: number): Buffer {
+  return subOf({ createdMs: 1_790_000_000_000, serial });
+}
+
+function append({ journal }: TemporaryJournal, serial: number, changes: readonly number[] = [0, serial]) {
+  return journal.append(subNumbered(serial), changes);
+}
+
+function epochs(temporary: TemporaryJournal): string[] {
+  return readdirSync(temporary.folder).sort();
+}
+
+test('merges come back after a restart, in order', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  await append(temporary, 1, [0, 5_000, 3, -1]);
+  await append(temporary, 2, []);
+  await append(temporary, 1, [0, 6_000]);
+  assert.deepEqual(await temporary.merges(), [
+    { sub: subNumbered(1), changes: [0, 5_000, 3, -1] },
+    { sub: subNumbered(2), changes: [] },
+    { sub: subNumbered(1), changes: [0, 6_000] },
+  ]);
+});
+
+test('whatever is appended, together or apart and over whatever restarts, comes back once and in order', async (t) => {
+  const turns = fc.array(fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('restart' as const)), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(turns, async (commands) => {
+      const temporary = await openTemporaryJournal(t);
+      let appended = 0;
+      for (const command of commands) {
+        if (command === 'restart') {
+          await temporary.merges();
+          continue;
+        }
+        // More than a batch holds in one turn, at times.
+        await Promise.all(Array.from({ length: command }, () => append(temporary, ++appended)));
+      }
+      const kept = await temporary.merges();
+      assert.deepEqual(
+        kept.map(({ changes }) => changes[1]),
+        Array.from({ length: appended }, (_, i) => i + 1),
+      );
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('what was answered is there when the process dies at that moment', async (t) => {
+  const temporary = await openTemporaryJournal(t, { durability: 'fsync' });
+  const copies: string[] = [];
+  t.after(() => {
+    for (const copy of copies) rmSync(copy, { recursive: true });
+  });
+  for (let serial = 1; serial <= 5; serial++) {
+    await append(temporary, serial);
+    const copy = mkdtempSync(join(tmpdir(), 'journal-copy-'));
+    cpSync(temporary.folder, copy, { recursive: true });
+    copies.push(copy);
+  }
+  for (const [index, folder] of copies.entries()) {
+    let merges = 0;
+    const onMerge = () => {
+      merges++;
+    };
+    const journal = await FileJournal.open({ ...temporary.options, folder, onMerge });
+    await journal.close();
+    assert.equal(merges, index + 1);
+  }
+});
+
+test('nothing on disk tells a sub_id or a value', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  const sub = subNumbered(1);
+  await temporary.journal.append(sub, [0, 0x0badcafe]);
+  await temporary.journal.close();
+  const bytes = epochs(temporary).flatMap((epoch) =>
+    readdirSync(join(temporary.folder, epoch)).map((name) => readFileSync(join(temporary.folder, epoch, name))),
+  );
+  assert(bytes.length > 0);
+  for (const file of bytes) {
+    assert.equal(file.indexOf(sub.subarray(0, 12)), -1);
+    assert.equal(file.indexOf(Buffer.from('0badcafe', 'hex')), -1);
+  }
+});
+
+test('two runs seal the same merge differently', async (t) => {
+  const written: string[] = [];
+  for (let run = 0; run < 2; run++) {
+    const temporary = await openTemporaryJournal(t);
+    await append(temporary, 1);
+    await temporary.journal.close();
+    const [epoch] = epochs(temporary);
+    const [segment] = readdirSync(join(temporary.folder, epoch!));
+    written.push(
+      readFileSync(join(temporary.folder, epoch!, segment!))
+        .subarray(-40)
+        .toString('hex'),
+    );
+  }
+  assert.notEqual(written[0], written[1]);
+});
+
+test('a new epoch begins after a quarter of an hour with merges, and not without', async (t) => {
+  const clock = new ManualClock();
+  const temporary = await openTemporaryJournal(t, { clock });
+  clock.advance(bounds.journalEpochMs);
+  await temporary.journal.tend();
+  assert.equal(epochs(temporary).length, 1);
+  await append(temporary, 1);
+  await temporary.journal.tend();
+  assert.equal(epochs(temporary).length, 2);
+  await append(temporary, 2);
+  clock.advance(bounds.journalEpochMs - 1);
+  await temporary.journal.tend();
+  assert.equal(epochs(temporary).length, 2);
+  assert.deepEqual(
+    (await temporary.merges()).map(({ changes }) => changes),
+    [
+      [0, 1],
+      [0, 2],
+    ],
+  );
+});
+
+test('merges that arrive while a new epoch begins stand before those of the new one', async (t) => {
+  const clock = new ManualClock();
+  const temporary = await openTemporaryJournal(t, { clock });
+  await append(temporary, 1);
+  clock.advance(bounds.journalEpochMs);
+  const pending: Promise<void>[] = [];
+  const tending = temporary.journal.tend();
+  for (let serial = 2; serial < 40; serial++) {
+    pending.push(append(temporary, serial));
+    if (serial % 5 === 0) await new Promise(setImmediate);
+  }
+  await Promise.all([tending, ...pending]);
+  assert.equal(epochs(temporary).length, 2);
+  const kept = await temporary.merges();
+  assert.deepEqual(
+    kept.map(({ changes }) => changes[1]),
+    Array.from({ length: 39 }, (_, i) => i + 1),
+  );
+});
+
+test('an epoch goes when every session changed in it is over, to the millisecond', async (t) => {
+  const clock = new ManualClock();
+  const temporary = await openTemporaryJournal(t, { clock });
+  const [first] = epochs(temporary);
+  clock.advance(bounds.journalEpochMs);
+  await append(temporary, 1);
+  await temporary.journal.tend();
+  clock.advance(ttlMs - 1);
+  await temporary.journal.tend();
+  assert(epochs(temporary).includes(first!));
+  clock.advance(1);
+  await temporary.journal.tend();
+  assert(!epochs(temporary).includes(first!));
+});
+
+test('a restart removes what is over, and epochs in which nothing happened', async (t) => {
+  const clock = new ManualClock();
+  const temporary = await openTemporaryJournal(t, { clock });
+  for (let i = 0; i < 3; i++) await temporary.merges();
+  assert.equal(epochs(temporary).length, 1);
+  await append(temporary, 1);
+  clock.advance(ttlMs);
+  await temporary.merges();
+  assert.equal(epochs(temporary).length, 1);
+  assert.deepEqual(await temporary.merges(), []);
+});
+
+test('an epoch whose removal was cut short is removed, not read', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  await append(temporary, 1);
+  const gone = join(temporary.folder, '0001700000000000.gone');
+  mkdirSync(gone);
+  writeFileSync(join(gone, '0000000000000002.log'), 'half an epoch');
+  assert.equal((await temporary.merges()).length, 1);
+  assert(!epochs(temporary).includes('0001700000000000.gone'));
+});
+
+test('a wall clock set back does not mix up the order', async (t) => {
+  const clock = new ManualClock();
+  const temporary = await openTemporaryJournal(t, { clock });
+  await append(temporary, 1);
+  clock.setWall(clock.wallMs() - 60_000);
+  await temporary.merges();
+  await append(temporary, 2);
+  assert.deepEqual(
+    (await temporary.merges()).map(({ changes }) => changes[1]),
+    [1, 2],
+  );
+});
+
+test('batches refused while the disk is full leave no gap behind', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  await append(temporary, 1);
+  temporary.breakFiles();
+  await assert.rejects(append(temporary, 2), LogUnavailable);
+  assert.equal(temporary.journal.healthy, false);
+  for (let i = 0; i < 3; i++) {
+    await assert.rejects(append(temporary, 3), (fault) => fault instanceof LogUnavailable && !fault.taken);
+  }
+  temporary.repair();
+  while (!temporary.journal.healthy) await new Promise(setImmediate);
+  await append(temporary, 4);
+  // The second was taken, and so it is there in the end.
+  assert.deepEqual(
+    (await temporary.merges()).map(({ changes }) => changes[1]),
+    [1, 2, 4],
+  );
+});
+
+test('it opens while older secrets are listed, and says so when its own is not', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  await append(temporary, 1);
+  const secret = { number: 1, bytes: temporary.options.secrets.newest.bytes };
+  const other = { number: 2, bytes: Buffer.alloc(32, 2) };
+  assert.equal((await temporary.merges({ secrets: new SecretRing([secret, other]) })).length, 1);
+  await append(temporary, 2);
+  await temporary.journal.close();
+  await assert.rejects(temporary.merges({ secrets: new SecretRing([secret]) }), /LogDamaged|secret 2.*does not list/);
+  const replaced = new SecretRing([{ number: 1, bytes: Buffer.alloc(32, 9) }, other]);
+  await assert.rejects(temporary.merges({ secrets: replaced }), /does not open/);
+  assert.equal((await temporary.merges({ secrets: new SecretRing([secret, other]) })).length, 2);
+});
+
+test('closing twice is once, makes all durable, and refuses what comes after', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  const pending = append(temporary, 1);
+  await Promise.all([temporary.journal.close(), temporary.journal.close()]);
+  await pending;
+  await assert.rejects(append(temporary, 2), LogUnavailable);
+  assert.equal((await temporary.merges()).length, 1);
+});
