@@ -40,7 +40,12 @@ export class SessionRecord {
   isFrozen = false;
   #settled = noFigures;
   #settledLinks: Link[] = [];
+  /** Of views that a crash has taken back: a click on one redirects and counts nothing. */
+  #lostLinks: Link[] = [];
   #open: OpenEvent[] = [];
+  /** Offers of the settled views. */
+  readonly #shown = new Set<string>();
+  /** Offers whose click counts. */
   readonly #counted = new Set<string>();
 
   constructor(subId: string, tag: string, mode: Mode) {
@@ -50,7 +55,8 @@ export class SessionRecord {
   }
 
   get links(): Link[] {
-    return [...this.#settledLinks, ...this.#open.flatMap(({ links }) => links)].slice(-linksKept);
+    const openLinks = this.#open.flatMap(({ links }) => links);
+    return [...this.#settledLinks, ...openLinks, ...this.#lostLinks].slice(-linksKept);
   }
 
   /** All that was answered and all that was not: what it amounts to while the server lives. */
@@ -58,17 +64,18 @@ export class SessionRecord {
     return this.#open.reduce((sum, { adds }) => addFigures(sum, adds), this.#settled);
   }
 
-  /** An answer that showed offers; `answeredAt` is Infinity, and the links are unknown, when none came. */
+  /** An answer that showed offers; when none came, `answeredAt` is Infinity. Without links it is not known what it showed. */
   viewed(links: readonly Link[], answeredAt: number): void {
     this.#open.push({ adds: { ...noFigures, views: 1 }, links, offerId: null, answeredAt });
   }
 
   /**
    * A click on one of its links. `durable`: answered as D10 wants it, after its record; `late`: answered so slowly that
-   * the redirect may not have waited for the record; `lost`: not answered. False for the repeat of a click noted before.
+   * the redirect may not have waited for the record; `lost`: not answered. False for one that counts nothing: a repeat, or
+   * on an offer that the session was never shown, as far as the ledger knows.
    */
   clicked({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
-    if (this.#counted.has(offerId)) return false;
+    if (this.#counted.has(offerId) || !this.#isShown(offerId)) return false;
     this.#counted.add(offerId);
     const adds = { views: 0, clicks: 1, attributedMicros: micros };
     this.#open.push({
@@ -110,16 +117,27 @@ export class SessionRecord {
     );
   }
 
+  #isShown(offerId: string): boolean {
+    return this.#shown.has(offerId) || this.#open.some(({ links }) => links.some((link) => link.offerId === offerId));
+  }
+
   #settle(survivors: number): void {
     for (const [index, { adds, links, offerId }] of this.#open.entries()) {
       if (index < survivors) {
         this.#settled = addFigures(this.#settled, adds);
         this.#settledLinks.push(...links);
-      } else if (offerId !== null) {
+        for (const link of links) this.#shown.add(link.offerId);
+        // It may have shown what the lost ones did.
+        if (adds.views > 0 && links.length === 0) this.#lostLinks = [];
+        continue;
+      }
+      this.#lostLinks.push(...links);
+      if (offerId !== null) {
         this.#counted.delete(offerId);
       }
     }
     this.#settledLinks = this.#settledLinks.slice(-linksKept);
+    this.#lostLinks = this.#lostLinks.slice(-linksKept);
     this.#open = [];
   }
 }
