@@ -208,7 +208,7 @@ export class Load {
     const isLost = answers.every((answer) => answer === null);
     const counts = session.clicked(link, isLost ? 'lost' : isLate ? 'late' : 'durable', expectations.now());
     if (counts && !isLost && !isLate) expectations.durableSince(sentAt);
-    tally.add(isLost ? 'clicks unanswered' : counts ? 'clicks answered' : 'clicks answered that count nothing');
+    tally.add(isLost ? 'clicks unanswered' : counts ? 'clicks answered' : 'repeated clicks answered');
   }
 
   async #queryOwn(session: SessionRecord): Promise<void> {

@@ -15,23 +15,20 @@ function viewed(...views: readonly (readonly [links: readonly Link[], answeredAt
 
 const figures = (views: number, clicks = 0, attributedMicros = 0): Figures => ({ views, clicks, attributedMicros });
 
-test('a view that was answered may be gone, and then a click on it counts nothing until it is shown again', () => {
-  const session = viewed([[first], 10], [[second], 20]);
+test('a view that was answered may be gone, and its links with it', () => {
+  const session = viewed([[first], 10], [[first, second], 20]);
   session.settle(figures(1), 0);
-  assert.deepEqual(session.links, [first, second]);
-  assert.equal(session.clicked(second, 'durable', 30), false);
+  assert.deepEqual(session.links, [first]);
   assert.deepEqual(session.figures, figures(1));
-  session.viewed([second], 40);
-  assert.equal(session.clicked(second, 'durable', 50), true);
-  assert.deepEqual(session.figures, figures(2, 1, 2_500_000));
+  assert.equal(session.lostLink, second);
 });
 
-test('a lost view is not clicked on any more once another may have shown the same', () => {
-  const session = viewed([[first], 10]);
-  session.settle(figures(0), 0);
-  session.viewed([], unanswered);
+test('no link is taken for lost where a view whose answer was lost may have shown it, too', () => {
+  const session = viewed([[], unanswered]);
   session.settle(figures(1), 0);
-  assert.deepEqual(session.links, []);
+  session.viewed([first], 10);
+  session.settle(figures(1), 0);
+  assert.deepEqual([session.links, session.lostLink], [[], null]);
 });
 
 test('a view that was answered before something durable must be there', () => {

@@ -40,11 +40,11 @@ export class SessionRecord {
   isFrozen = false;
   #settled = noFigures;
   #settledLinks: Link[] = [];
-  /** Of views that a crash has taken back: a click on one redirects and counts nothing. */
-  #lostLinks: Link[] = [];
+  #lostLink: Link | null = null;
   #open: OpenEvent[] = [];
-  /** Offers of the settled views. */
+  /** Offers of the settled views, as far as their answers came. */
   readonly #shown = new Set<string>();
+  #isShownKnown = true;
   /** Offers whose click counts. */
   readonly #counted = new Set<string>();
 
@@ -55,8 +55,12 @@ export class SessionRecord {
   }
 
   get links(): Link[] {
-    const openLinks = this.#open.flatMap(({ links }) => links);
-    return [...this.#settledLinks, ...openLinks, ...this.#lostLinks].slice(-linksKept);
+    return [...this.#settledLinks, ...this.#open.flatMap(({ links }) => links)].slice(-linksKept);
+  }
+
+  /** On an offer that was shown in vain, since the last crash took back its only view: a click on it counts nothing. */
+  get lostLink(): Link | null {
+    return this.#lostLink;
   }
 
   /** All that was answered and all that was not: what it amounts to while the server lives. */
@@ -71,11 +75,10 @@ export class SessionRecord {
 
   /**
    * A click on one of its links. `durable`: answered as D10 wants it, after its record; `late`: answered so slowly that
-   * the redirect may not have waited for the record; `lost`: not answered. False for one that counts nothing: a repeat, or
-   * on an offer that the session was never shown, as far as the ledger knows.
+   * the redirect may not have waited for the record; `lost`: not answered. False for a repeat, which counts nothing.
    */
   clicked({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
-    if (this.#counted.has(offerId) || !this.#isShown(offerId)) return false;
+    if (this.#counted.has(offerId)) return false;
     this.#counted.add(offerId);
     const adds = { views: 0, clicks: 1, attributedMicros: micros };
     this.#open.push({
@@ -117,27 +120,21 @@ export class SessionRecord {
     );
   }
 
-  #isShown(offerId: string): boolean {
-    return this.#shown.has(offerId) || this.#open.some(({ links }) => links.some((link) => link.offerId === offerId));
-  }
-
   #settle(survivors: number): void {
+    const lost: Link[] = [];
     for (const [index, { adds, links, offerId }] of this.#open.entries()) {
       if (index < survivors) {
         this.#settled = addFigures(this.#settled, adds);
         this.#settledLinks.push(...links);
         for (const link of links) this.#shown.add(link.offerId);
-        // It may have shown what the lost ones did.
-        if (adds.views > 0 && links.length === 0) this.#lostLinks = [];
-        continue;
-      }
-      this.#lostLinks.push(...links);
-      if (offerId !== null) {
-        this.#counted.delete(offerId);
+        if (adds.views > 0 && links.length === 0) this.#isShownKnown = false;
+      } else {
+        lost.push(...links);
+        if (offerId !== null) this.#counted.delete(offerId);
       }
     }
     this.#settledLinks = this.#settledLinks.slice(-linksKept);
-    this.#lostLinks = this.#lostLinks.slice(-linksKept);
+    this.#lostLink = (this.#isShownKnown && lost.find((link) => !this.#shown.has(link.offerId))) || null;
     this.#open = [];
   }
 }

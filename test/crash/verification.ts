@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type Random, wholeNumber } from '../../bench/population/random.ts';
-import type { Mode } from '../../src/index.ts';
+import type { MarketplaceView, Mode } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import type { Expectations } from './expectations.ts';
 import { addFigures, figuresOf, noFigures, sameFigures } from './figures.ts';
+import { offerLink } from './offer-link.ts';
 import type { Partner } from './partner.ts';
 import { mergeFields, readinessOf } from './pocket-fields.ts';
 import { SessionRecord } from './session-record.ts';
@@ -37,7 +38,8 @@ export interface VerificationOptions {
  * - A session, a merge or a click that was answered is there, once. One that was not may be there, once. A retry with the
  *   same Idempotency-Key finds the first if there is one.
  * - A view does not wait for the log (D8), so one that was answered may be gone; but then so is everything of its session
- *   that came after it, and nothing in the whole service that came after it had been answered as durable.
+ *   that came after it, and nothing in the whole service that came after it had been answered as durable. A click on what
+ *   only a lost view showed redirects and counts nothing (D10).
  * - Every figure of a tag is the sum of its sessions' figures.
  */
 export async function verify(options: VerificationOptions): Promise<void> {
@@ -114,6 +116,10 @@ async function settleFigures(
   session.settle(found, expectations.barrier);
   session.isFrozen = false;
   tally.add('views lost before they were durable or answered', expected.views - found.views);
+  if (session.lostLink !== null) {
+    assert.equal((await wire.click(session.lostLink.path))?.status, 302);
+    tally.add('clicks on what a lost view showed');
+  }
   tally.add('sessions compared after a restart');
 }
 
@@ -130,8 +136,12 @@ async function compareFields(options: VerificationOptions, session: SessionRecor
     return JSON.stringify(held) === JSON.stringify({ ...wanted, missing_required, missing_conditional });
   });
   if (fitting.length > 0 && offersToo && held.match_readiness !== 'insufficient') {
-    const offers = await offersOf(options, partner, subId);
-    session.viewed([], options.expectations.now());
+    const view = await viewOf(options, partner, subId);
+    const offers = comparable(view);
+    // What its clicks are worth is not known where the credit band is not.
+    const links =
+      pendingMerge === null ? view.offers.map((offer) => offerLink(offer, mode, fields.credit_score_range)) : [];
+    session.viewed(links, options.expectations.now());
     const references = await Promise.all(fitting.map((candidate) => referenceOffers(options, partner, candidate)));
     fitting = fitting.filter((_, index) => references[index] === offers);
     tally.add('sessions whose offers were compared');
@@ -158,12 +168,15 @@ async function referenceOffers(options: VerificationOptions, partner: Partner, f
   const created = await answered(() => wire.createSession(partner, { referrer_tag: referenceTag }, null));
   const { sub_id: subId } = sessionOf(created);
   await answered(() => wire.submitInputs(partner, subId, fields));
-  return offersOf(options, partner, subId);
+  return comparable(await viewOf(options, partner, subId));
+}
+
+async function viewOf({ wire }: VerificationOptions, partner: Partner, subId: string): Promise<MarketplaceView> {
+  return marketplaceOf(await answered(() => wire.getMarketplace(partner, subId, maxOffers)));
 }
 
 /** Everything an answer says that depends on the borrower's fields. */
-async function offersOf({ wire }: VerificationOptions, partner: Partner, subId: string): Promise<string> {
-  const view = marketplaceOf(await answered(() => wire.getMarketplace(partner, subId, maxOffers)));
+function comparable(view: MarketplaceView): string {
   const offers = view.offers.map(({ click_url: _, ...offer }) => offer);
   return JSON.stringify([view.match_quality, view.total_offers, offers]);
 }
