@@ -10,6 +10,9 @@ const verticalSegment = 'personal-loans';
 /** How often, and how long apart, a question is asked again that a server just started answers with 503. */
 const patience = { times: 50, pauseMs: 200 };
 
+/** The service answers 503 by itself long before (D2). */
+const answerWaitMs = 30_000;
+
 export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click';
 
 /**
@@ -61,14 +64,28 @@ export class Wire {
 
   async #send(operation: Operation, request: () => Promise<Answer>): Promise<Answer | null> {
     this.#beforeSend(operation);
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new NoAnswer()), answerWaitMs);
+    });
     try {
-      return await request();
+      return await Promise.race([request(), tooLate]);
     } catch (fault) {
       // The client judges every answer by what they have in common, and a bad one is not a lost one.
-      if (fault instanceof AssertionError) throw fault;
+      if (fault instanceof AssertionError || fault instanceof NoAnswer) throw fault;
       this.isCut = true;
       return null;
+    } finally {
+      clearTimeout(timer);
     }
+  }
+}
+
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+
+  constructor() {
+    super(`neither an answer nor a lost connection after ${answerWaitMs} ms`);
   }
 }
 
