@@ -6,7 +6,7 @@ import { anySeed, runCrashes, seedMax } from './crash-run.ts';
 
 const usage = `Usage: make crash-test [CYCLES=n] [SEED=n], or bin/with-node node test/crash/main.ts [options]
 
-  --cycles N   how often the server is killed (default 200: a quarter of an hour); sessions live for four hours, and the
+  --cycles N   how often the server is killed (default 200); sessions live for four hours, and the
                run must end before the first of them does
   --seed N     what decides the load and the moments of the kills; a random one by default
   --help       this text
