@@ -108,6 +108,8 @@ export const bounds = {
   keyReadWaitMs: 20,
   /** How long a command waits for another process that is writing the key file. */
   keyWriteWaitMs: 5_000,
+  /** How often a new key file tries for the lock that its journal mode needs. */
+  keyWalRetryMs: 5,
   accountNameCharactersMax: 64,
   /** The last moment a JavaScript date can tell; an expiry beyond it could not be shown. */
   keyExpiryMsMax: 8_640_000_000_000_000,

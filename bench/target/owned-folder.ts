@@ -15,6 +15,8 @@ process.on('exit', () => {
 export interface OwnedFolder {
   readonly path: string;
   remove(): Promise<void>;
+  /** Lets it outlive this process after all, for somebody to look at; `remove` leaves it alone from now on. */
+  keep(): void;
 }
 
 export async function makeOwnedFolder(parent: string, prefix: string): Promise<OwnedFolder> {
@@ -23,7 +25,11 @@ export async function makeOwnedFolder(parent: string, prefix: string): Promise<O
   return {
     path,
     remove: async () => {
+      if (!existing.has(path)) return;
       await rm(path, { recursive: true, force: true });
+      existing.delete(path);
+    },
+    keep: () => {
       existing.delete(path);
     },
   };

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
 
 /**
  * The key file (D4): a small SQLite database that the command line writes and a running server follows. Numbers are handed
@@ -54,7 +55,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
     // Created here, not by SQLite, so that it and the files SQLite puts beside it are nobody else's to read.
     closeSync(openSync(path, 'a', 0o600));
     database = new Database(path, { timeout: waitMs });
-    migrate(database, path);
+    migrate(database, path, waitMs);
     return database;
   } catch (error) {
     database?.close();
@@ -65,9 +66,9 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   }
 }
 
-function migrate(database: Database.Database, path: string): void {
+function migrate(database: Database.Database, path: string, waitMs: number): void {
   if (versionOf(database) === schemaVersion) return;
-  database.pragma('journal_mode = WAL');
+  switchToWal(database, waitMs);
   database
     .transaction(() => {
       // Another process may have been here between the look above and the lock of this transaction.
@@ -80,6 +81,21 @@ function migrate(database: Database.Database, path: string): void {
       database.pragma(`user_version = ${schemaVersion}`);
     })
     .immediate();
+}
+
+/** SQLite's own timeout does not hold here: it fails at once when another process has a lock, and that may be doing the same. */
+function switchToWal(database: Database.Database, waitMs: number): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let waited = 0; ; waited += bounds.keyWalRetryMs) {
+    try {
+      database.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!isBusy || waited >= waitMs) throw error;
+    }
+    Atomics.wait(pause, 0, 0, bounds.keyWalRetryMs);
+  }
 }
 
 function versionOf(database: Database.Database): number {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { KeyFileError, keyFilePath, openKeyFile } from '../../src/access/key-file.ts';
 import { noOwnLimits } from '../../src/access/key-limits.ts';
@@ -9,6 +12,8 @@ import { isAccountName, KeyRegister } from '../../src/access/key-register.ts';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
+
+const lockAWhile = fileURLToPath(new URL('children/lock-a-while.ts', import.meta.url));
 
 test('an issued key is listed with all about it but the key', (t) => {
   const folder = temporaryFolder(t);
@@ -104,6 +109,26 @@ test('a key file of a newer version is refused and left alone', (t) => {
   newer.pragma('user_version = 99');
   newer.close();
   assert.throws(() => openKeyFile(path, 100), /newer version/);
+});
+
+test('a new key file waits for another process that is making it too', async (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  const other = spawn(process.execPath, [lockAWhile, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => other.kill('SIGKILL'));
+  await once(other.stdout, 'data');
+  openKeyFile(path, bounds.keyWriteWaitMs).close();
+  await once(other, 'exit');
+});
+
+test('a new key file that stays locked is given up, in one line that names it', (t) => {
+  const path = keyFilePath(temporaryFolder(t));
+  const other = new Database(path);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  assert.throws(
+    () => openKeyFile(path, 20),
+    (error: unknown) => error instanceof KeyFileError && error.message.includes(path) && !error.message.includes('\n'),
+  );
 });
 
 test('an account name is printable, not empty and not too long', () => {

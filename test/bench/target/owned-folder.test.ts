@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { makeOwnedFolder } from '../../../bench/target/owned-folder.ts';
@@ -10,6 +10,14 @@ test('a folder is gone once removed', async () => {
   assert.ok(existsSync(folder.path));
   await folder.remove();
   assert.ok(!existsSync(folder.path));
+});
+
+test('a folder that is to be kept outlives its removal', async () => {
+  const folder = await makeOwnedFolder(tmpdir(), 'bench-owned-');
+  folder.keep();
+  await folder.remove();
+  assert.ok(existsSync(folder.path));
+  rmSync(folder.path, { recursive: true });
 });
 
 test('a folder and a server do not outlive a process that is cut short', () => {

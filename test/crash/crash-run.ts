@@ -1,0 +1,210 @@
+import { randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chance, type Random, seededRandom, wholeNumber } from '../../bench/population/random.ts';
+import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
+import { DayLimit } from './day-limit-check.ts';
+import { Expectations } from './expectations.ts';
+import { type Caller, Load } from './load.ts';
+import { createPartner } from './partner.ts';
+import { ServerProcess } from './server-process.ts';
+import { Tally } from './tally.ts';
+import { type VerificationOptions, verify, verifyAllFields } from './verification.ts';
+import { type Operation, Wire } from './wire.ts';
+
+/** Callers with a live key, and with a test key. */
+const callersOf = { live: 6, test: 2 } as const;
+/** Requests one life of the server gets to see before it is killed: drawn between these. */
+const requestsOfLife = { least: 5, most: 2_000 };
+/**
+ * How often the kill then waits for the next analytics query: that has the aggregator write what it has read at once, and
+ * is the only way to find it doing so more often than by rare chance.
+ */
+const killedAtQuery = 0.5;
+/** Added to it, so that the kill finds any moment of the handling of a request. */
+const killDelayMsMax = 3;
+/** How often a start is killed, too. */
+const startsKilled = 0.4;
+
+export interface CrashRunOptions {
+  readonly cycles: number;
+  readonly seed: number;
+  readonly onProgress?: (text: string) => void;
+}
+
+export const seedMax = 2 ** 31 - 1;
+
+export function anySeed(): number {
+  return randomInt(seedMax);
+}
+
+/**
+ * Kills a server under load, restarts it on the same folder and judges what it still knows, `cycles` times. The seed decides
+ * what is asked and when the server is killed, as far as the machine's own timing lets it.
+ *
+ * @throws what a restarted server got wrong, with the seed, the end of the server's log, and the folder, which is kept
+ */
+export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
+  const folder = await makeOwnedFolder(tmpdir(), 'marketplace-crash-');
+  const run = new CrashRun(options, join(folder.path, 'data'));
+  try {
+    await run.run();
+    return run.tally;
+  } catch (fault) {
+    run.kill(); // Before a drain changes what is to be looked at.
+    folder.keep();
+    throw new Error(
+      [
+        `in cycle ${run.cycle}: ${fault instanceof Error ? fault.message : fault}`,
+        `again with: make crash-test CYCLES=${options.cycles} SEED=${options.seed}`,
+        `the data folder is kept: ${folder.path}`,
+        `the end of the server's log:`,
+        ...run.log,
+      ].join('\n'),
+      { cause: fault },
+    );
+  } finally {
+    await run.close();
+    await folder.remove();
+  }
+}
+
+class CrashRun {
+  readonly tally = new Tally();
+  cycle = 0;
+  readonly #options: CrashRunOptions;
+  readonly #dataDir: string;
+  readonly #random: Random;
+  readonly #expectations = new Expectations();
+  #server: ServerProcess | null = null;
+  #limitsIssued = 0;
+  /** What the last start took; a guess before the first. */
+  #startMs = 1_000;
+
+  constructor(options: CrashRunOptions, dataDir: string) {
+    this.#options = options;
+    this.#dataDir = dataDir;
+    this.#random = seededRandom(options.seed);
+  }
+
+  /** The end of the log of the server that ran last. */
+  get log(): readonly string[] {
+    return this.#server?.log ?? [];
+  }
+
+  async run(): Promise<void> {
+    const [live, test] = await Promise.all([
+      createPartner(this.#dataDir, 'live'),
+      createPartner(this.#dataDir, 'test'),
+    ]);
+    const partners = { live, test };
+    const shared = { expectations: this.#expectations, tally: this.tally };
+    const callers = (['live', 'test'] as const).flatMap((mode) =>
+      Array.from(
+        { length: callersOf[mode] },
+        (_, index): Caller => ({ name: `${mode}-${index + 1}`, partner: partners[mode], sessions: [] }),
+      ),
+    );
+    let limit = await this.#issueLimit();
+    let port = await this.#startAtLast();
+    for (this.cycle = 1; this.cycle <= this.#options.cycles; this.cycle++) {
+      await this.#underLoad(port, callers, limit);
+      port = await this.#startAtLast();
+      await this.#withWire(port, async (wire) => {
+        await verify({ wire, partners, random: this.#random, ...shared });
+        if (!(await limit.check(wire, this.#expectations))) limit = await this.#issueLimit();
+      });
+      this.#say();
+    }
+    await this.#withWire(port, async (wire) => {
+      const last: VerificationOptions = { wire, partners, random: this.#random, ...shared };
+      await verify(last);
+      await verifyAllFields(last);
+    });
+  }
+
+  kill(): void {
+    this.#server?.kill();
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.stop();
+  }
+
+  /** The port of a server that was left alone while it started, maybe after others that were not. */
+  async #startAtLast(): Promise<number> {
+    while (chance(this.#random, startsKilled)) await this.#killStart();
+    const startedMs = performance.now();
+    this.#server = this.#spawn();
+    const port = await this.#server.ready();
+    this.#startMs = performance.now() - startedMs;
+    return port;
+  }
+
+  #spawn(): ServerProcess {
+    return new ServerProcess(this.#dataDir, (message) => this.tally.add(`log: ${message}`));
+  }
+
+  /** Kills a server that is still reading back what the last one left. */
+  async #killStart(): Promise<void> {
+    this.#server = this.#spawn();
+    await sleep(this.#random() * this.#startMs);
+    this.#server.kill();
+    await this.#server.gone();
+    this.tally.add('kills of a start');
+  }
+
+  /** Load from all callers until the server is killed in the middle of it. */
+  async #underLoad(port: number, callers: readonly Caller[], limit: DayLimit): Promise<void> {
+    const server = this.#server!;
+    let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
+    const atQuery = chance(this.#random, killedAtQuery);
+    const delayMs = wholeNumber(this.#random, 0, killDelayMsMax);
+    let isDoomed = false;
+    const beforeSend = (operation: Operation): void => {
+      this.tally.add('requests');
+      left--;
+      if (isDoomed || left > 0 || (atQuery && operation !== 'query')) return;
+      isDoomed = true;
+      // With no delay the kill races the request it comes with.
+      if (delayMs === 0) setImmediate(() => server.kill());
+      else setTimeout(() => server.kill(), delayMs);
+    };
+    const wires = callers.map(() => new Wire(port, beforeSend));
+    try {
+      const loads = callers.map((caller, index) => {
+        const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
+        const { tally } = this;
+        return new Load({ caller, wire: wires[index]!, random, expectations: this.#expectations, tally, limit }).run();
+      });
+      await Promise.race([Promise.all(loads), server.endedByItself()]);
+      if (!isDoomed) throw new Error('the server let its callers down before it was killed');
+      await server.gone();
+    } finally {
+      for (const wire of wires) wire.close();
+    }
+    this.tally.add('kills under load');
+  }
+
+  async #withWire(port: number, use: (wire: Wire) => Promise<void>): Promise<void> {
+    const wire = new Wire(port);
+    try {
+      await Promise.race([use(wire), this.#server!.endedByItself()]);
+    } finally {
+      wire.close();
+    }
+  }
+
+  #issueLimit(): Promise<DayLimit> {
+    this.#limitsIssued++;
+    return DayLimit.issue(this.#dataDir, this.#limitsIssued);
+  }
+
+  #say(): void {
+    const sessions = this.tally.count('sessions answered');
+    this.#options.onProgress?.(
+      `cycle ${this.cycle} of ${this.#options.cycles}: ${sessions} sessions, ${this.tally.count('requests')} requests under load`,
+    );
+  }
+}

@@ -1,0 +1,24 @@
+import type { Mode, OfferView } from '../../src/index.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { listedOffer } from '../support/vertical-fixture.ts';
+import type { Link } from './session-record.ts';
+
+/** What an answer's offer gives to click on, for a borrower of this credit band. */
+export function offerLink({ svc_offer_id: offerId, click_url }: OfferView, mode: Mode, creditBand: unknown): Link {
+  const { pathname, search } = new URL(click_url);
+  return { offerId, path: pathname + search, micros: mode === 'test' ? 0 : worthMicros(offerId, String(creditBand)) };
+}
+
+/** By name of offer and band: looking one up takes a walk through the catalog. */
+const worths = new Map<string, number>();
+
+/** What the first click on a live offer books (D10). */
+function worthMicros(offerId: string, creditBand: string): number {
+  const name = `${offerId} ${creditBand}`;
+  let micros = worths.get(name);
+  if (micros === undefined) {
+    micros = personalLoansFixture.clickMicros(listedOffer(personalLoansFixture, offerId).offer, creditBand);
+    worths.set(name, micros);
+  }
+  return micros;
+}

@@ -1,0 +1,92 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { spawnOwned, stopOwned } from '../../bench/target/child-process.ts';
+
+const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+
+/** Beyond this a start is taken for one that never ends. */
+const readyWaitMs = 60_000;
+const logLinesKept = 20;
+
+/** `bin/marketplace serve` on a data folder, with free ports and all other settings as they come. */
+export class ServerProcess {
+  readonly #child: ChildProcess;
+  readonly #gone: Promise<unknown>;
+  readonly #port: Promise<number>;
+  #isExpectedToEnd = false;
+  /** The last lines of its log, warnings and worse. */
+  readonly log: string[] = [];
+
+  constructor(dataDir: string, onLog: (message: string) => void) {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+    this.#child = spawnOwned(commandLine, ['serve'], {
+      env: {
+        ...Object.fromEntries(inherited),
+        SVC_DATA_DIR: dataDir,
+        SVC_PORT: '0',
+        SVC_OPS_PORT: '0',
+        SVC_LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#gone = once(this.#child, 'close');
+    createInterface({ input: this.#child.stderr! }).on('line', (line) => {
+      this.log.push(line);
+      if (this.log.length > logLinesKept) this.log.shift();
+      onLog(messageOf(line));
+    });
+    this.#port = new Promise((resolve) => {
+      createInterface({ input: this.#child.stdout! }).on('line', (line) => {
+        const said = /^serving http:\/\/127\.0\.0\.1:(\d+)\//.exec(line);
+        if (said !== null) resolve(Number(said[1]));
+      });
+    });
+  }
+
+  /** The public port, once it is served. Rejects when the process ends instead, or takes forever. */
+  async ready(): Promise<number> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`the server is not ready after ${readyWaitMs} ms`)), readyWaitMs);
+    });
+    try {
+      return await Promise.race([this.#port, tooLate, this.endedByItself()]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Rejects when the process ends though nobody has killed or stopped it; otherwise never settles. */
+  async endedByItself(): Promise<never> {
+    await this.#gone;
+    if (this.#isExpectedToEnd) return new Promise(() => {});
+    throw new Error(`the server ended by itself with ${this.#child.exitCode ?? this.#child.signalCode}`);
+  }
+
+  /** SIGKILL, at once. */
+  kill(): void {
+    this.#isExpectedToEnd = true;
+    this.#child.kill('SIGKILL');
+  }
+
+  /** Resolves when the process is gone and everything it printed has been read. */
+  async gone(): Promise<void> {
+    await this.#gone;
+  }
+
+  /** SIGTERM, as an operator stops it. Idempotent, also after `kill`. */
+  async stop(): Promise<void> {
+    this.#isExpectedToEnd = true;
+    await stopOwned(this.#child);
+  }
+}
+
+function messageOf(line: string): string {
+  try {
+    return (JSON.parse(line) as { msg?: string }).msg ?? line;
+  } catch {
+    return line;
+  }
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Figures } from './figures.ts';
+import { type Link, SessionRecord } from './session-record.ts';
+
+const first: Link = { offerId: 'first', path: '/c?1', micros: 1_000_000 };
+const second: Link = { offerId: 'second', path: '/c?2', micros: 2_500_000 };
+const unanswered = Number.POSITIVE_INFINITY;
+
+function viewed(...views: readonly (readonly [links: readonly Link[], answeredAt: number])[]): SessionRecord {
+  const session = new SessionRecord('sub_1', 'tag', 'live');
+  for (const [links, answeredAt] of views) session.viewed(links, answeredAt);
+  return session;
+}
+
+const figures = (views: number, clicks = 0, attributedMicros = 0): Figures => ({ views, clicks, attributedMicros });
+
+test('a view that was answered may be gone, and its links with it', () => {
+  const session = viewed([[first], 10], [[first, second], 20]);
+  session.settle(figures(1), 0);
+  assert.deepEqual(session.links, [first]);
+  assert.deepEqual(session.figures, figures(1));
+  assert.equal(session.lostLink, second);
+});
+
+test('no link is taken for lost where a view whose answer was lost may have shown it, too', () => {
+  const session = viewed([[], unanswered]);
+  session.settle(figures(1), 0);
+  session.viewed([first], 10);
+  session.settle(figures(1), 0);
+  assert.deepEqual([session.links, session.lostLink], [[], null]);
+});
+
+test('a view that was answered before something durable must be there', () => {
+  const session = viewed([[first], 10], [[second], 20]);
+  assert.throws(() => session.settle(figures(0), 15), /may have/);
+  session.settle(figures(1), 15);
+});
+
+test('a view cannot be there twice, nor one that nobody asked for', () => {
+  assert.throws(() => viewed([[first], 10]).settle(figures(2), 0), /may have/);
+});
+
+test('a click that was answered must be there, and the view before it', () => {
+  const session = viewed([[first], 10]);
+  session.clicked(first, 'durable', 20);
+  for (const less of [figures(0), figures(1), figures(0, 1, 1_000_000)]) {
+    assert.throws(() => session.settle(less, 0), /may have/);
+  }
+  session.settle(figures(1, 1, 1_000_000), 0);
+});
+
+test('a click that was not answered is there at its own value or not at all', () => {
+  for (const found of [figures(1), figures(1, 1, 2_500_000)]) {
+    const session = viewed([[second], 10]);
+    session.clicked(second, 'lost', unanswered);
+    session.settle(found, 15);
+    assert.deepEqual(session.figures, found);
+  }
+  const session = viewed([[second], 10]);
+  session.clicked(second, 'lost', unanswered);
+  assert.throws(() => session.settle(figures(1, 1, 1_000_000), 0), /may have/);
+});
+
+test('a click counts once, and again only where a crash took it back', () => {
+  const session = viewed([[first], 10]);
+  assert.equal(session.clicked(first, 'lost', unanswered), true);
+  assert.equal(session.clicked(first, 'durable', 20), false);
+  session.settle(figures(1), 15);
+  assert.equal(session.clicked(first, 'durable', 30), true);
+  assert.deepEqual(session.figures, figures(1, 1, 1_000_000));
+});
+
+test('a redirect that may have gone ahead of its record leaves open whether it counts', () => {
+  for (const found of [figures(1), figures(1, 1, 1_000_000)]) {
+    const session = viewed([[first], 10]);
+    session.clicked(first, 'late', 20);
+    session.settle(found, 15);
+    assert.deepEqual(session.figures, found);
+  }
+});

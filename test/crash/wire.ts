@@ -1,0 +1,110 @@
+import { AssertionError } from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MarketplaceView, SessionView, SummaryView } from '../../src/index.ts';
+import type { InputsView } from '../../src/operations/submit-inputs.ts';
+import { ApiCaller } from '../support/api-caller.ts';
+import { type Answer, HttpClient } from '../support/http-client.ts';
+import type { Partner } from './partner.ts';
+
+const verticalSegment = 'personal-loans';
+/** How often, and how long apart, a question is asked again that a server just started answers with 503. */
+const patience = { times: 50, pauseMs: 200 };
+
+/** The service answers 503 by itself long before (D2). */
+const answerWaitMs = 30_000;
+
+export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click';
+
+/**
+ * Connections to one life of the server. `null` in place of an answer: the connection was lost, so that nobody knows
+ * what became of the request.
+ */
+export class Wire {
+  readonly #http: HttpClient;
+  readonly #beforeSend: (operation: Operation) => void;
+  /** Whether an answer has failed to come: the server has been killed. */
+  isCut = false;
+
+  /** `beforeSend` is called ahead of every request, and may have the server killed. */
+  constructor(port: number, beforeSend: (operation: Operation) => void = () => {}) {
+    this.#http = new HttpClient(port);
+    this.#beforeSend = beforeSend;
+  }
+
+  createSession(partner: Partner, body: object, idempotencyKey: string | null): Promise<Answer | null> {
+    const headers = idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey };
+    return this.#send('create', () => this.#as(partner).post('session', body, headers));
+  }
+
+  submitInputs(partner: Partner, subId: string, fields: object): Promise<Answer | null> {
+    return this.#send('submit', () => this.#as(partner).post('inputs', { sub_id: subId, fields }));
+  }
+
+  getMarketplace(partner: Partner, subId: string, maxOffers: number): Promise<Answer | null> {
+    return this.#send('view', () =>
+      this.#as(partner).get('marketplace', { sub_id: subId, format: 'json', max_offers: maxOffers }),
+    );
+  }
+
+  queryAnalytics(partner: Partner, query: Readonly<Record<string, string>>): Promise<Answer | null> {
+    return this.#send('query', () => this.#as(partner).get('analytics', query));
+  }
+
+  click(path: string): Promise<Answer | null> {
+    return this.#send('click', () => this.#http.send({ path }));
+  }
+
+  close(): void {
+    this.#http.close();
+  }
+
+  #as({ key }: Partner): ApiCaller {
+    return new ApiCaller(this.#http, verticalSegment, key);
+  }
+
+  async #send(operation: Operation, request: () => Promise<Answer>): Promise<Answer | null> {
+    this.#beforeSend(operation);
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new NoAnswer()), answerWaitMs);
+    });
+    try {
+      return await Promise.race([request(), tooLate]);
+    } catch (fault) {
+      // The client judges every answer by what they have in common, and a bad one is not a lost one.
+      if (fault instanceof AssertionError || fault instanceof NoAnswer) throw fault;
+      this.isCut = true;
+      return null;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+
+  constructor() {
+    super(`neither an answer nor a lost connection after ${answerWaitMs} ms`);
+  }
+}
+
+/** The answer of a server that nobody kills: asked again while it is 503, and 200 in the end. */
+export async function answered(ask: () => Promise<Answer | null>): Promise<Answer> {
+  for (let time = 1; ; time++) {
+    const answer = await ask();
+    if (answer === null) throw new Error('the server does not answer');
+    if (answer.status === 200) return answer;
+    if (answer.status !== 503 || time === patience.times) throw unexpected(answer);
+    await sleep(patience.pauseMs);
+  }
+}
+
+export function unexpected({ status, text }: Answer): Error {
+  return new Error(`an answer that should not be: ${status} ${text}`);
+}
+
+export const sessionOf = (answer: Answer): SessionView => JSON.parse(answer.text);
+export const inputsOf = (answer: Answer): InputsView => JSON.parse(answer.text);
+export const marketplaceOf = (answer: Answer): MarketplaceView => JSON.parse(answer.text);
+export const summaryOf = (answer: Answer): SummaryView => JSON.parse(answer.text);
