@@ -102,6 +102,12 @@ export const bounds = {
   confirmationBodyBytesMax: 512 * 1024,
   /** Batches that wait behind the one in hand; beyond it, 503. */
   confirmationBatchesWaitingMax: 16,
+  /** One row of a file of confirmations. */
+  confirmationRowCharactersMax: 8 * 1024,
+  /** How long the command waits for the answer to a batch, how often it sends one, and its first pause before it does so again. */
+  confirmRequestMs: 10_000,
+  confirmAttemptsMax: 5,
+  confirmRetryMs: 500,
 
   // Limits (contract 8, D13)
   requestsPerMinute: 500,
@@ -209,6 +215,8 @@ assert(bounds.recordBytesMax < bounds.segmentBytesMax && bounds.logPendingBytesM
 assert(bounds.foldRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);
 // Every row of a full batch may be at its longest: a click_id, a pair, a txid, and the names of the members.
 assert(bounds.confirmationRowsMax * 1_024 <= bounds.confirmationBodyBytesMax);
+// The longest row of a file fits a body, whatever it takes to escape it.
+assert(bounds.confirmationRowCharactersMax * 6 <= bounds.confirmationBodyBytesMax);
 assert(bounds.txidCharactersMax <= bounds.ledgerNameCharactersMax);
 // A payout may be as high as a catalog promises; the square of a session's revenue in cents is an exact number.
 assert(bounds.payoutUsdMax <= bounds.confirmedUsdMax && (bounds.confirmedUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER);

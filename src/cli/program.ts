@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { checkConfigCommand } from './check-config-command.ts';
+import { confirmCommand } from './confirm-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
 import { keysCommand } from './keys-command.ts';
 import { serveCommand } from './serve-command.ts';
@@ -12,6 +13,7 @@ export function program(version: string): Command {
     .version(version, '-V, --version', 'print the version')
     .addCommand(serveCommand())
     .addCommand(keysCommand())
+    .addCommand(confirmCommand())
     .addCommand(checkConfigCommand())
     .addHelpText(
       'after',
@@ -19,6 +21,7 @@ export function program(version: string): Command {
 Examples:
   $ marketplace serve
   $ marketplace keys create --account acme --vertical personal-loans --mode test
+  $ marketplace confirm payouts.csv
   $ marketplace check-config`,
     );
   for (const command of family(root)) {

@@ -9,6 +9,7 @@ for (const path of [
   ['keys', 'create'],
   ['keys', 'list'],
   ['keys', 'revoke'],
+  ['confirm'],
   ['check-config'],
 ]) {
   test(`the help of ${['marketplace', ...path].join(' ')} has examples and exit codes`, async () => {
