@@ -55,7 +55,8 @@ export interface DayChange {
   clicks: number;
   attributedMicros: number;
   confirmedMicros: number;
-  confirmedCentsSquared: number;
+  /** Large squares of many sessions: a sum of numbers would not be exact. */
+  confirmedCentsSquared: bigint;
 }
 
 /** What is added to one (experiment, cohort day, lender). */
@@ -244,7 +245,7 @@ export class LedgerFold {
     const day = dayOf(decodeSubId(sub).createdMs);
     const change = this.#day(session.experiment, day, session.device);
     change.confirmedMicros += confirmedMicros;
-    change.confirmedCentsSquared += confirmedCentsSquared;
+    change.confirmedCentsSquared += BigInt(confirmedCentsSquared);
     this.#lender(session.experiment, day, lender).confirmedMicros += confirmedMicros;
   }
 
@@ -292,7 +293,7 @@ export class LedgerFold {
     let change = this.days.get(key);
     if (change === undefined) {
       const nothing = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0 };
-      change = { experiment, day, device, ...nothing, confirmedMicros: 0, confirmedCentsSquared: 0 };
+      change = { experiment, day, device, ...nothing, confirmedMicros: 0, confirmedCentsSquared: 0n };
       this.days.set(key, change);
     }
     return change;

@@ -32,7 +32,7 @@ export const errorTable = {
   UNAUTHORIZED: {
     status: 401,
     message:
-      'Send the valid API key, or what else this address takes, in the header Authorization: Bearer <API_KEY>. This one is missing, malformed, expired or not known.',
+      'Send a valid credential of this address, such as an API key, in the header Authorization: Bearer <API_KEY>. It is missing, malformed, expired or not known.',
   },
   VERTICAL_MISMATCH: {
     status: 403,

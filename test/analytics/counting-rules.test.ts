@@ -226,6 +226,20 @@ describe('counting rules', () => {
     assert.deepEqual(confirmed().lenders, { 'Lender of a': 10_000_000, 'Lender of b': 0 });
   });
 
+  it('adds squares up exactly, however large they are and however many come at once', () => {
+    const micros = bounds.confirmedUsdMax * 1_000_000 - 10_000;
+    const subs = Array.from({ length: 1_000 }, (_, serial) => subOf({ createdMs: noon, serial: serial + 10 }));
+    const earned = (sub: Buffer) => [
+      createdRecord(sub),
+      viewedRecord(sub, ['a']),
+      clickedRecord(sub, 'a'),
+      confirmedRecord(sub, 'a', { micros }),
+    ];
+    fold(...subs.flatMap(earned));
+    fold(...subs.slice(1).map((sub) => reversedRecord(sub, 'a', { micros })));
+    assert.equal(confirmed().usdSquared, 9_999_999 ** 2 / 10_000);
+  });
+
   it('counts on the day of the session, however late the lender tells', () => {
     clickedTwice();
     fold(confirmedRecord(sub, 'a', { occurredMs: noon + 44 * dayMs }));

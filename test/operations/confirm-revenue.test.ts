@@ -8,6 +8,7 @@ import { bounds } from '../../src/bounds.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
 import { BatchQueue } from '../../src/confirmations/batch-queue.ts';
 import type { ConfirmationHistory } from '../../src/confirmations/confirmation-history.ts';
+import { LogUnavailable } from '../../src/events/event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
 import {
   type ConfirmationsView,
@@ -250,7 +251,7 @@ describe('confirming revenue', () => {
   it('builds nothing on a row that the log does not take', async (t) => {
     const bench = await Bench.open(t);
     const { log } = bench.ledger;
-    const full = { ...bench.ports, ledger: closedAfterAsking(bench) };
+    const full = { ...bench.ports, ledger: refusingOnce(bench) };
     const outcome = await confirmRevenue(full, [bench.row(), bench.row({ status: 'reversed' })]);
     assert.ok(outcome.ok);
     assert.deepEqual(
@@ -273,12 +274,14 @@ describe('confirming revenue', () => {
   });
 });
 
-/** A log that stops taking records after the history was asked: it is closed between the two. */
-function closedAfterAsking({ ledger: { log } }: Bench): ConfirmRevenuePorts['ledger'] {
+/** A log that has no room for one record, and then for all. */
+function refusingOnce({ ledger: { log } }: Bench): ConfirmRevenuePorts['ledger'] {
+  let refused = false;
   return {
     append: (record) => {
-      void log.close();
-      return log.append(record);
+      if (refused) return log.append(record);
+      refused = true;
+      return Promise.reject(new LogUnavailable('too much waits for the log', false));
     },
     note: (record) => log.note(record),
     get appendedPosition() {
