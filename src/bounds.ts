@@ -89,6 +89,24 @@ export const bounds = {
   /** Links whose recorded clicks are being counted at one time. */
   clickCountersMax: 200_000,
 
+  // Confirmations (D11)
+  /** How long after the click a lender's word on it is taken. */
+  confirmationAcceptedMs: 90 * 24 * 60 * 60 * 1000,
+  /** Confirmed revenue of one session, and so of one payout, in USD: squares of it stay exact numbers. */
+  confirmedUsdMax: 100_000,
+  txidCharactersMax: 128,
+  /** Rows of one request. */
+  confirmationRowsMax: 500,
+  confirmationBodyBytesMax: 512 * 1024,
+  /** Batches that wait behind the one in hand; beyond it, 503. */
+  confirmationBatchesWaitingMax: 16,
+  /** One row of a file of confirmations. */
+  confirmationRowCharactersMax: 8 * 1024,
+  /** How long the command waits for the answer to a batch, how often it sends one, and its first pause before it does so again. */
+  confirmRequestMs: 10_000,
+  confirmAttemptsMax: 5,
+  confirmRetryMs: 500,
+
   // Limits (contract 8, D13)
   requestsPerMinute: 500,
   analyticsPerMinute: 50,
@@ -211,3 +229,10 @@ assert(bounds.recordItemsMax % 2 === 0);
 assert(bounds.recordBytesMax < bounds.segmentBytesMax && bounds.logPendingBytesMax < bounds.segmentBytesMax);
 // What one batch adds to a counter is an exact number.
 assert(bounds.foldRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);
+// Every row of a full batch may be at its longest: a click_id, a pair, a txid, and the names of the members.
+assert(bounds.confirmationRowsMax * 1_024 <= bounds.confirmationBodyBytesMax);
+// The longest row of a file fits a body, whatever it takes to escape it.
+assert(bounds.confirmationRowCharactersMax * 6 <= bounds.confirmationBodyBytesMax);
+assert(bounds.txidCharactersMax <= bounds.ledgerNameCharactersMax);
+// A payout may be as high as a catalog promises; the square of a session's revenue in cents is an exact number.
+assert(bounds.payoutUsdMax <= bounds.confirmedUsdMax && (bounds.confirmedUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER);

@@ -13,15 +13,18 @@ import {
   type PublicUrls,
 } from './config/config.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
+import type { ConfirmationStatus } from './confirmations/confirmation.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
 import { requireWholeNumber } from './domain/require-whole-number.ts';
 import { fetchesAhead, readClickUrl } from './faces/click-face.ts';
-import { Partner } from './faces/embedded-face.ts';
+import { Partner, type Result, result } from './faces/embedded-face.ts';
 import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
+import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickOutcome } from './operations/follow-click.ts';
 import { startService } from './service.ts';
 
+export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
 export type {
   AnalyticsQuery,
   ApiError,
@@ -31,6 +34,7 @@ export type {
   Partner,
   Result,
 } from './faces/embedded-face.ts';
+export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
 export type { SummaryView } from './operations/query-analytics.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
@@ -101,6 +105,20 @@ export interface Visit {
 /** What became of a visit; `ask_again` is for a browser that fetched ahead, so that it comes back with the click. */
 export type VisitOutcome = ClickOutcome | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
+/** What a lender says of one click (D11): by `click_id`, by `sub_id` and `svc_offer_id`, or by both when they agree. */
+export interface ConfirmationRow {
+  readonly click_id?: string;
+  readonly sub_id?: string;
+  readonly svc_offer_id?: string;
+  /** The lender's name for the payout, up to 128 visible ASCII characters; a reversal names the payout it takes back. */
+  readonly txid: string;
+  readonly status: ConfirmationStatus;
+  /** USD, above zero, with up to six decimals. */
+  readonly amount: number;
+  /** ISO 8601 timestamp with its offset from UTC. */
+  readonly occurred_at: string;
+}
+
 /** A marketplace running inside this process. Close it; where the runtime knows `await using`, that will do it. */
 export interface Marketplace extends AsyncDisposable {
   /** The operations of the API for one key, which must be of the vertical named; default: the first one served. */
@@ -116,6 +134,13 @@ export interface Marketplace extends AsyncDisposable {
    * unknown address with 404, and `ask_again` with 503; none of them may be cached.
    */
   followClick(url: string | URL, visit?: Visit): Promise<VisitOutcome>;
+  readonly confirmations: {
+    /**
+     * Takes what lenders say of clicks, up to 500 rows at a time, each judged for itself and durable before it counts as
+     * accepted. A row sent again changes nothing. An error means that no row was judged; a 503 is worth a retry.
+     */
+    submit(rows: readonly ConfirmationRow[]): Promise<Result<ConfirmationsView>>;
+  };
   /** Reads the catalogs that came from files again; a faulty one keeps what is in use and says why. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
   /** What keeps it from taking requests, in words; empty when it is ready. */
@@ -202,6 +227,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       if (fetchesAhead(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
       return service.followClick(readClickUrl(url, userAgent, method));
     },
+    confirmations: { submit: async (rows) => result(await service.confirmRevenue(rows)) },
     reloadCatalogs: () => service.reloadCatalogs(),
     notReady: () => service.notReady(),
     urls: service.urls,

@@ -14,15 +14,17 @@ import { OfferValueSeal } from './clicks/offer-value-seal.ts';
 import { Patience } from './clicks/patience.ts';
 import { Closers } from './closers.ts';
 import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from './config/config.ts';
+import { BatchQueue } from './confirmations/batch-queue.ts';
 import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
-import type { Outcome } from './domain/outcome.ts';
+import { type Outcome, unavailable } from './domain/outcome.ts';
 import { openEventLog } from './events/file-event-log.ts';
 import { lockFolder } from './events/folder-lock.ts';
 import { recordTimeMs } from './events/ledger-record.ts';
 import { ApiFace } from './faces/api-face.ts';
 import { ApiOperations } from './faces/api-operations.ts';
 import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts';
+import { confirmationsFace } from './faces/confirmations-face.ts';
 import { Cors } from './faces/cors.ts';
 import { errorReply } from './faces/error-reply.ts';
 import { operationsFace } from './faces/operations-face.ts';
@@ -33,8 +35,10 @@ import { FileJournal } from './journal/file-journal.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { type CatalogChange, type CatalogSource, openCatalogLibrary } from './offers/catalog-library.ts';
 import { startMatcher } from './offers/start-matcher.ts';
+import { type ConfirmationsView, confirmRevenue } from './operations/confirm-revenue.ts';
 import { type CreatedSession, restoreIdempotencyKey } from './operations/create-session.ts';
 import { type ClickOutcome, type ClickRequest, followClick } from './operations/follow-click.ts';
+import { openOperatorToken, operatorTokenPath } from './secrets/operator-token.ts';
 import { RandomPool } from './secrets/random-pool.ts';
 import { openSecretFile } from './secrets/secret-file.ts';
 import type { SecretRing } from './secrets/secret-ring.ts';
@@ -73,6 +77,10 @@ export interface Service extends AsyncDisposable {
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   followClick(request: ClickRequest): Promise<ClickOutcome>;
+  /** Takes one row of what lenders say of clicks, or an array of them (D11). */
+  confirmRevenue(rows: unknown): Promise<Outcome<ConfirmationsView>>;
+  /** Where the token for the operations listener is, and whether this start has written it; null without listeners. */
+  readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
   /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
   /** What keeps it from taking requests, in words; empty when it is ready. */
@@ -148,10 +156,24 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   // put in right after, before the event loop can bring it a request.
   let face!: Handler;
   let ports: Service['ports'] = null;
+  let operatorToken: Service['operatorToken'] = null;
   if (options.listen !== null) {
+    const path = operatorTokenPath(dataDir);
+    const { token, created } = openOperatorToken(path);
+    operatorToken = { path, created };
+    const confirmations = confirmationsFace({
+      isOperator: (authorization) => token.isIn(authorization),
+      // This listener is open a little before everything is put together.
+      confirm: async (rows) =>
+        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
+    });
     const listen = opener(options, options.listen.engine, closers, metrics);
-    const operationsListener = await listen(options.listen.operations, operationsFace({ notReady, metrics }));
-    publicListener = await listen(options.listen.public, (exchange) => face(exchange));
+    const operationsListener = await listen(
+      options.listen.operations,
+      operationsFace({ notReady, metrics, confirmations }),
+      bounds.confirmationBodyBytesMax,
+    );
+    publicListener = await listen(options.listen.public, (exchange) => face(exchange), bounds.bodyBytesMax);
     ports = { public: publicListener.port, operations: operationsListener.port };
   }
   urls = options.urlsFor(ports?.public ?? 0);
@@ -178,9 +200,12 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     onSessionMissing: metrics.sessionMissing,
     onViewLost: metrics.viewLost,
   });
+  const clickIds = new ClickIds(secrets);
+  const queue = new BatchQueue(bounds.confirmationBatchesWaitingMax);
+  const confirmPorts = { ...shared, clickIds, history: analytics, queue };
   const clickPorts = {
     ...shared,
-    clickIds: new ClickIds(secrets),
+    clickIds,
     budget: new ClickBudget(bounds.clicksRecordedPerLinkMax, bounds.clickCountersMax),
     patience,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
@@ -203,6 +228,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     urls,
     ports,
     followClick: (request) => followClick(clickPorts, request),
+    confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
+    operatorToken,
     reloadCatalogs: () =>
       Promise.all(
         options.catalogs
@@ -336,7 +363,7 @@ async function openOffers(options: ServiceOptions, closers: Closers, cdnUrl: () 
 
 /** Opens listeners that fail, answer and close alike. */
 function opener({ logger }: ServiceOptions, engine: ListenerChoice, closers: Closers, metrics: Metrics) {
-  return async (endpoint: Endpoint, handler: Handler): Promise<Listener> => {
+  return async (endpoint: Endpoint, handler: Handler, bodyBytesMax: number): Promise<Listener> => {
     const listener = await startListener(
       engine,
       {
@@ -348,7 +375,7 @@ function opener({ logger }: ServiceOptions, engine: ListenerChoice, closers: Clo
           logger.error({ err: fault, requestId }, 'a request failed');
         },
         onDeadline: metrics.deadline,
-        bodyBytesMax: bounds.bodyBytesMax,
+        bodyBytesMax,
         deadlineMs: bounds.requestDeadlineMs,
       },
       (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),

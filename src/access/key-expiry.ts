@@ -1,6 +1,5 @@
 import { dayStartMs, parseIsoDate } from '../domain/calendar.ts';
-
-const timestamp = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+import { parseTimestamp } from '../domain/iso-timestamp.ts';
 
 /**
  * The wall time from which a key that was told to expire at `text` is refused (D4): a date `YYYY-MM-DD` lasts to the end of
@@ -9,9 +8,5 @@ const timestamp = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z
 export function parseExpiry(text: string): number | null {
   const day = parseIsoDate(text);
   if (day !== null) return dayStartMs(day + 1);
-  const date = timestamp.exec(text)?.[1];
-  // Date.parse alone would take 30 February for 2 March.
-  if (date === undefined || parseIsoDate(date) === null) return null;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? null : ms;
+  return parseTimestamp(text);
 }

@@ -1,3 +1,4 @@
+import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
 import type { SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { FoldTotals } from './ledger-fold.ts';
@@ -11,10 +12,14 @@ export interface AggregatorSetup {
 }
 
 /** What is asked; with its position, which the figures must have reached before they answer. */
-export type Question = { readonly kind: 'summary'; readonly query: PackedSummaryQuery } | { readonly kind: 'totals' };
+export type Question =
+  | { readonly kind: 'summary'; readonly query: PackedSummaryQuery }
+  | { readonly kind: 'payouts'; readonly asked: readonly AskedPayout[] }
+  | { readonly kind: 'totals' };
 
 export interface Answers {
   readonly summary: SummaryFigures;
+  readonly payouts: readonly KnownPayout[];
   readonly totals: FoldTotals;
 }
 

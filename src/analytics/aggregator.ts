@@ -93,6 +93,8 @@ export class Aggregator {
     switch (question.kind) {
       case 'summary':
         return this.#follower.summary(unpackQuery(question.query));
+      case 'payouts':
+        return this.#follower.knownPayouts(question.asked);
       case 'totals':
         return this.#follower.totals();
     }

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
  * Raised whenever the tables or the counting rules change: a store of another format is dropped and derived again from the
  * ledger, so there are no migrations.
  */
-const storeFormat = 1;
+const storeFormat = 2;
 
 /**
  * Everything here is derived from the ledger. Figures are kept by cohort: the UTC day of the session's creation (D12).
@@ -15,6 +15,8 @@ const storeFormat = 1;
  *   integers add up to the same sum in whatever order, so that counters derived twice are identical.
  * - A session is found by its sub_id, whose time comes first: inserts stay at the right edge. Account, vertical, mode, shard
  *   and day are inside it and not repeated. `position` is its place in the ledger, and its name in `click`.
+ * - A payout is what a lender owes for a click, by the lender's name for it (D11); the reversal columns are null until it is
+ *   taken back.
  * - `shown` holds offer numbers as LEB128 varints, in the order of first showing; null for none.
  */
 const tables = `
@@ -23,7 +25,8 @@ const tables = `
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
     records INTEGER NOT NULL, malformed INTEGER NOT NULL, unknown_session INTEGER NOT NULL, repeated_session INTEGER NOT NULL,
-    unshown_clicks INTEGER NOT NULL, duplicate_clicks INTEGER NOT NULL, late_clicks INTEGER NOT NULL
+    unshown_clicks INTEGER NOT NULL, duplicate_clicks INTEGER NOT NULL, late_clicks INTEGER NOT NULL,
+    repeated_confirmations INTEGER NOT NULL, unsound_confirmations INTEGER NOT NULL
   ) STRICT;
 
   CREATE TABLE experiment (
@@ -43,9 +46,15 @@ const tables = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE click (
-    session INTEGER NOT NULL, offer INTEGER NOT NULL, lender INTEGER NOT NULL,
+    session INTEGER NOT NULL, offer INTEGER NOT NULL, lender INTEGER NOT NULL, clicked_ms INTEGER NOT NULL,
     attributed_micros INTEGER NOT NULL, confirmed_micros INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (session, offer)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE payout (
+    session INTEGER NOT NULL, offer INTEGER NOT NULL, txid TEXT NOT NULL,
+    funded_micros INTEGER NOT NULL, funded_ms INTEGER NOT NULL, reversed_micros INTEGER, reversed_ms INTEGER,
+    PRIMARY KEY (session, offer, txid)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE day_counter (

@@ -1,12 +1,15 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
+import type { Payout } from '../confirmations/confirmation.ts';
+import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import type { LogCursor } from '../events/log-reader.ts';
 import type { SummaryFigures, SummaryQuery } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-schema.ts';
 import { type FoldedSession, type FoldPast, type FoldTotals, LedgerFold, type SubKey } from './ledger-fold.ts';
 import { decodeOfferNumbers, encodeOfferNumbers } from './offer-numbers.ts';
 import { RowWriter, type SqlValue } from './row-writer.ts';
+import { type StoredClick, StoredRevenue } from './stored-revenue.ts';
 import { SummaryReader } from './summary-reader.ts';
 
 /**
@@ -21,6 +24,7 @@ export class AnalyticsStore {
   readonly #past: StoredPast;
   readonly #writer: BatchWriter;
   readonly #summaries: SummaryReader;
+  readonly #revenue: StoredRevenue;
   readonly #progress: Statement<[], ProgressRow>;
   #cursor: LogCursor | null;
 
@@ -28,7 +32,8 @@ export class AnalyticsStore {
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#past = new StoredPast(this.#database);
+      this.#revenue = new StoredRevenue(this.#database);
+      this.#past = new StoredPast(this.#database, this.#revenue);
       this.#writer = new BatchWriter(this.#database);
       this.#summaries = new SummaryReader(this.#database);
       this.#progress = this.#database.prepare('SELECT * FROM progress');
@@ -66,6 +71,10 @@ export class AnalyticsStore {
     return this.#summaries.summary(query);
   }
 
+  knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {
+    return this.#revenue.known(asked);
+  }
+
   totals(): FoldTotals {
     const row = this.#progress.get();
     return {
@@ -76,6 +85,8 @@ export class AnalyticsStore {
       unshownClicks: row?.unshown_clicks ?? 0,
       duplicateClicks: row?.duplicate_clicks ?? 0,
       lateClicks: row?.late_clicks ?? 0,
+      repeatedConfirmations: row?.repeated_confirmations ?? 0,
+      unsoundConfirmations: row?.unsound_confirmations ?? 0,
     };
   }
 
@@ -92,6 +103,8 @@ interface ProgressRow extends LogCursor {
   readonly unshown_clicks: number;
   readonly duplicate_clicks: number;
   readonly late_clicks: number;
+  readonly repeated_confirmations: number;
+  readonly unsound_confirmations: number;
 }
 
 type SessionRow = [
@@ -105,6 +118,7 @@ type SessionRow = [
 
 /** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
 class StoredPast implements FoldPast {
+  readonly #revenue: StoredRevenue;
   readonly #sessions = new LRUCache<SubKey, FoldedSession>({ max: bounds.foldSessionsCached });
   readonly #experiments = new LRUCache<string, number>({ max: bounds.foldNamesCached });
   readonly #offers = new LRUCache<string, number>({ max: bounds.foldNamesCached });
@@ -120,7 +134,8 @@ class StoredPast implements FoldPast {
   /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
   #lastKey: SubKey;
 
-  constructor(database: Database) {
+  constructor(database: Database, revenue: StoredRevenue) {
+    this.#revenue = revenue;
     this.#findSession = database
       .prepare<[Buffer], SessionRow>(
         'SELECT experiment, position, device, views, clicks, shown FROM session WHERE sub = ?',
@@ -189,6 +204,18 @@ class StoredPast implements FoldPast {
     return number;
   }
 
+  findClick(session: number, offer: number): StoredClick | null {
+    return this.#revenue.findClick(session, offer);
+  }
+
+  sessionMicros(session: number): number {
+    return this.#revenue.sessionMicros(session);
+  }
+
+  findPayout(session: number, offer: number, txid: string): Payout | null {
+    return this.#revenue.findPayout(session, offer, txid);
+  }
+
   /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
   remember(fold: LedgerFold): void {
     for (const session of fold.sessions.values()) {
@@ -204,6 +231,8 @@ class BatchWriter {
   readonly #clicks: RowWriter;
   readonly #days: RowWriter;
   readonly #lenders: RowWriter;
+  readonly #payouts: RowWriter;
+  readonly #confirmClick: Statement<[number, number, number]>;
   readonly #setProgress: Statement<SqlValue[]>;
 
   constructor(database: Database) {
@@ -213,28 +242,52 @@ class BatchWriter {
       ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown'],
       'ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown',
     );
-    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'attributed_micros']);
+    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
     this.#days = new RowWriter(
       database,
       'day_counter',
-      ['experiment', 'day', 'device', 'sessions', 'views', 'clicks', 'attributed_micros'],
+      [
+        'experiment',
+        'day',
+        'device',
+        'sessions',
+        'views',
+        'clicks',
+        'attributed_micros',
+        'confirmed_micros',
+        'confirmed_cents_squared',
+      ],
       `ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions, views = views + excluded.views,
-        clicks = clicks + excluded.clicks, attributed_micros = attributed_micros + excluded.attributed_micros`,
+        clicks = clicks + excluded.clicks, attributed_micros = attributed_micros + excluded.attributed_micros,
+        confirmed_micros = confirmed_micros + excluded.confirmed_micros,
+        confirmed_cents_squared = confirmed_cents_squared + excluded.confirmed_cents_squared`,
     );
     this.#lenders = new RowWriter(
       database,
       'lender_counter',
-      ['experiment', 'day', 'lender', 'clicks'],
-      'ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks',
+      ['experiment', 'day', 'lender', 'clicks', 'confirmed_micros'],
+      `ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks,
+        confirmed_micros = confirmed_micros + excluded.confirmed_micros`,
+    );
+    this.#payouts = new RowWriter(
+      database,
+      'payout',
+      ['session', 'offer', 'txid', 'funded_micros', 'funded_ms', 'reversed_micros', 'reversed_ms'],
+      'ON CONFLICT DO UPDATE SET reversed_micros = excluded.reversed_micros, reversed_ms = excluded.reversed_ms',
+    );
+    this.#confirmClick = database.prepare(
+      'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
     this.#setProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
         malformed = malformed + excluded.malformed, unknown_session = unknown_session + excluded.unknown_session,
         repeated_session = repeated_session + excluded.repeated_session,
         unshown_clicks = unshown_clicks + excluded.unshown_clicks,
-        duplicate_clicks = duplicate_clicks + excluded.duplicate_clicks, late_clicks = late_clicks + excluded.late_clicks`);
+        duplicate_clicks = duplicate_clicks + excluded.duplicate_clicks, late_clicks = late_clicks + excluded.late_clicks,
+        repeated_confirmations = repeated_confirmations + excluded.repeated_confirmations,
+        unsound_confirmations = unsound_confirmations + excluded.unsound_confirmations`);
   }
 
   write(fold: LedgerFold, cursor: LogCursor): void {
@@ -242,8 +295,12 @@ class BatchWriter {
     this.#clicks.write(clickRows(fold));
     this.#days.write(dayRows(fold));
     this.#lenders.write(lenderRows(fold));
+    this.#payouts.write(payoutRows(fold));
+    for (const { micros, session, offer } of fold.revenue.clicks.values())
+      this.#confirmClick.run(micros, session, offer);
     const { records, malformed, unknownSession, repeatedSession, unshownClicks, duplicateClicks, lateClicks } =
       fold.totals;
+    const { repeatedConfirmations, unsoundConfirmations } = fold.totals;
     this.#setProgress.run(
       cursor.position,
       cursor.segment,
@@ -257,6 +314,8 @@ class BatchWriter {
       unshownClicks,
       duplicateClicks,
       lateClicks,
+      repeatedConfirmations,
+      unsoundConfirmations,
     );
   }
 }
@@ -273,15 +332,27 @@ function* sessionRows({ sessions }: LedgerFold): Rows {
 }
 
 function* clickRows({ clicks }: LedgerFold): Rows {
-  for (const { session, offer, lender, attributedMicros } of clicks) yield [session, offer, lender, attributedMicros];
+  for (const { session, offer, lender, clickedMs, attributedMicros } of clicks) {
+    yield [session, offer, lender, clickedMs, attributedMicros];
+  }
 }
 
 function* dayRows({ days }: LedgerFold): Rows {
-  for (const { experiment, day, device, sessions, views, clicks, attributedMicros } of days.values()) {
-    yield [experiment, day, device, sessions, views, clicks, attributedMicros];
+  for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...confirmed } of days.values()) {
+    const { confirmedMicros, confirmedCentsSquared } = confirmed;
+    yield [experiment, day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
   }
 }
 
 function* lenderRows({ lenders }: LedgerFold): Rows {
-  for (const { experiment, day, lender, clicks } of lenders.values()) yield [experiment, day, lender, clicks];
+  for (const { experiment, day, lender, clicks, confirmedMicros } of lenders.values()) {
+    yield [experiment, day, lender, clicks, confirmedMicros];
+  }
+}
+
+function* payoutRows({ revenue }: LedgerFold): Rows {
+  for (const { session, offer, txid, funded, reversed } of revenue.payouts.values()) {
+    const { amountMicros = null, occurredMs = null } = reversed ?? {};
+    yield [session, offer, txid, funded.amountMicros, funded.occurredMs, amountMicros, occurredMs];
+  }
 }

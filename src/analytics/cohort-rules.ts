@@ -12,7 +12,7 @@ export function lastMaturedDay(today: number): number {
 
 /**
  * The square of a session's confirmed revenue, in cents squared: an integer, so that sums do not depend on their order.
- * Revenue is confirmed in whole cents.
+ * Fractions of a cent are left out of the interval only; confirmed revenue itself keeps them.
  */
 export function centsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;

@@ -1,12 +1,21 @@
 import { bounds } from '../bounds.ts';
+import type { Confirmation } from '../confirmations/confirmation.ts';
+import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
 import { dayOf } from '../domain/calendar.ts';
-import type { OfferClicked, OffersViewed, SessionCreated } from '../events/ledger-record.ts';
+import type {
+  OfferClicked,
+  OffersViewed,
+  RevenueConfirmed,
+  RevenueReversed,
+  SessionCreated,
+} from '../events/ledger-record.ts';
 import { recordKind } from '../events/ledger-record.ts';
 import { decodeSubId, subIdBytes } from '../sessions/sub-id.ts';
 import { parseLedgerRecord } from './parse-ledger-record.ts';
+import { RevenueFold, type RevenuePast } from './revenue-fold.ts';
 
 /** What the fold must know of the past, and nothing else: a store answers it, or a test's maps. */
-export interface FoldPast {
+export interface FoldPast extends RevenuePast {
   /** The session of these 32 bytes as folded so far, or null when the ledger never created it. */
   findSession(key: SubKey): FoldedSession | null;
   /** The number of an experiment: one tag of one account, vertical and mode (D4). Given out at its first session. */
@@ -15,6 +24,8 @@ export interface FoldPast {
   /** Null for an offer that was never shown to anyone. */
   findOffer(offerId: string): number | null;
   lenderNumber(lenderName: string): number;
+  /** A click that counted, or null. */
+  findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null;
 }
 
 /** A sub_id's 32 bytes as a string of as many characters (latin1): a map key that sorts as the bytes do. */
@@ -43,6 +54,9 @@ export interface DayChange {
   views: number;
   clicks: number;
   attributedMicros: number;
+  confirmedMicros: number;
+  /** Large squares of many sessions: a sum of numbers would not be exact. */
+  confirmedCentsSquared: bigint;
 }
 
 /** What is added to one (experiment, cohort day, lender). */
@@ -51,6 +65,7 @@ export interface LenderChange {
   readonly day: number;
   readonly lender: number;
   clicks: number;
+  confirmedMicros: number;
 }
 
 /** A click that counted. */
@@ -58,6 +73,7 @@ export interface CountedClick {
   readonly session: number;
   readonly offer: number;
   readonly lender: number;
+  readonly clickedMs: number;
   readonly attributedMicros: number;
 }
 
@@ -66,7 +82,7 @@ export interface FoldTotals {
   records: number;
   /** Not a record of the ledger, or of a kind unknown to this version. */
   malformed: number;
-  /** A view or click of a session the ledger never created. */
+  /** A view, click or confirmation of a session the ledger never created. */
   unknownSession: number;
   /** A session created twice: the first stands. */
   repeatedSession: number;
@@ -76,6 +92,10 @@ export interface FoldTotals {
   duplicateClicks: number;
   /** A click more than 24 hours after the session's creation. */
   lateClicks: number;
+  /** A confirmation or reversal told again. */
+  repeatedConfirmations: number;
+  /** One that breaks the rules of D11. */
+  unsoundConfirmations: number;
 }
 
 export const noTotals: Readonly<FoldTotals> = {
@@ -86,6 +106,8 @@ export const noTotals: Readonly<FoldTotals> = {
   unshownClicks: 0,
   duplicateClicks: 0,
   lateClicks: 0,
+  repeatedConfirmations: 0,
+  unsoundConfirmations: 0,
 };
 
 /**
@@ -101,12 +123,17 @@ export class LedgerFold {
   readonly days = new Map<number, DayChange>();
   readonly lenders = new Map<string, LenderChange>();
   readonly clicks: CountedClick[] = [];
+  readonly revenue: RevenueFold;
+  /** The clicks of this batch by session and offer, as far as a confirmation had to look for one. */
+  readonly #clicksFound = new Map<string, CountedClick>();
+  #clicksLookedAt = 0;
   readonly totals: FoldTotals = { ...noTotals };
   /** Wall time of the last record that had one. */
   lastWallMs: number | null = null;
 
   constructor(past: FoldPast) {
     this.#past = past;
+    this.revenue = new RevenueFold(past);
   }
 
   /** Folds the record at a position. Takes anything a file may hold, and keeps none of its bytes. */
@@ -127,6 +154,10 @@ export class LedgerFold {
         break;
       case recordKind.offerClicked:
         this.#offerClicked(record);
+        break;
+      case recordKind.revenueConfirmed:
+      case recordKind.revenueReversed:
+        this.#revenueSettled(record);
         break;
     }
   }
@@ -164,7 +195,7 @@ export class LedgerFold {
       this.totals.unknownSession++;
       return;
     }
-    const { createdMs, mode } = decodeSubId(sub);
+    const { createdMs } = decodeSubId(sub);
     const offer = this.#past.findOffer(offerId);
     if (offer === null || !session.shown.includes(offer)) {
       this.totals.unshownClicks++;
@@ -178,17 +209,78 @@ export class LedgerFold {
       this.totals.lateClicks++;
       return;
     }
+    this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
+  }
+
+  /** A confirmation or a reversal (D11). It may bring a click that nothing else has (D10). */
+  #revenueSettled(record: RevenueConfirmed | RevenueReversed): void {
+    const confirmation = confirmationOf(record);
+    const { sub, offerId, txid } = confirmation;
+    const session = this.#find(subKey(sub));
+    if (session === null) {
+      this.totals.unknownSession++;
+      return;
+    }
+    const offer = this.#past.findOffer(offerId);
+    if (offer === null) {
+      this.totals.unsoundConfirmations++;
+      return;
+    }
+    const click = session.clicked.includes(offer) ? this.#findClick(session.position, offer) : null;
+    const past = {
+      shown: session.shown.includes(offer),
+      clickedMs: click?.clickedMs ?? null,
+      sessionMicros: this.revenue.sessionMicros(session.position),
+      payout: this.revenue.payout(session.position, offer, txid),
+    };
+    const verdict = judgeConfirmation(confirmation, past, record[1]);
+    if (verdict === 'repeated') this.totals.repeatedConfirmations++;
+    else if (verdict !== 'accepted') this.totals.unsoundConfirmations++;
+    if (verdict !== 'accepted') return;
+
+    // Accepted without a click, it tells of one.
+    const lender =
+      click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
+    const { confirmedMicros, confirmedCentsSquared } = this.revenue.book(session.position, offer, confirmation);
+    const day = dayOf(decodeSubId(sub).createdMs);
+    const change = this.#day(session.experiment, day, session.device);
+    change.confirmedMicros += confirmedMicros;
+    change.confirmedCentsSquared += BigInt(confirmedCentsSquared);
+    this.#lender(session.experiment, day, lender).confirmedMicros += confirmedMicros;
+  }
+
+  /** Returns the number of the lender. */
+  #countClick(
+    session: FoldedSession,
+    sub: Uint8Array,
+    offer: number,
+    {
+      lenderName,
+      clickedMs,
+      valueMicros,
+    }: { readonly lenderName: string; readonly clickedMs: number; readonly valueMicros: number },
+  ): number {
+    const { createdMs, mode } = decodeSubId(sub);
     // A sandbox click counts at zero revenue (D10), whatever its record says.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
     const lender = this.#past.lenderNumber(lenderName);
     const day = dayOf(createdMs);
     session.clicked.push(offer);
-    this.clicks.push({ session: session.position, offer, lender, attributedMicros });
+    this.clicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
     const change = this.#day(session.experiment, day, session.device);
     change.clicks++;
     change.attributedMicros += attributedMicros;
     this.#lender(session.experiment, day, lender).clicks++;
     this.sessions.set(session.key, session);
+    return lender;
+  }
+
+  #findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
+    for (; this.#clicksLookedAt < this.clicks.length; this.#clicksLookedAt++) {
+      const click = this.clicks[this.#clicksLookedAt]!;
+      this.#clicksFound.set(`${click.session} ${click.offer}`, click);
+    }
+    return this.#clicksFound.get(`${session} ${offer}`) ?? this.#past.findClick(session, offer);
   }
 
   #find(key: SubKey): FoldedSession | null {
@@ -200,7 +292,8 @@ export class LedgerFold {
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let change = this.days.get(key);
     if (change === undefined) {
-      change = { experiment, day, device, sessions: 0, views: 0, clicks: 0, attributedMicros: 0 };
+      const nothing = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0 };
+      change = { experiment, day, device, ...nothing, confirmedMicros: 0, confirmedCentsSquared: 0n };
       this.days.set(key, change);
     }
     return change;
@@ -210,7 +303,7 @@ export class LedgerFold {
     const key = `${experiment} ${day} ${lender}`;
     let change = this.lenders.get(key);
     if (change === undefined) {
-      change = { experiment, day, lender, clicks: 0 };
+      change = { experiment, day, lender, clicks: 0, confirmedMicros: 0 };
       this.lenders.set(key, change);
     }
     return change;
@@ -219,4 +312,17 @@ export class LedgerFold {
 
 function subKey(sub: Uint8Array): SubKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdBytes).toString('latin1');
+}
+
+function confirmationOf(record: RevenueConfirmed | RevenueReversed): Confirmation {
+  const [kind, , sub, offerId, , txid, amountMicros, occurredMs, clickedMs = null, valueMicros = null] = record;
+  return {
+    status: kind === recordKind.revenueConfirmed ? 'funded' : 'reversed',
+    sub,
+    offerId,
+    txid,
+    amountMicros,
+    occurredMs,
+    click: clickedMs === null || valueMicros === null ? null : { clickedMs, valueMicros },
+  };
 }

@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { CursorBeyondLog, LogReader } from '../events/log-reader.ts';
 import type { SummaryFigures, SummaryQuery } from './analytics.ts';
 import { dropAnalyticsDatabase, isDamage, OtherStoreFormat } from './analytics-schema.ts';
@@ -49,6 +50,10 @@ export class LedgerFollower {
 
   summary(query: SummaryQuery): SummaryFigures {
     return this.#guard(() => this.#store.summary(query));
+  }
+
+  knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {
+    return this.#guard(() => this.#store.knownPayouts(asked));
   }
 
   totals(): FoldTotals {

@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { microsPerUsd } from '../domain/money.ts';
 import { deviceClasses, type LedgerRecord, recordKind } from '../events/ledger-record.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
 
@@ -32,9 +33,34 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
         value[6] <= bounds.clickValueMicrosMax
         ? (value as unknown as LedgerRecord)
         : null;
+    case recordKind.revenueConfirmed:
+      return value.length >= 10 && isBooking(value) && isClickEvidence(value[8], value[9])
+        ? (value as unknown as LedgerRecord)
+        : null;
+    case recordKind.revenueReversed:
+      return value.length >= 8 && isBooking(value) ? (value as unknown as LedgerRecord) : null;
     default:
       return null;
   }
+}
+
+/** Offer, lender, txid, amount and time, which a confirmation and a reversal have in the same places. */
+function isBooking(value: readonly unknown[]): boolean {
+  const [, , , offerId, lenderName, txid, amountMicros, occurredMs] = value;
+  return (
+    isName(offerId) &&
+    isName(lenderName) &&
+    isName(txid) &&
+    isCount(amountMicros) &&
+    amountMicros > 0 &&
+    amountMicros <= bounds.confirmedUsdMax * microsPerUsd &&
+    isWallMs(occurredMs)
+  );
+}
+
+function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
+  if (clickedMs === null && valueMicros === null) return true;
+  return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
 }
 
 function isWallMs(value: unknown): value is number {

@@ -3,7 +3,7 @@ import type { Database, Statement } from 'better-sqlite3';
 /** Rows one statement writes. The aggregator folds an eighth to a fifth more records than with one each; more rows gain little. */
 const rowsPerStatement = 8;
 
-export type SqlValue = number | string | Uint8Array | null;
+export type SqlValue = number | bigint | string | Uint8Array | null;
 
 /** Writes many rows of one table with few statements. */
 export class RowWriter {

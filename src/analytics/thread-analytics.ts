@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
+import type { AskedPayout, ConfirmationHistory, KnownPayout } from '../confirmations/confirmation-history.ts';
 import type { EventLog } from '../events/event-log.ts';
 import {
   type AggregatorSetup,
@@ -25,7 +26,7 @@ export interface ThreadAnalyticsOptions {
 }
 
 /** Analytics whose figures are kept by a thread of its own. */
-export interface ThreadAnalytics extends Analytics {
+export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
   /** To be called whenever more of the log is durable (`EventLog.onDurable`). */
   durable(position: number): void;
   /** How many records counted nothing, and why. Rejects as `summary` does. */
@@ -101,6 +102,12 @@ class AggregatorThread implements ThreadAnalytics {
   async summary(query: SummaryQuery): Promise<SummaryFigures> {
     if (query.referrerTag === null && query.subs === null) throw new TypeError('a summary needs a tag, ids, or both');
     return this.#ask({ kind: 'summary', query: packQuery(query) }) as Promise<SummaryFigures>;
+  }
+
+  knownPayouts(asked: readonly AskedPayout[]): Promise<readonly KnownPayout[]> {
+    // Named one by one: whatever else the caller's objects hold need not cross to the thread.
+    const named = asked.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
+    return this.#ask({ kind: 'payouts', asked: named }) as Promise<readonly KnownPayout[]>;
   }
 
   totals(): Promise<FoldTotals> {

@@ -9,6 +9,11 @@ const kinds: { readonly [Kind in keyof typeof recordKind]: readonly [name: strin
   sessionCreated: ['session_created', ['referrer_tag', 'key_number', 'device', 'metadata']],
   offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids']],
   offerClicked: ['offer_clicked', ['catalog_version', 'offer_id', 'lender_name', 'value_micros']],
+  revenueConfirmed: [
+    'revenue_confirmed',
+    ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
+  ],
+  revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms']],
 };
 
 const kindsByNumber = new Map<unknown, (typeof kinds)[keyof typeof kinds]>(

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { checkConfigCommand } from './check-config-command.ts';
+import { confirmCommand } from './confirm-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
 import { keysCommand } from './keys-command.ts';
 import { logCommand } from './log-command.ts';
@@ -16,6 +17,7 @@ export function program(version: string): Command {
     .addCommand(keysCommand())
     .addCommand(logCommand())
     .addCommand(secretCommand())
+    .addCommand(confirmCommand())
     .addCommand(checkConfigCommand())
     .addHelpText(
       'after',
@@ -24,6 +26,7 @@ Examples:
   $ marketplace serve
   $ marketplace keys create --account acme --vertical personal-loans --mode test
   $ marketplace log verify
+  $ marketplace confirm payouts.csv
   $ marketplace check-config`,
     );
   for (const command of family(root)) {

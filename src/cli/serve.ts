@@ -49,6 +49,10 @@ export async function serve(config: Config): Promise<void> {
   printResult(
     `serving ${service.urls.public}/v1/personal-loans, operations on ${operations.host}:${service.ports?.operations}`,
   );
+  const { operatorToken } = service;
+  if (operatorToken?.created) {
+    printResult(`The token that lets an operator confirm revenue (marketplace confirm) is in ${operatorToken.path}`);
+  }
   if (service.keys.list().length === 0) introduce(service);
   logger.info({ dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max }, 'serving');
 

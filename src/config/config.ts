@@ -108,10 +108,7 @@ export function loadConfig(
       host: hostSetting(env, 'SVC_HOST') ?? '127.0.0.1',
       port: wholeNumberSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080,
     },
-    operations: {
-      host: hostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',
-      port: wholeNumberSetting(env, 'SVC_OPS_PORT', 0, bounds.portMax) ?? 9090,
-    },
+    operations: operationsEndpointOf(env),
     listener: choiceSetting(env, 'SVC_LISTENER', listenerChoices) ?? 'auto',
     urls: {
       public: baseUrlSetting(env, 'SVC_PUBLIC_URL'),
@@ -158,6 +155,14 @@ export function loadConfig(
 /** The data folder alone, for commands that need nothing else and should not stumble over anything else. */
 export function dataDirOf(env: Env, machine: Pick<Machine, 'folder'> = { folder: process.cwd() }): string {
   return resolve(machine.folder, env.values.SVC_DATA_DIR ?? 'data');
+}
+
+/** The operations listener alone, likewise. */
+export function operationsEndpointOf(env: Env): Endpoint {
+  return {
+    host: hostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',
+    port: wholeNumberSetting(env, 'SVC_OPS_PORT', 0, bounds.portMax) ?? 9090,
+  };
 }
 
 /** The contract's lifetime is also the longest: what outlives a session (D10) is reckoned from it. */

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { type Config, isWildcard, type PublicUrls } from './config.ts';
+import { type Config, type Endpoint, isWildcard, type PublicUrls } from './config.ts';
 
 /**
  * Our addresses as answers name them, once the port is known. What is not set follows from the public URL, and that from
@@ -10,8 +10,7 @@ export function resolveUrls(
   boundPort: number,
 ): { urls: PublicUrls; warning: string | null } {
   const { host } = config.listen;
-  const reachable = isWildcard(host) ? '127.0.0.1' : host;
-  const own = `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${boundPort}`;
+  const own = urlOf({ host, port: boundPort });
   const base = config.urls.public ?? own;
   const urls = {
     public: base,
@@ -26,4 +25,10 @@ export function resolveUrls(
       ? `The service listens on every address, so its answers name ${own}, which only this machine can reach: set SVC_PUBLIC_URL.`
       : null,
   };
+}
+
+/** Where this machine reaches a listener. */
+export function urlOf({ host, port }: Endpoint): string {
+  const reachable = isWildcard(host) ? '127.0.0.1' : host;
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -32,7 +32,7 @@ export const errorTable = {
   UNAUTHORIZED: {
     status: 401,
     message:
-      'Send a valid API key in the header Authorization: Bearer <API_KEY>. This one is missing, malformed, expired or not known.',
+      'Send a valid credential of this address, such as an API key, in the header Authorization: Bearer <API_KEY>. It is missing, malformed, expired or not known.',
   },
   VERTICAL_MISMATCH: {
     status: 403,
@@ -48,7 +48,10 @@ export const errorTable = {
     status: 405,
     message: 'This path does not answer this method. The Allow header lists those it answers.',
   },
-  PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB. Send a smaller one.' },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    message: 'The request body is larger than this operation takes: see the API reference. Send a smaller one.',
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     message: 'Send the body as JSON with the header Content-Type: application/json.',

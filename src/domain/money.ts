@@ -9,6 +9,17 @@ export function usdToMicros(usd: number): number {
   return Math.round(usd * microsPerUsd);
 }
 
+/**
+ * Micro-dollars of an amount in USD exactly as it is written, or null: below zero, a billion or more, or with more than six
+ * decimals. The shortest decimal that stands for a number is what its sender wrote, so nothing is rounded.
+ */
+export function exactMicros(usd: number): number | null {
+  const digits = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(String(usd));
+  if (digits === null) return null;
+  const [, whole, fraction = ''] = digits;
+  return Number(whole) * microsPerUsd + Number(fraction.padEnd(6, '0'));
+}
+
 /** Integer micro-dollars as the dollars of an answer, to the cent, half up: exact, since only the last division is not whole. */
 export function microsToUsd(micros: number): number {
   return Math.floor((micros + microsPerCent / 2) / microsPerCent) / 100;

@@ -3,9 +3,15 @@
  * element is its kind, then the wall time, then the 32 bytes of the sub_id, which name account, vertical and mode; new
  * members are only ever added at the end.
  */
-export type LedgerRecord = SessionCreated | OffersViewed | OfferClicked;
+export type LedgerRecord = SessionCreated | OffersViewed | OfferClicked | RevenueConfirmed | RevenueReversed;
 
-export const recordKind = { sessionCreated: 1, offersViewed: 2, offerClicked: 3 } as const;
+export const recordKind = {
+  sessionCreated: 1,
+  offersViewed: 2,
+  offerClicked: 3,
+  revenueConfirmed: 4,
+  revenueReversed: 5,
+} as const;
 
 /** `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]`, and `idempotencyKey, payload` where it was created with a key. */
 export type SessionCreated = readonly [
@@ -43,6 +49,38 @@ export type OfferClicked = readonly [
   lenderName: string,
   /** Preliminary revenue it books if it turns out to be the first of its session and offer, in micro-dollars. */
   valueMicros: number,
+];
+
+/**
+ * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
+ * (D11). The last two are what the click_id says, and null without one: they count the click if nothing else has.
+ */
+export type RevenueConfirmed = readonly [
+  kind: 4,
+  wallMs: number,
+  sub: Uint8Array,
+  offerId: string,
+  lenderName: string,
+  /** The lender's name for the payout. */
+  txid: string,
+  amountMicros: number,
+  /** When the lender says it happened. */
+  occurredMs: number,
+  clickedMs: number | null,
+  clickValueMicros: number | null,
+];
+
+/** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender takes back a payout or a part of it. */
+export type RevenueReversed = readonly [
+  kind: 5,
+  wallMs: number,
+  sub: Uint8Array,
+  offerId: string,
+  lenderName: string,
+  /** Of the payout it takes back. */
+  txid: string,
+  amountMicros: number,
+  occurredMs: number,
 ];
 
 /** Device classes of analytics (D12), as numbers in the ledger: never renumber. */

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { wwwAuthenticate } from '../access/api-key.ts';
 import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
@@ -10,6 +9,7 @@ import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
 import type { Cors } from './cors.ts';
 import { errorReply } from './error-reply.ts';
+import { isJsonMediaType, readJson } from './json-body.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
 const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
@@ -139,16 +139,9 @@ export class ApiFace {
     const isJson = isJsonMediaType(exchange.header('content-type'));
     exchange.readBody(
       (bytes) => {
-        if (!isJson) return giveUp({ code: 'UNSUPPORTED_MEDIA_TYPE' });
-        // Bytes that are no UTF-8 would be replaced without a word, and the replacement kept.
-        if (!isUtf8(bytes)) return giveUp({ code: 'INVALID_REQUEST', param: 'body' });
-        let body: unknown;
-        try {
-          body = JSON.parse(bytes.toString());
-        } catch {
-          return giveUp({ code: 'INVALID_REQUEST', param: 'body' });
-        }
-        return operate(body);
+        const read = readJson(isJson, bytes);
+        if (!read.ok) return giveUp(read.refusal);
+        return operate(read.value);
       },
       () => admission.daySlot?.giveBack(),
     );
@@ -176,11 +169,4 @@ export class ApiFace {
     const headers = header('Allow', route.allow) + this.#ports.cors.preflightHeaders(exchange, route.allow);
     exchange.reply({ status: 204, headers, body: '' });
   }
-}
-
-/** `application/json`, with or without parameters. */
-function isJsonMediaType(contentType: string): boolean {
-  if (contentType === 'application/json') return true;
-  const semicolon = contentType.indexOf(';');
-  return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase() === 'application/json';
 }

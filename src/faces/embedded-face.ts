@@ -144,7 +144,8 @@ export class Partner {
   }
 }
 
-function result<Value>(outcome: Outcome<Value>): Result<Value> {
+/** An operation's outcome as an embedding program gets it. */
+export function result<Value>(outcome: Outcome<Value>): Result<Value> {
   return outcome.ok ? outcome : failed(outcome.refusal);
 }
 

@@ -1,12 +1,15 @@
 import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { confirmationsPath } from './confirmations-face.ts';
 import { errorReply } from './error-reply.ts';
 
 export interface OperationsFacePorts {
   /** What keeps the service from taking requests, in words; empty when it is ready. */
   readonly notReady: () => readonly string[];
   readonly metrics: Metrics;
+  /** Answers `/confirmations`. */
+  readonly confirmations: Handler;
 }
 
 const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
@@ -15,9 +18,9 @@ const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json' }) + noSto
 
 /**
  * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the
- * reasons when not) and `/metrics` (Prometheus text).
+ * reasons when not) and `/metrics` (Prometheus text) for everyone, and `/confirmations` for the operator.
  */
-export function operationsFace({ notReady, metrics }: OperationsFacePorts): Handler {
+export function operationsFace({ notReady, metrics, confirmations }: OperationsFacePorts): Handler {
   const pages: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
     '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     '/readyz': (exchange) => {
@@ -35,6 +38,7 @@ export function operationsFace({ notReady, metrics }: OperationsFacePorts): Hand
     },
   };
   return (exchange) => {
+    if (exchange.path === confirmationsPath) return confirmations(exchange);
     const page = Object.hasOwn(pages, exchange.path) ? pages[exchange.path] : undefined;
     if (page === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
     if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });

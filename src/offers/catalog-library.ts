@@ -99,6 +99,20 @@ export class CatalogLibrary {
     return [...this.#currentVersions.keys()];
   }
 
+  /** The lender that makes an offer, by the catalog in use or else by a replaced one that has it; null when none does. */
+  lenderOf(vertical: number, mode: Mode, offerId: string): string | null {
+    const catalogs = [
+      ...this.#shelves.map(({ current }) => current),
+      ...[...this.#replaced.values()].map(({ compiled }) => compiled),
+    ];
+    for (const catalog of catalogs) {
+      if (catalog.vertical.number !== vertical || catalog.mode !== mode) continue;
+      const offer = catalog.offers[catalog.offerIndex(offerId)];
+      if (offer !== undefined) return offer.lenderName;
+    }
+    return null;
+  }
+
   /** Has `prepare` called, and waited for, with each version before it comes into use. */
   beforeUse(prepare: PrepareCatalog): void {
     this.#preparations.push(prepare);

@@ -7,7 +7,14 @@ import type { SummaryFigures, SummaryQuery } from '../../src/analytics/analytics
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import {
+  clickedRecord,
+  confirmedRecord,
+  createdRecord,
+  reversedRecord,
+  subOf,
+  viewedRecord,
+} from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
@@ -176,6 +183,107 @@ describe('counting rules', () => {
     assert.deepEqual([day.sessions, day.views, day.clicks, day.topLenders.length], [0, 0, 0, 0]);
   });
 
+  /** Of one matured session: revenue, its square in USD, and what lenders confirmed. */
+  function confirmed(wanted: Partial<SummaryQuery> = {}) {
+    const { confirmedMicros, matured, topLenders, byDevice } = ask({ today: today + 60, ...wanted });
+    const lenders = Object.fromEntries(topLenders.map(({ lender, confirmedMicros: micros }) => [lender, micros]));
+    assert.equal(matured.confirmedMicros, confirmedMicros);
+    assert.equal(
+      byDevice.reduce((sum, device) => sum + device.confirmedMicros, 0),
+      confirmedMicros,
+    );
+    return { confirmedMicros, usdSquared: matured.confirmedUsdSquared, lenders };
+  }
+
+  const clickedTwice = () =>
+    fold(createdRecord(sub), viewedRecord(sub, ['a', 'b', 'c']), clickedRecord(sub, 'a'), clickedRecord(sub, 'b'));
+
+  it('adds up confirmed revenue by session, lender and device, and squares the sum of each session', () => {
+    clickedTwice();
+    fold(confirmedRecord(sub, 'a', { micros: 40_000_000 }), confirmedRecord(sub, 'b', { micros: 2_500_000 }));
+    foldEachAlone(confirmedRecord(sub, 'a', { txid: 'tx-2', micros: 7_500_000 }));
+    for (const filter of [{}, { subs: [sub] }]) {
+      assert.deepEqual(confirmed(filter), {
+        confirmedMicros: 50_000_000,
+        usdSquared: 2_500,
+        lenders: { 'Lender of a': 47_500_000, 'Lender of b': 2_500_000 },
+      });
+    }
+  });
+
+  it('takes a reversal back from the session, lender and square it was funded in', () => {
+    clickedTwice();
+    fold(confirmedRecord(sub, 'a'), confirmedRecord(sub, 'b', { micros: 10_000_000 }));
+    foldEachAlone(reversedRecord(sub, 'a', { micros: 30_000_000 }));
+    for (const filter of [{}, { subs: [sub] }]) {
+      assert.deepEqual(confirmed(filter), {
+        confirmedMicros: 20_000_000,
+        usdSquared: 400,
+        lenders: { 'Lender of a': 10_000_000, 'Lender of b': 10_000_000 },
+      });
+    }
+    fold(reversedRecord(sub, 'b', { micros: 10_000_000 }));
+    assert.deepEqual(confirmed().lenders, { 'Lender of a': 10_000_000, 'Lender of b': 0 });
+  });
+
+  it('adds squares up exactly, however large they are and however many come at once', () => {
+    const micros = bounds.confirmedUsdMax * 1_000_000 - 10_000;
+    const subs = Array.from({ length: 1_000 }, (_, serial) => subOf({ createdMs: noon, serial: serial + 10 }));
+    const earned = (sub: Buffer) => [
+      createdRecord(sub),
+      viewedRecord(sub, ['a']),
+      clickedRecord(sub, 'a'),
+      confirmedRecord(sub, 'a', { micros }),
+    ];
+    fold(...subs.flatMap(earned));
+    fold(...subs.slice(1).map((sub) => reversedRecord(sub, 'a', { micros })));
+    assert.equal(confirmed().usdSquared, 9_999_999 ** 2 / 10_000);
+  });
+
+  it('counts on the day of the session, however late the lender tells', () => {
+    clickedTwice();
+    fold(confirmedRecord(sub, 'a', { occurredMs: noon + 44 * dayMs }));
+    assert.equal(ask({ fromDay: today, toDay: today }).confirmedMicros, 40_000_000);
+    assert.equal(ask({ fromDay: today + 1, toDay: today + 60 }).confirmedMicros, 0);
+  });
+
+  it('counts a click that only a confirmation tells of, and not again when its record comes', () => {
+    fold(createdRecord(sub), viewedRecord(sub, ['a']));
+    const click = { clickedMs: noon + 2_000, valueMicros: 3_000_000 };
+    fold(confirmedRecord(sub, 'a', { click }));
+    assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 40_000_000]);
+    foldEachAlone(clickedRecord(sub, 'a'), confirmedRecord(sub, 'a', { txid: 'tx-2', click }));
+    assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 80_000_000]);
+    assert.equal(store.totals().duplicateClicks, 1);
+  });
+
+  it('ignores and counts what breaks the rules of confirmations', () => {
+    clickedTwice();
+    const test = subOf({ createdMs: noon, serial: 2, mode: 'test' });
+    fold(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a'));
+    const stranger = subOf({ createdMs: noon, serial: 3 });
+    foldEachAlone(
+      confirmedRecord(sub, 'c'),
+      confirmedRecord(sub, 'z'),
+      confirmedRecord(test, 'a'),
+      confirmedRecord(stranger, 'a'),
+      reversedRecord(sub, 'a'),
+      confirmedRecord(sub, 'a', { occurredMs: noon }),
+      confirmedRecord(sub, 'a', { wallMs: noon + dayMs - 1 }),
+      confirmedRecord(sub, 'a', { wallMs: noon + 2_000 + bounds.confirmationAcceptedMs + 1 }),
+      confirmedRecord(sub, 'a', { micros: 40_000_000 }),
+      confirmedRecord(sub, 'a', { micros: 40_000_000 }),
+      confirmedRecord(sub, 'a', { micros: 41_000_000 }),
+      reversedRecord(sub, 'a', { micros: 40_000_001 }),
+      reversedRecord(sub, 'a', { micros: 1_000_000 }),
+      reversedRecord(sub, 'a', { micros: 1_000_000 }),
+      reversedRecord(sub, 'a', { micros: 39_000_000 }),
+    );
+    assert.equal(confirmed().confirmedMicros, 39_000_000);
+    const { unknownSession, repeatedConfirmations, unsoundConfirmations } = store.totals();
+    assert.deepEqual([unknownSession, repeatedConfirmations, unsoundConfirmations], [1, 2, 10]);
+  });
+
   it('skips and counts whatever is not a record', () => {
     const wrong: unknown[] = [
       null,
@@ -184,7 +292,7 @@ describe('counting rules', () => {
       {},
       [],
       [1],
-      [4, noon, sub],
+      [6, noon, sub],
       ['1', noon, sub, 'tag-one', 1, 0, null],
       [1, -1, sub, 'tag-one', 1, 0, null],
       [1, 1.5, sub, 'tag-one', 1, 0, null],
@@ -208,6 +316,17 @@ describe('counting rules', () => {
       [3, noon, sub, 'catalog-1', 'a', 'Lender', bounds.clickValueMicrosMax + 1],
       [3, noon, sub, 'catalog-1', 'a', null, 1],
       [3, noon, sub, 'catalog-1', null, 'Lender', 1],
+      [4, noon, sub, 'a', 'Lender', 'tx', 1, noon, null],
+      [4, noon, sub, 'a', 'Lender', 'tx', 0, noon, null, null],
+      [4, noon, sub, 'a', 'Lender', 'tx', 0.5, noon, null, null],
+      [4, noon, sub, 'a', 'Lender', 'tx', bounds.confirmedUsdMax * 1_000_000 + 1, noon, null, null],
+      [4, noon, sub, 'a', 'Lender', 5, 1, noon, null, null],
+      [4, noon, sub, 'a', 'Lender', 'tx', 1, -1, null, null],
+      [4, noon, sub, 'a', 'Lender', 'tx', 1, noon, noon, null],
+      [4, noon, sub, 'a', 'Lender', 'tx', 1, noon, null, 1],
+      [4, noon, sub, 'a', null, 'tx', 1, noon, null, null],
+      [5, noon, sub, 'a', 'Lender', 'tx', 1],
+      [5, noon, sub, null, 'Lender', 'tx', 1, noon],
     ];
     fold(...wrong, createdRecord(sub), viewedRecord(sub, ['a']));
     assert.deepEqual(
@@ -220,6 +339,8 @@ describe('counting rules', () => {
         unshownClicks: 0,
         duplicateClicks: 0,
         lateClicks: 0,
+        repeatedConfirmations: 0,
+        unsoundConfirmations: 0,
       },
     );
     assert.deepEqual([ask().sessions, ask().views], [1, 1]);

@@ -13,6 +13,7 @@ for (const path of [
   ['log', 'verify'],
   ['log', 'inspect'],
   ['log', 'repair'],
+  ['confirm'],
   ['check-config'],
 ]) {
   test(`the help of ${['marketplace', ...path].join(' ')} has examples and exit codes`, async () => {

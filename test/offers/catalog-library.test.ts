@@ -84,6 +84,23 @@ test('a replaced catalog is found for 28 hours and not a moment longer', async (
   assert.equal(library.byVersion(old), null);
 });
 
+test('the lender of an offer is known from the catalog in use, and from a replaced one as long as that is kept', async () => {
+  const library = open([live(textWith('a', 'b')), { vertical: personalLoans, mode: 'test', text: textWith('c') }]);
+  await change(library, textWith('b'));
+  const lender = catalogOf([plainOffer({})]).lenders[0]!.name;
+  for (const id of ['a', 'b']) assert.equal(library.lenderOf(1, 'live', id), lender);
+  for (const [vertical, mode, id] of [
+    [1, 'live', 'c'],
+    [1, 'test', 'a'],
+    [99, 'live', 'a'],
+  ] as const) {
+    assert.equal(library.lenderOf(vertical, mode, id), null);
+  }
+  clock.advance(bounds.catalogKeptMs);
+  await change(library, textWith('b', 'd'));
+  assert.equal(library.lenderOf(1, 'live', 'a'), null);
+});
+
 test('a version nobody ever had is not found', () => {
   assert.equal(open([live(textWith('a'))]).byVersion('0123456789ab'), null);
 });

@@ -1,7 +1,7 @@
 import type { Figures, SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayOf } from '../../src/domain/calendar.ts';
-import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import type { LedgerRecord, RevenueConfirmed, RevenueReversed } from '../../src/events/ledger-record.ts';
 import { decodeSubId } from '../../src/sessions/sub-id.ts';
 
 interface ModelSession {
@@ -9,7 +9,15 @@ interface ModelSession {
   readonly device: number;
   views: number;
   readonly shown: Set<string>;
-  readonly clicks: Map<string, { readonly lender: string; readonly micros: number }>;
+  readonly clicks: Map<string, { readonly lender: string; readonly micros: number; readonly atMs: number }>;
+  /** By offer and txid. */
+  readonly payouts: Map<string, ModelPayout>;
+}
+
+interface ModelPayout {
+  readonly offer: string;
+  readonly micros: number;
+  reversedMicros: number | null;
 }
 
 /** The counting rules of D10 and D12 once more, as plainly as can be: everything in memory, every answer from all sessions. */
@@ -23,19 +31,49 @@ export class AnalyticsModel {
     this.#asOfMs = record[1];
     if (record[0] === 1) {
       if (session === undefined) {
-        this.#sessions.set(id, { tag: record[3], device: record[5], views: 0, shown: new Set(), clicks: new Map() });
+        this.#sessions.set(id, {
+          tag: record[3],
+          device: record[5],
+          views: 0,
+          shown: new Set(),
+          clicks: new Map(),
+          payouts: new Map(),
+        });
       }
     } else if (session === undefined) {
       return;
     } else if (record[0] === 2) {
       session.views++;
       for (const offer of record[4]) session.shown.add(offer);
-    } else {
-      const { createdMs, mode } = decodeSubId(record[2]);
-      const inTime = record[1] - createdMs <= bounds.clickAttributedMs;
-      if (session.shown.has(record[4]) && !session.clicks.has(record[4]) && inTime) {
-        session.clicks.set(record[4], { lender: record[5], micros: mode === 'test' ? 0 : record[6] });
+    } else if (record[0] === 3) {
+      const [, wallMs, sub, , offer, lender, micros] = record;
+      const { createdMs, mode } = decodeSubId(sub);
+      const inTime = wallMs - createdMs <= bounds.clickAttributedMs;
+      if (session.shown.has(offer) && !session.clicks.has(offer) && inTime) {
+        session.clicks.set(offer, { lender, micros: mode === 'test' ? 0 : micros, atMs: wallMs });
       }
+    } else if (decodeSubId(record[2]).mode === 'live') {
+      this.#settle(session, record);
+    }
+  }
+
+  #settle(session: ModelSession, record: RevenueConfirmed | RevenueReversed): void {
+    const [kind, wallMs, sub, offer, lender, txid, micros, occurredMs, evidenceMs = null, value = null] = record;
+    const createdMs = decodeSubId(sub).createdMs;
+    const payout = session.payouts.get(`${offer} ${txid}`);
+    let click = session.clicks.get(offer);
+    if (click === undefined && evidenceMs !== null && evidenceMs - createdMs <= bounds.clickAttributedMs) {
+      click = { lender, micros: value ?? 0, atMs: evidenceMs };
+    }
+    if (click === undefined || !session.shown.has(offer)) return;
+    if (occurredMs < click.atMs || occurredMs > wallMs || wallMs - click.atMs > 90 * dayMs) return;
+    if (kind === 5) {
+      if (payout === undefined || payout.reversedMicros !== null || micros > payout.micros) return;
+      payout.reversedMicros = micros;
+    } else {
+      if (payout !== undefined || confirmedMicros(session) + micros > 100_000_000_000) return;
+      session.payouts.set(`${offer} ${txid}`, { offer, micros, reversedMicros: null });
+      session.clicks.set(offer, click);
     }
   }
 
@@ -43,7 +81,8 @@ export class AnalyticsModel {
     const all = { ...none };
     const matured = { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 };
     const devices = new Map<number, Figures & { device: number }>();
-    const lenders = new Map<string, number>();
+    const lenders = new Map<string, { clicks: number; confirmedMicros: number }>();
+    let centsSquared = 0;
     let subsOutsideDates = 0;
     for (const [id, session] of this.#sessions) {
       const { account, vertical, mode, createdMs } = decodeSubId(Buffer.from(id, 'hex'));
@@ -63,23 +102,41 @@ export class AnalyticsModel {
         views: session.views,
         clicks: clicks.length,
         attributedMicros,
-        confirmedMicros: 0,
+        confirmedMicros: confirmedMicros(session),
       };
-      for (const name of ['sessions', 'views', 'clicks', 'attributedMicros'] as const) {
+      for (const name of ['sessions', 'views', 'clicks', 'attributedMicros', 'confirmedMicros'] as const) {
         all[name] += figures[name];
         Object.assign(device, { [name]: device[name] + figures[name] });
       }
       devices.set(session.device, device);
-      for (const { lender } of clicks) lenders.set(lender, (lenders.get(lender) ?? 0) + 1);
-      if (query.today - day > bounds.maturedDays) matured.sessions++;
+      for (const [offer, { lender }] of session.clicks) {
+        const sum = lenders.get(lender) ?? { clicks: 0, confirmedMicros: 0 };
+        sum.clicks++;
+        sum.confirmedMicros += confirmedMicros(session, offer);
+        lenders.set(lender, sum);
+      }
+      if (query.today - day <= bounds.maturedDays) continue;
+      matured.sessions++;
+      matured.confirmedMicros += figures.confirmedMicros;
+      centsSquared += Math.round(figures.confirmedMicros / 10_000) ** 2;
     }
     const topLenders = [...lenders]
-      .map(([lender, clicks]) => ({ lender, clicks, confirmedMicros: 0 }))
+      .map(([lender, sums]) => ({ lender, ...sums }))
       .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1))
       .slice(0, bounds.topLendersMax);
+    matured.confirmedUsdSquared = centsSquared / 10_000;
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
     return { ...all, topLenders, byDevice, matured, subsOutsideDates, asOfMs: this.#asOfMs };
   }
 }
 
 const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+
+/** What is left of the payouts of a session, or of one of its offers. */
+function confirmedMicros(session: ModelSession, offer?: string): number {
+  let sum = 0;
+  for (const payout of session.payouts.values()) {
+    if (offer === undefined || payout.offer === offer) sum += payout.micros - (payout.reversedMicros ?? 0);
+  }
+  return sum;
+}

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import type { DeviceClass, LedgerRecord } from '../../src/events/ledger-record.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from './ledger-records.ts';
+import {
+  clickedRecord,
+  confirmedRecord,
+  createdRecord,
+  reversedRecord,
+  subOf,
+  viewedRecord,
+} from './ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const offers = ['a', 'b', 'c', 'd'];
@@ -17,6 +24,12 @@ const sub = fc
   })
   .map(({ serial, account, mode, age }) => subOf({ createdMs: noon - age * dayMs, serial, account, mode }));
 
+/** Fewer still: a payout needs a session, a view and a click ahead of it. */
+const earner = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(0, 46).map((age) => subOf({ createdMs: noon - age * dayMs, serial: 0 })) },
+  { weight: 1, arbitrary: sub },
+);
+
 const created = fc
   .tuple(sub, fc.constantFrom('tag-one', 'tag-one', 'tag-two'), fc.nat({ max: 4 }))
   .map(([sub, tag, device]) => createdRecord(sub, { tag, device: device as DeviceClass }));
@@ -30,17 +43,62 @@ const clicked = fc
       valueMicros,
       wallMs: sub.readUIntBE(0, 6) + afterMs,
       // Two offers share a lender.
-      lender: offer === 'd' ? 'Lender of a' : `Lender of ${offer}`,
+      lender: lenderOf(offer),
     }),
   );
 
-export const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(created, viewed, viewed, clicked, clicked);
+/** Few payouts, amounts and times, so that repeats and conflicts are common; some too late, too early, or beyond what a session may earn. */
+const booking = fc.record({
+  sub: earner,
+  offer: fc.constantFrom(...offers),
+  txid: fc.constantFrom('tx-1', 'tx-1', 'tx-2'),
+  micros: fc.constantFrom(1, 12_345, 25_000_000, 25_000_000, 60_000_000_000),
+  occurredAfterMs: fc.constantFrom(dayMs, dayMs, 2 * dayMs, 0),
+  toldAfterMs: fc.constantFrom(0, 0, 1, 89 * dayMs, 90 * dayMs, -1),
+});
+const lenderOf = (offer: string) => (offer === 'd' ? 'Lender of a' : `Lender of ${offer}`);
+const times = (sub: Buffer, occurredAfterMs: number, toldAfterMs: number) => {
+  const occurredMs = sub.readUIntBE(0, 6) + occurredAfterMs;
+  return { occurredMs, wallMs: occurredMs + toldAfterMs };
+};
+const evidence = fc.option(
+  fc.record({ afterMs: fc.constantFrom(0, 5_000, dayMs, dayMs + 1), valueMicros: fc.nat({ max: 5_000_000 }) }),
+);
+
+const confirmed = fc
+  .tuple(booking, evidence)
+  .map(([{ sub, offer, txid, micros, occurredAfterMs, toldAfterMs }, click]) =>
+    confirmedRecord(sub, offer, {
+      txid,
+      micros,
+      lender: lenderOf(offer),
+      ...times(sub, occurredAfterMs, toldAfterMs),
+      click: click && { clickedMs: sub.readUIntBE(0, 6) + click.afterMs, valueMicros: click.valueMicros },
+    }),
+  );
+
+const reversed = booking.map(({ sub, offer, txid, micros, occurredAfterMs, toldAfterMs }) =>
+  reversedRecord(sub, offer, { txid, micros, lender: lenderOf(offer), ...times(sub, occurredAfterMs, toldAfterMs) }),
+);
+
+/** What usually precedes a payout. */
+const prelude = earner.map((sub) => [createdRecord(sub), viewedRecord(sub, offers), clickedRecord(sub, 'a')]);
+
+export const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
+  created,
+  viewed,
+  viewed,
+  clicked,
+  clicked,
+  confirmed,
+  confirmed,
+  reversed,
+);
 
 /** Records in an order that a ledger may or may not have: views before their session, clicks on offers never shown, repeats. */
-export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.array(arbitraryRecord, {
-  maxLength: 150,
-  size: 'max',
-});
+export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc
+  .tuple(fc.array(prelude, { maxLength: 3 }), fc.array(arbitraryRecord, { maxLength: 150, size: 'max' }))
+  .map(([preludes, records]) => [...preludes.flat(), ...records]);
 
 /** Questions that between them look at every figure of what `arbitraryRecords` makes. */
 export function everyQuery(records: readonly LedgerRecord[]): SummaryQuery[] {

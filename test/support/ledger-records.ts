@@ -1,5 +1,12 @@
 import type { Mode } from '../../src/domain/mode.ts';
-import type { DeviceClass, OfferClicked, OffersViewed, SessionCreated } from '../../src/events/ledger-record.ts';
+import type {
+  DeviceClass,
+  OfferClicked,
+  OffersViewed,
+  RevenueConfirmed,
+  RevenueReversed,
+  SessionCreated,
+} from '../../src/events/ledger-record.ts';
 import { subIdBytes } from '../../src/sessions/sub-id.ts';
 
 /** What a test wants of a sub_id; the rest of its bytes follow from `serial`, so that different serials are different ids. */
@@ -53,4 +60,42 @@ export function clickedRecord(
   }: { lender?: string; valueMicros?: number; wallMs?: number } = {},
 ): OfferClicked {
   return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros];
+}
+
+export interface BookingWanted {
+  readonly txid?: string;
+  readonly micros?: number;
+  readonly lender?: string;
+  /** Default: a day after the session's creation; told to us an hour later. */
+  readonly occurredMs?: number;
+  readonly wallMs?: number;
+}
+
+/** A payout for a click, unless told otherwise without evidence of the click. */
+export function confirmedRecord(
+  sub: Buffer,
+  offerId: string,
+  { click = null, ...wanted }: BookingWanted & { click?: { clickedMs: number; valueMicros: number } | null } = {},
+): RevenueConfirmed {
+  const [wallMs, ...booking] = bookingOf(sub, offerId, wanted);
+  return [4, wallMs, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
+}
+
+export function reversedRecord(sub: Buffer, offerId: string, wanted: BookingWanted = {}): RevenueReversed {
+  const [wallMs, ...booking] = bookingOf(sub, offerId, wanted);
+  return [5, wallMs, ...booking];
+}
+
+function bookingOf(
+  sub: Buffer,
+  offerId: string,
+  {
+    txid = 'tx-1',
+    micros = 40_000_000,
+    lender = `Lender of ${offerId}`,
+    occurredMs = sub.readUIntBE(0, 6) + 24 * 3_600_000,
+    wallMs = occurredMs + 3_600_000,
+  }: BookingWanted,
+) {
+  return [wallMs, sub, offerId, lender, txid, micros, occurredMs] as const;
 }

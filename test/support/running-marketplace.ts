@@ -9,6 +9,7 @@ import {
   type MarketplaceOptions,
   type Mode,
 } from '../../src/index.ts';
+import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
 import { ApiCaller } from './api-caller.ts';
 import { HttpClient } from './http-client.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -90,6 +91,11 @@ export class RunningMarketplace {
 
   callerWith({ vertical }: VerticalFixture, key: string): ApiCaller {
     return new ApiCaller(this.http, vertical.segment, key);
+  }
+
+  /** What the operations listener asks of whoever confirms revenue. */
+  get operatorToken(): string {
+    return readOperatorToken(operatorTokenPath(this.#folder));
   }
 
   async close(): Promise<void> {

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { EventLog } from '../../src/events/event-log.ts';
-import { openEventLog } from '../../src/events/file-event-log.ts';
+import { type FileEventLog, openEventLog } from '../../src/events/file-event-log.ts';
 import type { LogFiles } from '../../src/events/log-files.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 
 /** A real ledger in a folder of its own that goes with the test. */
 export interface TemporaryLedger {
-  readonly log: EventLog;
+  readonly log: FileEventLog;
+  readonly folder: string;
   /** From now on no file can be written, until `repair`. The log finds out at its next group. */
   breakFiles(): void;
   repair(): void;
@@ -33,6 +33,7 @@ export async function openTemporaryLedger(t: TestContext): Promise<TemporaryLedg
   });
   return {
     log,
+    folder,
     breakFiles() {
       broken = true;
     },

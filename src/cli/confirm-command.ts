@@ -1,0 +1,44 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { ConfirmOptions } from './confirm.ts';
+import { formatOf } from './confirmation-file.ts';
+
+export function confirmCommand(): Command {
+  return new Command('confirm')
+    .summary('tell a running server what lenders confirmed')
+    .description(
+      'Sends a file of lender confirmations to the operations listener of a running server, row by row in batches. Good rows\nare booked though others are rejected; sending a file again changes nothing. docs/confirmations.md has the columns.',
+    )
+    .argument(
+      '<file>',
+      'rows as .csv, with the names of the columns in the first line, or as .ndjson',
+      confirmationFile,
+    )
+    .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', baseUrl)
+    .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
+    .option('--rejected <file>', 'where rejected rows go, with their reasons (default: beside the file)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ marketplace confirm payouts.csv
+  $ marketplace confirm payouts.ndjson --url http://10.0.0.5:9090 --token-file operator-token --rejected mend.ndjson`,
+    )
+    .action(async (file: string, options: ConfirmOptions) => {
+      // Loaded here, since no other command should wait for it.
+      const { confirm } = await import('./confirm.ts');
+      await confirm(file, options);
+    });
+}
+
+function confirmationFile(path: string): string {
+  if (formatOf(path) !== null) return path;
+  throw new InvalidArgumentError('Its name must end with .csv, .ndjson or .jsonl.');
+}
+
+function baseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '') {
+    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  }
+  throw new InvalidArgumentError('It must be an http or https URL like http://127.0.0.1:9090.');
+}

@@ -1,0 +1,105 @@
+import { type Stats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import process from 'node:process';
+import { dataDirOf, operationsEndpointOf } from '../config/config.ts';
+import { type Env, readEnv } from '../config/env.ts';
+import { urlOf } from '../config/resolve-urls.ts';
+import { operatorTokenPath, readOperatorToken } from '../secrets/operator-token.ts';
+import { SecretFileError } from '../secrets/secret-file.ts';
+import { CommandLineError } from './command-line-error.ts';
+import { confirmFile } from './confirm-file.ts';
+import { formatOf } from './confirmation-file.ts';
+import { ConfirmationSender } from './confirmation-sender.ts';
+import { exitCodes } from './exit-codes.ts';
+import { printResult, say } from './output.ts';
+
+/** What the command line said; absent where it said nothing. */
+export interface ConfirmOptions {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly rejected?: string;
+}
+
+/** Sends a file to a running server and says what became of its rows. */
+export async function confirm(file: string, options: ConfirmOptions): Promise<void> {
+  const env = readEnv();
+  const path = resolve(file);
+  const rejectedPath = resolve(options.rejected ?? path.replace(/(\.[^.]+)$/, '.rejected$1'));
+  const sender = new ConfirmationSender(options.url ?? defaultUrl(env), readToken(options.tokenFile, env));
+  const progress = percentRead(process.stderr, sizeOf(path, rejectedPath));
+  const format = formatOf(path);
+  if (format === null) throw new Error('commander let a file of another kind through');
+  let begun = false;
+  try {
+    const { rows, accepted, repeated, rejected } = await confirmFile({
+      path,
+      format,
+      sender,
+      rejectedPath,
+      onProgress: (bytes) => {
+        begun = true;
+        progress.advance(bytes);
+      },
+    });
+    progress.done();
+    const left = rows - accepted - repeated;
+    printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${left} rejected`);
+    if (left === 0) return;
+    for (const [reason, count] of rejected) say(`  ${count} ${reason}`);
+    say(`The rejected rows are in ${rejectedPath}.`);
+    process.exitCode = exitCodes.incomplete;
+  } catch (fault) {
+    progress.done();
+    if (!begun || !(fault instanceof CommandLineError)) throw fault;
+    throw new CommandLineError(`${fault.message}. Rows before that may be booked; sending the file again is harmless`, {
+      cause: fault,
+    });
+  }
+}
+
+/** How much of the file has been dealt with, on a terminal only. */
+function percentRead(stream: NodeJS.WriteStream, total: number) {
+  let bytes = 0;
+  return {
+    advance: (more: number): void => {
+      bytes += more;
+      if (stream.isTTY) stream.write(`\r\x1b[K${Math.floor((bytes / Math.max(total, 1)) * 100)} %`);
+    },
+    done: (): void => {
+      if (stream.isTTY) stream.write('\r\x1b[K');
+    },
+  };
+}
+
+/** In bytes. Refuses what is no file, and to write rejected rows over the file itself, by whatever name. */
+function sizeOf(path: string, rejectedPath: string): number {
+  let file: Stats;
+  try {
+    file = statSync(path);
+  } catch (cause) {
+    throw new CommandLineError(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause });
+  }
+  if (!file.isFile()) throw new CommandLineError(`${path} is no file`);
+  const other = statSync(rejectedPath, { throwIfNoEntry: false });
+  if (other !== undefined && other.dev === file.dev && other.ino === file.ino) {
+    throw new CommandLineError('the file of rejected rows cannot be the file that is sent');
+  }
+  return file.size;
+}
+
+function readToken(tokenFile: string | undefined, env: Env): string {
+  const path = tokenFile === undefined ? operatorTokenPath(dataDirOf(env)) : resolve(tokenFile);
+  try {
+    return readOperatorToken(path);
+  } catch (cause) {
+    if (cause instanceof SecretFileError) throw new CommandLineError(cause.message, { cause });
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CommandLineError(`the operator token ${path} cannot be read (${code}); see --token-file`, { cause });
+  }
+}
+
+function defaultUrl(env: Env): string {
+  const endpoint = operationsEndpointOf(env);
+  if (endpoint.port !== 0) return urlOf(endpoint);
+  throw new CommandLineError('SVC_OPS_PORT lets the server pick a port, so --url must tell which');
+}

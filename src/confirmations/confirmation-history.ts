@@ -1,0 +1,22 @@
+import type { ConfirmationPast } from './judge-confirmation.ts';
+
+/** What one confirmation is about. */
+export interface AskedPayout {
+  readonly sub: Uint8Array;
+  readonly offerId: string;
+  readonly txid: string;
+}
+
+export interface KnownPayout extends ConfirmationPast {
+  /** The lender the click was counted for; null when none was. */
+  readonly lenderName: string | null;
+}
+
+/** The port through which an operation learns what the ledger holds of clicks and payouts. */
+export interface ConfirmationHistory {
+  /**
+   * One answer for each question, in their order. They hold every record that a healthy log had taken before the call.
+   * Rejects with `AnalyticsUnavailable`.
+   */
+  knownPayouts(asked: readonly AskedPayout[]): Promise<readonly KnownPayout[]>;
+}

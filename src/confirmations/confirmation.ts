@@ -1,0 +1,56 @@
+/** What a lender tells us of one click (D11): it owes a payout for it, or takes one back. */
+export interface Confirmation {
+  readonly status: ConfirmationStatus;
+  /** 32 bytes of their own. */
+  readonly sub: Uint8Array;
+  readonly offerId: string;
+  /** The lender's name for the payout; a reversal names the payout it takes back. */
+  readonly txid: string;
+  readonly amountMicros: number;
+  readonly occurredMs: number;
+  /** What the click_id says of the click, if one was given: enough to count a click that no log could take (D10). */
+  readonly click: ClickEvidence | null;
+}
+
+export type ConfirmationStatus = 'funded' | 'reversed';
+
+export interface ClickEvidence {
+  readonly clickedMs: number;
+  readonly valueMicros: number;
+}
+
+/** Why a row books nothing; docs/confirmations.md tells each in words. */
+export type RejectionReason =
+  | 'not_an_object'
+  | 'status_invalid'
+  | 'txid_invalid'
+  | 'amount_invalid'
+  | 'occurred_at_invalid'
+  | 'click_id_invalid'
+  | 'sub_id_invalid'
+  | 'svc_offer_id_invalid'
+  | 'click_missing'
+  | 'click_mismatch'
+  | 'sandbox'
+  | 'click_unknown'
+  | 'click_late'
+  | 'conflict'
+  | 'txid_unknown'
+  | 'exceeds_funded'
+  | 'before_click'
+  | 'in_future'
+  | 'too_late'
+  | 'session_limit'
+  | 'lender_unknown';
+
+/** What one side of a payout was booked with: its funding or its reversal. */
+export interface Booking {
+  readonly amountMicros: number;
+  readonly occurredMs: number;
+}
+
+/** A payout as the ledger has it so far. */
+export interface Payout {
+  readonly funded: Booking;
+  readonly reversed: Booking | null;
+}

@@ -1,0 +1,67 @@
+import { bounds } from '../bounds.ts';
+import { microsPerUsd } from '../domain/money.ts';
+import { decodeSubId } from '../sessions/sub-id.ts';
+import type { Booking, Confirmation, Payout, RejectionReason } from './confirmation.ts';
+
+/** What the ledger holds of the session, offer and txid of one confirmation. */
+export interface ConfirmationPast {
+  /** Whether the session exists and was shown the offer. */
+  readonly shown: boolean;
+  /** When the click that counted was made; null when none has. */
+  readonly clickedMs: number | null;
+  /** Confirmed revenue of the whole session, in micro-dollars. */
+  readonly sessionMicros: number;
+  readonly payout: Payout | null;
+}
+
+export type Verdict = 'accepted' | 'repeated' | RejectionReason;
+
+/**
+ * The rules of D11 for one confirmation. They are applied twice: before it enters the ledger, and again, with the same
+ * result, when counters are derived from the ledger; so a ledger that breaks them cannot make a payout count below zero
+ * or above what was funded.
+ */
+export function judgeConfirmation(confirmation: Confirmation, past: ConfirmationPast, nowMs: number): Verdict {
+  const { sub, status, amountMicros, occurredMs } = confirmation;
+  const { createdMs, mode } = decodeSubId(sub);
+  if (mode === 'test') return 'sandbox';
+  // Before all that time can change: a repeat gets the first answer however late it comes.
+  const first = past.payout?.[status] ?? null;
+  if (first !== null) return isSame(first, confirmation) ? 'repeated' : 'conflict';
+
+  const clickedMs = past.clickedMs ?? confirmation.click?.clickedMs ?? null;
+  if (clickedMs === null || !past.shown || clickedMs < createdMs) return 'click_unknown';
+  if (clickedMs - createdMs > bounds.clickAttributedMs) return 'click_late';
+
+  if (status === 'reversed') {
+    if (past.payout === null) return 'txid_unknown';
+    if (amountMicros > past.payout.funded.amountMicros) return 'exceeds_funded';
+  }
+  if (occurredMs < clickedMs) return 'before_click';
+  if (occurredMs > nowMs) return 'in_future';
+  if (nowMs - clickedMs > bounds.confirmationAcceptedMs) return 'too_late';
+  if (status === 'funded' && past.sessionMicros + amountMicros > bounds.confirmedUsdMax * microsPerUsd) {
+    return 'session_limit';
+  }
+  return 'accepted';
+}
+
+/** The payout after an accepted confirmation. */
+export function payoutAfter(
+  { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
+  payout: Payout | null,
+): Payout {
+  const booking = { amountMicros, occurredMs };
+  if (status === 'funded') return { funded: booking, reversed: null };
+  if (payout === null) throw new Error('only a funded payout can be reversed');
+  return { ...payout, reversed: booking };
+}
+
+/** What an accepted confirmation adds to confirmed revenue; below zero for a reversal. */
+export function changeMicros({ status, amountMicros }: Pick<Confirmation, 'status' | 'amountMicros'>): number {
+  return status === 'funded' ? amountMicros : -amountMicros;
+}
+
+function isSame(booking: Booking, { amountMicros, occurredMs }: Confirmation): boolean {
+  return booking.amountMicros === amountMicros && booking.occurredMs === occurredMs;
+}

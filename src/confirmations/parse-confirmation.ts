@@ -1,0 +1,77 @@
+import { bounds } from '../bounds.ts';
+import type { ClickIds } from '../clicks/click-id.ts';
+import { parseTimestamp } from '../domain/iso-timestamp.ts';
+import { exactMicros, microsPerUsd } from '../domain/money.ts';
+import { type SubIds, subIdText } from '../sessions/sub-id.ts';
+import type { ClickEvidence, Confirmation, RejectionReason } from './confirmation.ts';
+
+export interface IdReaders {
+  readonly subIds: Pick<SubIds, 'verify'>;
+  readonly clickIds: Pick<ClickIds, 'read'>;
+}
+
+/** One row as the endpoint takes it; members with other names are passed over. */
+interface Row {
+  readonly click_id?: unknown;
+  readonly sub_id?: unknown;
+  readonly svc_offer_id?: unknown;
+  readonly txid?: unknown;
+  readonly status?: unknown;
+  readonly amount?: unknown;
+  readonly occurred_at?: unknown;
+}
+
+/** Reads one row of whatever type (D11), or says why it cannot be one. Knows nothing of what happened. */
+export function parseConfirmation(ids: IdReaders, row: unknown): Confirmation | RejectionReason {
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
+  const { txid, status, amount, occurred_at: occurredAt } = row as Row;
+  if (status !== 'funded' && status !== 'reversed') return 'status_invalid';
+  if (!isTxid(txid)) return 'txid_invalid';
+  const amountMicros = typeof amount === 'number' ? exactMicros(amount) : null;
+  if (amountMicros === null || amountMicros === 0) return 'amount_invalid';
+  if (amountMicros > bounds.confirmedUsdMax * microsPerUsd) return 'amount_invalid';
+  const occurredMs = typeof occurredAt === 'string' ? parseTimestamp(occurredAt) : null;
+  if (occurredMs === null || occurredMs < 0) return 'occurred_at_invalid';
+  const click = readClick(ids, row as Row);
+  if (typeof click === 'string') return click;
+  return { status, txid, amountMicros, occurredMs, ...click };
+}
+
+/** 1 to 128 visible ASCII characters. */
+function isTxid(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= bounds.txidCharactersMax && /^[!-~]+$/.test(value);
+}
+
+interface NamedClick {
+  readonly sub: Uint8Array;
+  readonly offerId: string;
+  readonly click: ClickEvidence | null;
+}
+
+/** The click a row names, by its click_id, by session and offer, or by both when they agree. Null members are absent ones. */
+function readClick(
+  { subIds, clickIds }: IdReaders,
+  { click_id: clickId, sub_id: subId, svc_offer_id: offerId }: Row,
+): NamedClick | RejectionReason {
+  const hasSub = subId !== undefined && subId !== null;
+  const hasOffer = offerId !== undefined && offerId !== null;
+  if (clickId !== undefined && clickId !== null) {
+    const click = typeof clickId === 'string' && clickId.length <= clickIdCharactersMax ? clickIds.read(clickId) : null;
+    if (click === null) return 'click_id_invalid';
+    if ((hasSub && subId !== subIdText(click.sub)) || (hasOffer && offerId !== click.offerId)) return 'click_mismatch';
+    const { clickedMs, valueMicros } = click;
+    return { sub: Uint8Array.from(click.sub), offerId: click.offerId, click: { clickedMs, valueMicros } };
+  }
+  if (!hasSub || !hasOffer) return 'click_missing';
+  const sub = typeof subId === 'string' ? subIds.verify(subId) : null;
+  if (sub === null) return 'sub_id_invalid';
+  if (!isOfferId(offerId)) return 'svc_offer_id_invalid';
+  return { sub: Uint8Array.from(sub), offerId, click: null };
+}
+
+function isOfferId(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
+}
+
+/** Above the longest this service issues, so that no long text is decoded. */
+const clickIdCharactersMax = 256;

@@ -1,0 +1,141 @@
+import { AnalyticsUnavailable } from '../analytics/analytics.ts';
+import { bounds } from '../bounds.ts';
+import type { ClickIds } from '../clicks/click-id.ts';
+import { BatchHistory } from '../confirmations/batch-history.ts';
+import type { BatchQueue } from '../confirmations/batch-queue.ts';
+import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
+import type { ConfirmationHistory } from '../confirmations/confirmation-history.ts';
+import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
+import { parseConfirmation } from '../confirmations/parse-confirmation.ts';
+import type { Clock } from '../domain/clock.ts';
+import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
+import { type EventLog, LogUnavailable } from '../events/event-log.ts';
+import { type RevenueConfirmed, type RevenueReversed, recordKind } from '../events/ledger-record.ts';
+import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
+
+export interface ConfirmRevenuePorts {
+  readonly clock: Clock;
+  readonly subIds: SubIds;
+  readonly clickIds: ClickIds;
+  readonly catalogs: Pick<CatalogLibrary, 'lenderOf'>;
+  readonly ledger: EventLog;
+  readonly history: ConfirmationHistory;
+  readonly queue: BatchQueue;
+}
+
+/** What became of one row, which `index` counts from 0 in the order of sending. */
+export interface ConfirmationResult {
+  readonly index: number;
+  readonly outcome: ConfirmationOutcome;
+  /** Of a rejected row. */
+  readonly reason?: RejectionReason;
+}
+
+/** `unknown`: the ledger may or may not hold it. Send it again: that is harmless, and tells. */
+export type ConfirmationOutcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
+
+/** How many rows came to what, and each of them. */
+export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & {
+  readonly results: readonly ConfirmationResult[];
+};
+
+/**
+ * Takes what lenders say of clicks (D11): one row or an array of them, each judged for itself. Rows that are accepted are
+ * durable before the answer, which is the same however often a row is sent.
+ *
+ * Batches are decided one after the other, on all that the ledger has taken: so what is accepted here, the counters accept
+ * too, and no two batches can fund one payout twice.
+ */
+export async function confirmRevenue(ports: ConfirmRevenuePorts, body: unknown): Promise<Outcome<ConfirmationsView>> {
+  const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
+  if (body === undefined || rows.length > bounds.confirmationRowsMax) return invalidRequest('body');
+  const parsed = rows.map((row) => parseConfirmation(ports, row));
+  try {
+    const results = await ports.queue.run(() => settle(ports, parsed));
+    return results === null ? unavailable(bounds.retryAfterSeconds) : done(view(results));
+  } catch (fault) {
+    if (fault instanceof AnalyticsUnavailable || fault instanceof LogUnavailable) {
+      return unavailable(bounds.retryAfterSeconds);
+    }
+    throw fault;
+  }
+}
+
+type Result = Omit<ConfirmationResult, 'index'>;
+
+async function settle(
+  ports: ConfirmRevenuePorts,
+  rows: readonly (Confirmation | RejectionReason)[],
+): Promise<readonly Result[]> {
+  const { clock, ledger, history } = ports;
+  const asked = rows.filter((row) => typeof row !== 'string');
+  if (asked.length === 0) return rows.map((row) => rejected(row as RejectionReason));
+  // A log in trouble may hold records that nobody can be told of yet; once it is well, the history has them all.
+  if (!ledger.healthy) throw new LogUnavailable('the ledger cannot be written', false);
+  const known = new BatchHistory(asked, await history.knownPayouts(asked));
+  const nowMs = clock.wallMs();
+
+  const results: Result[] = [];
+  const appended: Promise<void>[] = [];
+  for (const row of rows) {
+    if (typeof row === 'string') {
+      results.push(rejected(row));
+      continue;
+    }
+    const past = known.of(row);
+    const verdict = judgeConfirmation(row, past, nowMs);
+    if (verdict !== 'accepted') {
+      results.push(verdict === 'repeated' ? { outcome: verdict } : rejected(verdict));
+      continue;
+    }
+    const lenderName = past.lenderName ?? lenderOf(ports.catalogs, row);
+    if (lenderName === null) {
+      results.push(rejected('lender_unknown'));
+      continue;
+    }
+    known.accept(row, lenderName);
+    const { appendedPosition } = ledger;
+    appended.push(ledger.append(recordOf(row, lenderName, nowMs)));
+    results.push({ outcome: 'accepted' });
+    // What the log does not take must not be built upon: a reversal is nothing without its funding.
+    if (ledger.appendedPosition === appendedPosition) break;
+  }
+  const unknown = { outcome: 'unknown' } as const;
+  while (results.length < rows.length) results.push(unknown);
+  if (await areDurable(appended)) return results;
+  // They travel in one group. A repeat may be one of a row of this very batch.
+  return results.map((result) => (result.outcome === 'rejected' ? result : unknown));
+}
+
+function rejected(reason: RejectionReason): Result {
+  return { outcome: 'rejected', reason };
+}
+
+async function areDurable(appended: readonly Promise<void>[]): Promise<boolean> {
+  const faults = (await Promise.allSettled(appended)).filter((one) => one.status === 'rejected');
+  for (const { reason } of faults) if (!(reason instanceof LogUnavailable)) throw reason;
+  return faults.length === 0;
+}
+
+function recordOf(
+  { status, sub, offerId, txid, amountMicros, occurredMs, click }: Confirmation,
+  lenderName: string,
+  nowMs: number,
+): RevenueConfirmed | RevenueReversed {
+  const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
+  if (status === 'reversed') return [recordKind.revenueReversed, ...booking];
+  return [recordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
+}
+
+/** Who makes the offer, for a click that nothing but its click_id tells of. */
+function lenderOf(catalogs: Pick<CatalogLibrary, 'lenderOf'>, { sub, offerId }: Confirmation): string | null {
+  const { vertical, mode } = decodeSubId(sub);
+  return catalogs.lenderOf(vertical, mode, offerId);
+}
+
+function view(results: readonly Result[]): ConfirmationsView {
+  const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
+  for (const { outcome } of results) counts[outcome]++;
+  return { ...counts, results: results.map((result, index) => ({ index, ...result })) };
+}

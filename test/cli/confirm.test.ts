@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { afterwards } from '../support/afterwards.ts';
+import { ApiCaller } from '../support/api-caller.ts';
+import { HttpClient } from '../support/http-client.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { type Ran, runMarketplace } from './run-marketplace.ts';
+import { serveMarketplace } from './serve-marketplace.ts';
+
+/** A real server, a caller of its API, and the command line beside it. */
+class Bench {
+  readonly folder: string;
+  readonly url: string;
+  readonly caller: ApiCaller;
+  readonly greeting: string;
+
+  constructor(folder: string, url: string, caller: ApiCaller, greeting: string) {
+    this.folder = folder;
+    this.url = url;
+    this.caller = caller;
+    this.greeting = greeting;
+  }
+
+  static async open(t: TestContext): Promise<Bench> {
+    const folder = mkdtempSync(join(tmpdir(), 'marketplace-confirm-'));
+    afterwards(t, () => rmSync(folder, { recursive: true }));
+    const server = await serveMarketplace(folder);
+    afterwards(t, () => server.stop());
+    const http = new HttpClient(server.port);
+    afterwards(t, () => http.close());
+    const key = /^ {2}live {2}(\S+)$/m.exec(server.greeting())?.[1] as string;
+    const caller = new ApiCaller(http, 'personal-loans', key);
+    return new Bench(folder, `http://127.0.0.1:${server.operationsPort}`, caller, server.greeting());
+  }
+
+  /** The click_id of a click under this tag. */
+  async clickId(tag: string): Promise<string> {
+    const subId = await this.caller.sessionWith(tag, personalLoansFixture.complete);
+    const { offers } = await this.caller.offers(subId);
+    const { headers } = await this.caller.click(offers[0]?.click_url as string);
+    const location = new URL(headers.get('location') as string);
+    return [...location.searchParams.values()].find((value) => value.length > 60) as string;
+  }
+
+  write(name: string, content: string): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  run(...args: readonly string[]): Promise<Ran> {
+    return runMarketplace(['confirm', ...args], { SVC_DATA_DIR: this.folder });
+  }
+
+  async confirmed(tag: string): Promise<number> {
+    return (await this.caller.summary({ referrer_tag: tag })).rev_confirmed;
+  }
+}
+
+test('a CSV file is booked, its bad rows come back with reasons, and sending it again changes nothing', async (t) => {
+  const bench = await Bench.open(t);
+  const clickId = await bench.clickId('csv');
+  const now = new Date().toISOString();
+  const good = Array.from({ length: 1_200 }, (_, n) => `${clickId},tx-${n},funded,0.25,${now},"a, ""b"""\r\n`);
+  const path = bench.write(
+    'payouts.csv',
+    `\ufeffclick_id,txid,status,amount,occurred_at,note\r\n${good.join('')}${clickId},tx-0,reversed,0.2,${now},\r\n` +
+      `${clickId},tx-0,funded,9,${now},"more, or less"\r\n${clickId},tx-x,funded,"1,5",${now},\r\n${clickId},short\r\n`,
+  );
+  const first = await bench.run(path, '--url', bench.url);
+  assert.deepEqual([first.code, first.stdout], [4, '1204 rows: 1201 accepted, 0 repeated, 3 rejected\n'], first.stderr);
+  const rejectedPath = join(bench.folder, 'payouts.rejected.csv');
+  assert.equal(
+    first.stderr,
+    `  1 cells_miscounted\n  1 conflict\n  1 amount_invalid\nThe rejected rows are in ${rejectedPath}.\n`,
+  );
+  const rejected = readFileSync(rejectedPath, 'utf8');
+  assert.equal(
+    rejected,
+    `click_id,txid,status,amount,occurred_at,note,reason\r\n${clickId},short,,,,,cells_miscounted\r\n` +
+      `${clickId},tx-0,funded,9,${now},"more, or less",conflict\r\n${clickId},tx-x,funded,"1,5",${now},,amount_invalid\r\n`,
+  );
+  assert.equal(await bench.confirmed('csv'), 299.8);
+
+  const again = await bench.run(path, '--url', bench.url);
+  assert.equal(again.stdout, '1204 rows: 0 accepted, 1201 repeated, 3 rejected\n');
+  assert.equal(readFileSync(rejectedPath, 'utf8'), rejected);
+  assert.equal(await bench.confirmed('csv'), 299.8);
+
+  // The rejected rows, one of them mended, are a file like any other.
+  const mended = bench.write('mended.csv', rejected.replace('"1,5"', '1.5'));
+  const third = await bench.run(mended, '--url', bench.url, '--rejected', join(bench.folder, 'still.csv'));
+  assert.equal(third.stdout, '3 rows: 1 accepted, 0 repeated, 2 rejected\n');
+  assert.match(readFileSync(join(bench.folder, 'still.csv'), 'utf8'), /^click_id,[^\n]*,note,reason\r\n/);
+});
+
+test('an NDJSON file is booked, and its bad rows come back as NDJSON', async (t) => {
+  const bench = await Bench.open(t);
+  const row = {
+    click_id: await bench.clickId('ndjson'),
+    txid: 'tx-1',
+    status: 'funded',
+    amount: 40,
+    occurred_at: new Date().toISOString(),
+    note: 'kept',
+  };
+  const lines = [JSON.stringify(row), '', '{"txid":', '[1]', JSON.stringify({ ...row, amount: '40' })];
+  const path = bench.write('payouts.ndjson', lines.join('\n'));
+  const ran = await bench.run(path, '--url', bench.url, '--rejected', join(bench.folder, 'out.ndjson'));
+  assert.deepEqual([ran.code, ran.stdout], [4, '4 rows: 1 accepted, 0 repeated, 3 rejected\n'], ran.stderr);
+  assert.deepEqual(
+    readFileSync(join(bench.folder, 'out.ndjson'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    [
+      { row: '{"txid":', reason: 'not_json' },
+      { row: [1], reason: 'not_an_object' },
+      { ...row, amount: '40', reason: 'amount_invalid' },
+    ],
+  );
+  assert.equal(await bench.confirmed('ndjson'), 40);
+
+  // Nothing rejected: no file is left of it.
+  bench.write('payouts.ndjson', `${JSON.stringify(row)}\n`);
+  const clean = await bench.run(path, '--url', bench.url, '--rejected', join(bench.folder, 'out.ndjson'));
+  assert.deepEqual(clean, { code: 0, stdout: '1 rows: 0 accepted, 1 repeated, 0 rejected\n', stderr: '' });
+  assert.equal(existsSync(join(bench.folder, 'out.ndjson')), false);
+});
+
+test('the first start tells where the token is, and never the token', async (t) => {
+  const bench = await Bench.open(t);
+  const path = join(bench.folder, 'operator-token');
+  assert.ok(bench.greeting.includes(`is in ${path}\n`));
+  assert.ok(!bench.greeting.includes(readFileSync(path, 'utf8').trim()));
+});
+
+const head = 'click_id,txid,status,amount,occurred_at\n';
+test('a file that cannot be read to its end is refused in one line', async (t) => {
+  const folder = folderWithToken(t);
+  for (const [content, telling] of [
+    [`${head}a"b,1,2,3,4\n`, /line 2: a quote/],
+    [Buffer.from([0x61, 0xff, 0x0a]), /not UTF-8/],
+  ] as const) {
+    writeFileSync(join(folder, 'a.csv'), content);
+    const args = ['confirm', join(folder, 'a.csv'), '--url', 'http://127.0.0.1:1'];
+    const ran = await runMarketplace(args, { SVC_DATA_DIR: folder });
+    assert.deepEqual([ran.code, ran.stdout], [1, '']);
+    assert.match(ran.stderr, /^marketplace: [^\n]+\n$/);
+    assert.match(ran.stderr, telling);
+  }
+});
+
+test('an absent server, token or file is told in one line', async (t) => {
+  const folder = folderWithToken(t);
+  const file = join(folder, 'a.csv');
+  writeFileSync(file, `${head}a,b,c,d,e\n`);
+  const alias = join(folder, 'alias');
+  symlinkSync(folder, alias);
+  const url = ['--url', 'http://127.0.0.1:1'];
+  for (const [args, telling] of [
+    [[file, ...url], /no server answers at http:\/\/127\.0\.0\.1:1\/confirmations/],
+    [[file, ...url, '--token-file', join(folder, 'none')], /operator token .*none cannot be read \(ENOENT\)/],
+    [[file, ...url, '--token-file', file], /holds no operator token/],
+    [[join(folder, 'none.csv'), ...url], /none\.csv cannot be read \(ENOENT\)/],
+    [[file, ...url, '--rejected', join(alias, 'a.csv')], /cannot be the file that is sent/],
+    [[file, ...url, '--rejected', folder], /cannot be written/],
+  ] as const) {
+    const ran = await runMarketplace(['confirm', ...args], { SVC_DATA_DIR: folder });
+    assert.deepEqual([ran.code, ran.stdout], [1, '']);
+    assert.match(ran.stderr, /^marketplace: [^\n]+\n$/);
+    assert.match(ran.stderr, telling);
+  }
+});
+
+test('a file of another kind and an address that is none are usage errors', async () => {
+  for (const args of [['a.txt'], ['a.csv', '--url', 'localhost:9090'], []]) {
+    assert.equal((await runMarketplace(['confirm', ...args])).code, 2);
+  }
+});
+
+test('a server with another token refuses the command', async (t) => {
+  const bench = await Bench.open(t);
+  const other = folderWithToken(t);
+  const path = bench.write('a.csv', `${head}a,b,c,d,e\n`);
+  const ran = await bench.run(path, '--url', bench.url, '--token-file', join(other, 'operator-token'));
+  assert.deepEqual([ran.code, ran.stdout], [1, '']);
+  assert.match(ran.stderr, /does not take this operator token/);
+});
+
+function folderWithToken(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-confirm-'));
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'operator-token'), `svc_operator_${'0'.repeat(64)}\n`);
+  return folder;
+}

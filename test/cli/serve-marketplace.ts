@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+export interface ServedMarketplace {
+  readonly port: number;
+  readonly operationsPort: number;
+  /** What it has printed on standard output so far. */
+  greeting(): string;
+  /** Drains it and waits for its end. */
+  stop(): Promise<void>;
+}
+
+/** `marketplace serve` as a process of its own, on free ports and a data folder. Resolves when it serves. */
+export async function serveMarketplace(dataDir: string): Promise<ServedMarketplace> {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+  const settings = { SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
+  const server = spawn(fileURLToPath(new URL('../../bin/marketplace', import.meta.url)), ['serve'], {
+    env: { ...Object.fromEntries(inherited), ...settings, SVC_LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(server, 'exit');
+  let printed = '';
+  const ports = await new Promise<RegExpExecArray>((resolve, reject) => {
+    server.once('error', reject);
+    ended.then(() => reject(new Error(`the server ended before it served: ${printed}`)), reject);
+    server.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const found = /127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n(?:.|\n)*curl/.exec(
+        printed,
+      );
+      if (found !== null) resolve(found);
+    });
+  });
+  return {
+    port: Number(ports[1]),
+    operationsPort: Number(ports[2]),
+    greeting: () => printed,
+    async stop() {
+      server.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

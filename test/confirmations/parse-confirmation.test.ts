@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { ClickIds } from '../../src/clicks/click-id.ts';
+import type { Confirmation } from '../../src/confirmations/confirmation.ts';
+import { parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { SubIds } from '../../src/sessions/sub-id.ts';
+import { ringOf } from '../support/secrets.ts';
+
+const clickedMs = Date.UTC(2026, 4, 20, 12);
+const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+const clickIds = new ClickIds(ringOf('ours'));
+const ids = { subIds, clickIds };
+const subId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
+const sub = Uint8Array.from(subIds.issuedBytes);
+const otherSubId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
+const clickId = clickIds.issue({ sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000 });
+const foreignClickId = new ClickIds(ringOf('theirs')).issue({ sub, offerId: 'an-offer', clickedMs, valueMicros: 1 });
+
+const byClick = {
+  click_id: clickId,
+  txid: 'tx-1',
+  status: 'funded',
+  amount: 40.5,
+  occurred_at: '2026-06-09T10:00:00Z',
+};
+const { click_id: _, ...rest } = byClick;
+const byPair = { ...rest, sub_id: subId, svc_offer_id: 'an-offer' };
+
+describe('a row of confirmations', () => {
+  it('names its click by a click_id, which tells when it was made and what it was worth', () => {
+    assert.deepEqual(parseConfirmation(ids, byClick), {
+      status: 'funded',
+      txid: 'tx-1',
+      amountMicros: 40_500_000,
+      occurredMs: Date.UTC(2026, 5, 9, 10),
+      sub,
+      offerId: 'an-offer',
+      click: { clickedMs, valueMicros: 2_000_000 },
+    });
+  });
+
+  it('names its click by session and offer', () => {
+    const { sub: named, offerId, click } = parseConfirmation(ids, byPair) as Confirmation;
+    assert.deepEqual([named, offerId, click], [sub, 'an-offer', null]);
+  });
+
+  it('may name it both ways, if they agree', () => {
+    const both = { ...byPair, ...byClick };
+    assert.equal((parseConfirmation(ids, both) as Confirmation).click?.clickedMs, clickedMs);
+    assert.equal(parseConfirmation(ids, { ...both, sub_id: otherSubId }), 'click_mismatch');
+    assert.equal(parseConfirmation(ids, { ...both, svc_offer_id: 'another' }), 'click_mismatch');
+    assert.equal(parseConfirmation(ids, { ...byClick, sub_id: otherSubId }), 'click_mismatch');
+  });
+
+  it('keeps bytes of its own, whatever is verified next', () => {
+    const { sub: named } = parseConfirmation(ids, byPair) as Confirmation;
+    parseConfirmation(ids, { ...byPair, sub_id: otherSubId });
+    assert.deepEqual(named, sub);
+    assert.equal(named.buffer.byteLength, 32);
+  });
+
+  for (const [amount, micros] of [
+    [0.000001, 1],
+    [0.1, 100_000],
+    [1.005, 1_005_000],
+    [4.35, 4_350_000],
+    [100_000, 100_000_000_000],
+    [99_999.999999, 99_999_999_999],
+  ] as const) {
+    it(`takes ${amount} USD for exactly ${micros} micro-dollars`, () => {
+      assert.equal((parseConfirmation(ids, { ...byClick, amount }) as Confirmation).amountMicros, micros);
+    });
+  }
+
+  it('takes every amount of up to six decimals as it is written', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000_000_000 }), (micros) => {
+        const text = `${Math.floor(micros / 1_000_000)}.${String(micros % 1_000_000).padStart(6, '0')}`;
+        const parsed = parseConfirmation(ids, { ...byClick, amount: Number(text) }) as Confirmation;
+        assert.equal(parsed.amountMicros, micros);
+      }),
+    );
+  });
+
+  const wrong: readonly (readonly [reason: string, members: object])[] = [
+    ...[0, -0, -1, 1e-7, 0.0000015, 100_000.000001, 1e21, Number.NaN, Number.POSITIVE_INFINITY, '40.5', null].map(
+      (amount) => ['amount_invalid', { amount }] as const,
+    ),
+    ...['pending', 'FUNDED', '', null, 5].map((status) => ['status_invalid', { status }] as const),
+    ...['', ' ', 'a b', 'a\n', 'ä', 'x'.repeat(129), null, 7, ['tx']].map(
+      (txid) => ['txid_invalid', { txid }] as const,
+    ),
+    ...['2026-06-09', '2026-06-09T10:00:00', '2026-02-30T10:00:00Z', '1969-12-31T23:59:59Z', '', 'now', 0, null].map(
+      (occurred_at) => ['occurred_at_invalid', { occurred_at }] as const,
+    ),
+    ...['', `${clickId.slice(0, -1)}!`, clickId.slice(0, 30), foreignClickId, 'A'.repeat(100_000), 5, {}].map(
+      (click_id) => ['click_id_invalid', { click_id }] as const,
+    ),
+    ['click_missing', { click_id: null }],
+    ['click_missing', { click_id: undefined, sub_id: subId }],
+    ['click_missing', { click_id: undefined, svc_offer_id: 'an-offer' }],
+    ['sub_id_invalid', { ...byPair, click_id: null, sub_id: subId.toUpperCase() }],
+    ['sub_id_invalid', { ...byPair, click_id: null, sub_id: 5 }],
+    ...['', 'An Offer', 'x'.repeat(65), 5].map(
+      (svc_offer_id) => ['svc_offer_id_invalid', { ...byPair, click_id: null, svc_offer_id }] as const,
+    ),
+  ];
+  for (const [reason, members] of wrong) {
+    it(`is rejected as ${reason} with ${JSON.stringify(members).slice(0, 80)}`, () => {
+      assert.equal(parseConfirmation(ids, { ...byClick, ...members }), reason);
+    });
+  }
+
+  it('is an object', () => {
+    for (const row of [null, undefined, 5, 'text', [byClick], true]) {
+      assert.equal(parseConfirmation(ids, row), 'not_an_object');
+    }
+  });
+
+  it('is rejected or read, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.anything(), (row) => {
+        parseConfirmation(ids, row);
+      }),
+    );
+  });
+});

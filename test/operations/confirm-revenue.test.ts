@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
+import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { bounds } from '../../src/bounds.ts';
+import { ClickIds } from '../../src/clicks/click-id.ts';
+import { BatchQueue } from '../../src/confirmations/batch-queue.ts';
+import type { ConfirmationHistory } from '../../src/confirmations/confirmation-history.ts';
+import { LogUnavailable } from '../../src/events/event-log.ts';
+import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import {
+  type ConfirmationsView,
+  type ConfirmRevenuePorts,
+  confirmRevenue,
+} from '../../src/operations/confirm-revenue.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { SubIds } from '../../src/sessions/sub-id.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { clickedRecord, createdRecord, viewedRecord } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { ringOf } from '../support/secrets.ts';
+import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The operation on a real ledger and its aggregator; the catalog knows the lender of `shown` only. */
+class Bench {
+  readonly clock = new ManualClock();
+  readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly clickIds = new ClickIds(ringOf('ours'));
+  readonly ledger: TemporaryLedger;
+  readonly history: ConfirmationHistory;
+  readonly createdMs = this.clock.wallMs();
+  readonly clickedMs = this.createdMs + 2_000;
+  readonly subId = this.subIds.issue(this.createdMs, 42, 1, 'live');
+  readonly sub = Buffer.from(this.subIds.issuedBytes);
+  readonly ports: ConfirmRevenuePorts;
+
+  constructor(ledger: TemporaryLedger, history: ConfirmationHistory) {
+    this.ledger = ledger;
+    this.history = history;
+    this.ports = {
+      clock: this.clock,
+      subIds: this.subIds,
+      clickIds: this.clickIds,
+      catalogs: { lenderOf: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
+      ledger: ledger.log,
+      history,
+      queue: new BatchQueue(bounds.confirmationBatchesWaitingMax),
+    };
+  }
+
+  /** A session that was shown three offers, clicked the first, and is ten days old. */
+  static async open(t: TestContext): Promise<Bench> {
+    const ledger = await openTemporaryLedger(t);
+    const storeFolder = temporaryFolder();
+    afterwards(t, () => rmSync(storeFolder, { recursive: true }));
+    const analytics = await startThreadAnalytics({
+      ledgerFolder: ledger.folder,
+      storeFile: join(storeFolder, 'analytics.sqlite'),
+      log: ledger.log,
+    });
+    afterwards(t, () => analytics.close());
+    ledger.log.onDurable((position) => analytics.durable(position));
+    const bench = new Bench(ledger, analytics);
+    await bench.append(
+      createdRecord(bench.sub),
+      viewedRecord(bench.sub, ['clicked', 'shown', 'withdrawn']),
+      clickedRecord(bench.sub, 'clicked'),
+    );
+    bench.clock.advance(10 * dayMs);
+    return bench;
+  }
+
+  async append(...records: readonly LedgerRecord[]): Promise<void> {
+    for (const record of records) await this.ledger.log.append(record);
+  }
+
+  row(more: object = {}) {
+    return {
+      sub_id: this.subId,
+      svc_offer_id: 'clicked',
+      txid: 'tx-1',
+      status: 'funded',
+      amount: 40,
+      occurred_at: new Date(this.createdMs + 5 * dayMs).toISOString(),
+      ...more,
+    };
+  }
+
+  clickId(offerId: string, clickedMs = this.clickedMs): string {
+    return this.clickIds.issue({ sub: this.sub, offerId, clickedMs, valueMicros: 2_000_000 });
+  }
+
+  async confirm(...rows: readonly unknown[]): Promise<ConfirmationsView> {
+    const outcome = await confirmRevenue(this.ports, rows);
+    assert.ok(outcome.ok, JSON.stringify(outcome));
+    return outcome.value;
+  }
+
+  /** Outcomes in short: reasons of rejected rows. */
+  async outcomes(...rows: readonly unknown[]): Promise<string[]> {
+    return (await this.confirm(...rows)).results.map(({ outcome, reason }) => reason ?? outcome);
+  }
+
+  /** Confirmations and reversals in the ledger, from its kind on without wall time and session. */
+  async booked(): Promise<unknown[][]> {
+    const records = await this.ledger.records();
+    return records.filter(([kind]) => kind === 4 || kind === 5).map(([kind, , , ...rest]) => [kind, ...rest]);
+  }
+}
+
+describe('confirming revenue', () => {
+  it('writes accepted rows to the ledger, with the lender of the click, and counts what became of each', async (t) => {
+    const bench = await Bench.open(t);
+    const occurredMs = bench.createdMs + 5 * dayMs;
+    const view = await bench.confirm(
+      bench.row(),
+      'nonsense',
+      bench.row(),
+      bench.row({ status: 'reversed', amount: 15.5 }),
+    );
+    assert.deepEqual(view, {
+      accepted: 2,
+      repeated: 1,
+      rejected: 1,
+      unknown: 0,
+      results: [
+        { index: 0, outcome: 'accepted' },
+        { index: 1, outcome: 'rejected', reason: 'not_an_object' },
+        { index: 2, outcome: 'repeated' },
+        { index: 3, outcome: 'accepted' },
+      ],
+    });
+    assert.deepEqual(await bench.booked(), [
+      [4, 'clicked', 'Lender of clicked', 'tx-1', 40_000_000, occurredMs, null, null],
+      [5, 'clicked', 'Lender of clicked', 'tx-1', 15_500_000, occurredMs],
+    ]);
+  });
+
+  it('takes one row that is no array', async (t) => {
+    const bench = await Bench.open(t);
+    const outcome = await confirmRevenue(bench.ports, bench.row());
+    assert.ok(outcome.ok);
+    assert.equal(outcome.value.accepted, 1);
+  });
+
+  it('answers a row sent again as a repeat, and writes it once', async (t) => {
+    const bench = await Bench.open(t);
+    const rows = [bench.row(), bench.row({ status: 'reversed' })];
+    assert.deepEqual(await bench.outcomes(...rows), ['accepted', 'accepted']);
+    bench.clock.advance(200 * dayMs);
+    assert.deepEqual(await bench.outcomes(...rows, ...rows), ['repeated', 'repeated', 'repeated', 'repeated']);
+    assert.equal((await bench.booked()).length, 2);
+  });
+
+  it('reports a conflict and overwrites nothing', async (t) => {
+    const bench = await Bench.open(t);
+    assert.deepEqual(await bench.outcomes(bench.row(), bench.row({ amount: 41 })), ['accepted', 'conflict']);
+    assert.deepEqual(await bench.outcomes(bench.row({ amount: 41 }), bench.row()), ['conflict', 'repeated']);
+    assert.equal((await bench.booked()).length, 1);
+  });
+
+  it('funds a payout once though it comes in many batches at the same time', async (t) => {
+    const bench = await Bench.open(t);
+    const views = await Promise.all(Array.from({ length: 10 }, () => bench.confirm(bench.row())));
+    assert.deepEqual(views.map(({ accepted }) => accepted).sort(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    assert.equal((await bench.booked()).length, 1);
+  });
+
+  it('judges the rows of one batch one on top of the other', async (t) => {
+    const bench = await Bench.open(t);
+    const outcomes = await bench.outcomes(
+      bench.row({ status: 'reversed' }),
+      bench.row({ amount: 60_000 }),
+      bench.row({ txid: 'tx-2', amount: 60_000 }),
+      bench.row({ status: 'reversed', amount: 60_000 }),
+      bench.row({ txid: 'tx-2', amount: 60_000 }),
+    );
+    assert.deepEqual(outcomes, ['txid_unknown', 'accepted', 'session_limit', 'accepted', 'accepted']);
+  });
+
+  it('restores a click that no log could take from its click_id, and names the lender by the catalog', async (t) => {
+    const bench = await Bench.open(t);
+    const lost = { sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('shown') };
+    const outcomes = await bench.outcomes(
+      bench.row({ svc_offer_id: 'shown' }),
+      bench.row(lost),
+      bench.row({ svc_offer_id: 'shown', txid: 'tx-2' }),
+    );
+    assert.deepEqual(outcomes, ['click_unknown', 'accepted', 'accepted']);
+    assert.deepEqual(
+      (await bench.history.knownPayouts([{ sub: bench.sub, offerId: 'shown', txid: 'tx-1' }])).map(
+        ({ clickedMs, lenderName, sessionMicros }) => ({ clickedMs, lenderName, sessionMicros }),
+      ),
+      [{ clickedMs: bench.clickedMs, lenderName: 'Lender of today', sessionMicros: 80_000_000 }],
+    );
+    assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
+  });
+
+  it('restores no click on an offer never shown, no late one, and none of a lender nobody knows', async (t) => {
+    const bench = await Bench.open(t);
+    const lost = (click_id: string) => bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id });
+    const outcomes = await bench.outcomes(
+      lost(bench.clickId('never-shown')),
+      lost(bench.clickId('shown', bench.createdMs + dayMs + 1)),
+      lost(bench.clickId('withdrawn')),
+    );
+    assert.deepEqual(outcomes, ['click_unknown', 'click_late', 'lender_unknown']);
+    assert.deepEqual(await bench.booked(), []);
+  });
+
+  it('knows no click of a session that the ledger never created', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.subIds.issue(bench.createdMs, 42, 1, 'live');
+    assert.deepEqual(await bench.outcomes(bench.row({ sub_id })), ['click_unknown']);
+  });
+
+  it('rejects sandbox rows', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.subIds.issue(bench.createdMs, 42, 1, 'test');
+    assert.deepEqual(await bench.outcomes(bench.row({ sub_id })), ['sandbox']);
+  });
+
+  it('refuses a batch of too many rows, and nothing at all, as a whole', async (t) => {
+    const bench = await Bench.open(t);
+    const full = Array.from({ length: bounds.confirmationRowsMax }, () => 0);
+    assert.equal((await bench.confirm(...full)).rejected, full.length);
+    for (const body of [[...full, 0], undefined]) {
+      const outcome = await confirmRevenue(bench.ports, body);
+      assert.deepEqual(outcome, { ok: false, refusal: { code: 'INVALID_REQUEST', param: 'body' } });
+    }
+  });
+
+  it('tells the outcome of rows the log could not write as unknown, and a retry books them once', async (t) => {
+    const bench = await Bench.open(t);
+    bench.ledger.breakFiles();
+    const rows = [bench.row(), bench.row(), 'nonsense'];
+    assert.deepEqual(await bench.outcomes(...rows), ['unknown', 'unknown', 'not_an_object']);
+    const refused = await confirmRevenue(bench.ports, rows);
+    assert.equal(!refused.ok && refused.refusal.code, 'SERVICE_UNAVAILABLE');
+    bench.ledger.repair();
+    while (!bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(await bench.outcomes(...rows), ['repeated', 'repeated', 'not_an_object']);
+    assert.equal((await bench.booked()).length, 1);
+  });
+
+  it('builds nothing on a row that the log does not take', async (t) => {
+    const bench = await Bench.open(t);
+    const { log } = bench.ledger;
+    const full = { ...bench.ports, ledger: refusingOnce(bench) };
+    const outcome = await confirmRevenue(full, [bench.row(), bench.row({ status: 'reversed' })]);
+    assert.ok(outcome.ok);
+    assert.deepEqual(
+      outcome.value.results.map(({ outcome }) => outcome),
+      ['unknown', 'unknown'],
+    );
+    assert.equal(log.appendedPosition, 3);
+  });
+
+  it('answers 503 when the history cannot be asked, and when too many batches wait', async (t) => {
+    const bench = await Bench.open(t);
+    const history = { knownPayouts: () => Promise.reject(new AnalyticsUnavailable('gone')) };
+    const gone = await confirmRevenue({ ...bench.ports, history }, [bench.row()]);
+    assert.deepEqual(gone, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    const many = Array.from({ length: bounds.confirmationBatchesWaitingMax + 2 }, () =>
+      confirmRevenue(bench.ports, [bench.row()]),
+    );
+    const codes = (await Promise.all(many)).map((outcome) => (outcome.ok ? 'ok' : outcome.refusal.code));
+    assert.deepEqual(codes.slice(-2), ['ok', 'SERVICE_UNAVAILABLE']);
+  });
+});
+
+/** A log that has no room for one record, and then for all. */
+function refusingOnce({ ledger: { log } }: Bench): ConfirmRevenuePorts['ledger'] {
+  let refused = false;
+  return {
+    append: (record) => {
+      if (refused) return log.append(record);
+      refused = true;
+      return Promise.reject(new LogUnavailable('too much waits for the log', false));
+    },
+    note: (record) => log.note(record),
+    get appendedPosition() {
+      return log.appendedPosition;
+    },
+    get durablePosition() {
+      return log.durablePosition;
+    },
+    get healthy() {
+      return log.healthy;
+    },
+    onDurable: () => {},
+    close: () => log.close(),
+  };
+}
