@@ -93,6 +93,10 @@ export class Aggregator {
     switch (question.kind) {
       case 'summary':
         return this.#follower.summary(unpackQuery(question.query));
+      case 'daily':
+        return this.#follower.daily(unpackQuery(question.query));
+      case 'rows':
+        return this.#follower.rows(unpackQuery(question.query));
       case 'totals':
         return this.#follower.totals();
     }

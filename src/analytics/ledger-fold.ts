@@ -15,6 +15,8 @@ export interface FoldPast {
   /** Null for an offer that was never shown to anyone. */
   findOffer(offerId: string): number | null;
   lenderNumber(lenderName: string): number;
+  /** Keeps the metadata of the session created at a position: at once, since a batch of the largest would not fit in memory. */
+  keepMetadata(session: number, json: string): void;
 }
 
 /** A sub_id's 32 bytes as a string of as many characters (latin1): a map key that sorts as the bytes do. */
@@ -32,6 +34,8 @@ export interface FoldedSession {
   readonly shown: number[];
   /** Numbers of the offers whose click has counted. */
   readonly clicked: number[];
+  /** Wall time of the latest record that counted: its creation, a view, a click. */
+  lastEventMs: number;
 }
 
 /** What is added to one (experiment, cohort day, device). */
@@ -43,6 +47,13 @@ export interface DayChange {
   views: number;
   clicks: number;
   attributedMicros: number;
+}
+
+/** The new sessions of one (experiment, cohort day), in ledger order. */
+export interface CohortChange {
+  readonly experiment: number;
+  readonly day: number;
+  readonly created: FoldedSession[];
 }
 
 /** What is added to one (experiment, cohort day, lender). */
@@ -98,6 +109,8 @@ export class LedgerFold {
   readonly #past: FoldPast;
   /** Sessions that are new or changed. */
   readonly sessions = new Map<SubKey, FoldedSession>();
+  /** New sessions by experiment and day, in ledger order. */
+  readonly cohorts = new Map<number, CohortChange>();
   readonly days = new Map<number, DayChange>();
   readonly lenders = new Map<string, LenderChange>();
   readonly clicks: CountedClick[] = [];
@@ -131,7 +144,7 @@ export class LedgerFold {
     }
   }
 
-  #sessionCreated(position: number, [, , sub, tag, , device]: SessionCreated): void {
+  #sessionCreated(position: number, [, wallMs, sub, tag, , device, metadata]: SessionCreated): void {
     const key = subKey(sub);
     if (this.#find(key) !== null) {
       this.totals.repeatedSession++;
@@ -139,17 +152,22 @@ export class LedgerFold {
     }
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const experiment = this.#past.experimentNumber(account, vertical, mode === 'test', tag);
-    this.sessions.set(key, { key, position, experiment, device, views: 0, shown: [], clicked: [] });
-    this.#day(experiment, dayOf(createdMs), device).sessions++;
+    const session = { key, position, experiment, device, views: 0, shown: [], clicked: [], lastEventMs: wallMs };
+    this.sessions.set(key, session);
+    if (metadata !== null) this.#past.keepMetadata(position, metadata);
+    const change = this.#day(experiment, dayOf(createdMs), device);
+    change.sessions++;
+    this.#cohort(change).push(session);
   }
 
-  #offersViewed([, , sub, , offerIds]: OffersViewed): void {
+  #offersViewed([, wallMs, sub, , offerIds]: OffersViewed): void {
     const session = this.#find(subKey(sub));
     if (session === null) {
       this.totals.unknownSession++;
       return;
     }
     session.views++;
+    session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
       const offer = this.#past.offerNumber(offerId);
       if (!session.shown.includes(offer)) session.shown.push(offer);
@@ -183,6 +201,7 @@ export class LedgerFold {
     const lender = this.#past.lenderNumber(lenderName);
     const day = dayOf(createdMs);
     session.clicked.push(offer);
+    session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.clicks.push({ session: session.position, offer, lender, attributedMicros });
     const change = this.#day(session.experiment, day, session.device);
     change.clicks++;
@@ -204,6 +223,16 @@ export class LedgerFold {
       this.days.set(key, change);
     }
     return change;
+  }
+
+  #cohort({ experiment, day }: DayChange): FoldedSession[] {
+    const key = experiment * 2 ** 22 + day;
+    let cohort = this.cohorts.get(key);
+    if (cohort === undefined) {
+      cohort = { experiment, day, created: [] };
+      this.cohorts.set(key, cohort);
+    }
+    return cohort.created;
   }
 
   #lender(experiment: number, day: number, lender: number): LenderChange {

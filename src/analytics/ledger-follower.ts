@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { CursorBeyondLog, LogReader } from '../events/log-reader.ts';
-import type { SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import { dropAnalyticsDatabase, isDamage, OtherStoreFormat } from './analytics-schema.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import type { FoldTotals } from './ledger-fold.ts';
@@ -49,6 +49,14 @@ export class LedgerFollower {
 
   summary(query: SummaryQuery): SummaryFigures {
     return this.#guard(() => this.#store.summary(query));
+  }
+
+  daily(query: SummaryQuery): DayFigures[] {
+    return this.#guard(() => this.#store.daily(query));
+  }
+
+  rows(query: RowsQuery): RowsPage {
+    return this.#guard(() => this.#store.rows(query));
   }
 
   totals(): FoldTotals {

@@ -18,8 +18,13 @@ const sub = fc
   .map(({ serial, account, mode, age }) => subOf({ createdMs: noon - age * dayMs, serial, account, mode }));
 
 const created = fc
-  .tuple(sub, fc.constantFrom('tag-one', 'tag-one', 'tag-two'), fc.nat({ max: 4 }))
-  .map(([sub, tag, device]) => createdRecord(sub, { tag, device: device as DeviceClass }));
+  .tuple(
+    sub,
+    fc.constantFrom('tag-one', 'tag-one', 'tag-two'),
+    fc.nat({ max: 4 }),
+    fc.constantFrom(null, '{"page":"a"}', '{"page":"b","bid":1.5}'),
+  )
+  .map(([sub, tag, device, metadata]) => createdRecord(sub, { tag, device: device as DeviceClass, metadata }));
 
 const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => viewedRecord(sub, shown));
 
