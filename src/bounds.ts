@@ -164,6 +164,10 @@ export const bounds = {
   foldSessionsCached: 20_000,
   /** Ids the store keeps in one row of a cohort's list: with more, a row no longer fits into a page with its neighbours. */
   cohortPieceSessionsMax: 30,
+  /** Pages of 4 KiB that the analytics store's write-ahead log holds before they are copied into its file. */
+  storeCheckpointPages: 4_000,
+  /** What the analytics store keeps of its file in memory. */
+  storeCacheKibibytes: 16 * 1024,
   /** A tag, an offer's id, a lender's name, a catalog version in the ledger. */
   ledgerNameCharactersMax: 256,
   /** Preliminary revenue of one click: 64-bit sums of it cannot overflow. */
