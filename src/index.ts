@@ -23,6 +23,7 @@ import type { ClickOutcome } from './operations/follow-click.ts';
 import { startService } from './service.ts';
 
 export type {
+  AnalyticsPageQuery,
   AnalyticsQuery,
   ApiError,
   MarketplaceQuery,
@@ -31,8 +32,8 @@ export type {
   Partner,
   Result,
 } from './faces/embedded-face.ts';
+export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { SessionView } from './operations/create-session.ts';
-export type { SummaryView } from './operations/query-analytics.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';

@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['bounds', 'domain', 'verticals'],
   sessions: ['bounds', 'domain', 'events', 'offers', 'secrets', 'verticals'],
   clicks: ['domain', 'secrets', 'sessions'],
-  analytics: ['bounds', 'domain', 'events', 'sessions'],
+  analytics: ['bounds', 'domain', 'events', 'secrets', 'sessions'],
   operations: ['analytics', 'bounds', 'clicks', 'domain', 'events', 'offers', 'sessions', 'user-agents', 'verticals'],
   faces: ['access', 'bounds', 'domain', 'http', 'metrics', 'offers', 'operations', 'sessions', 'verticals'],
   config: ['access', 'bounds'],
@@ -40,7 +40,7 @@ const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
 const portsOnly: Readonly<Record<string, readonly string[]>> = {
   http: ['header-text.ts', 'listener.ts'],
   events: ['event-log.ts', 'ledger-record.ts'],
-  analytics: ['analytics.ts'],
+  analytics: ['analytics.ts', 'page-cursors.ts'],
 };
 
 /** Packages that only one place may know. */
