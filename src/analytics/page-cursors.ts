@@ -18,7 +18,7 @@ const placeBytes = 1 + 4 + 4 + 6;
 const macBytes = 15;
 const tagCharactersMax = 64;
 const digestBytes = 32;
-const signedBytesMax = placeBytes + 4 + 1 + 1 + 1 + tagCharactersMax + 1 + digestBytes;
+const signedBytesMax = placeBytes + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
 
 /**
  * Issues and reads the cursors of analytics pages (D12):
@@ -27,10 +27,10 @@ const signedBytesMax = placeBytes + 4 + 1 + 1 + 1 + tagCharactersMax + 1 + diges
  *
  * in base64url, 40 characters. The HMAC-SHA-256, cut to 120 bits, is also over what the caller repeats with each page:
  *
- *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, 1 if ids are listed, their SHA-256
+ *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag; SHA-256 of the listed ids (32)
  *
- * so a cursor opens the query it was issued for, and no other. Listed ids count as a set: their order may change. Serves
- * one thread: its buffer is reused.
+ * so a cursor opens the query it was issued for, and no other. The digest is there only when ids are listed, and of their
+ * set: their order may change. Serves one thread: its buffer is reused.
  */
 export class PageCursors {
   readonly #signers: (Hmac | undefined)[] = [];
@@ -77,7 +77,6 @@ export class PageCursors {
     at = signed.writeUInt8(granularity === 'row' ? 1 : 0, at);
     at = signed.writeUInt8(referrerTag?.length ?? 0, at);
     if (referrerTag !== null) at += signed.write(referrerTag, at, tagCharactersMax, 'latin1');
-    at = signed.writeUInt8(subs === null ? 0 : 1, at);
     if (subs !== null) {
       const sorted = Buffer.concat([...subs].sort(Buffer.compare));
       at += hash('sha256', sorted, 'buffer').copy(signed, at);

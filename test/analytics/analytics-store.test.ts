@@ -49,6 +49,7 @@ describe('analytics store', () => {
               while (afterPosition !== null) {
                 const page: RowsPage = store.rows({ ...query, afterPosition, limit });
                 assert.deepEqual(page, model.rows({ ...query, afterPosition, limit }));
+                assert(page.next === null || page.next > afterPosition);
                 afterPosition = page.next;
               }
             }

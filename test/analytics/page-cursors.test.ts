@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { CohortFilter } from '../../src/analytics/analytics.ts';
@@ -45,6 +46,14 @@ describe('PageCursors', () => {
         assert.deepEqual(ours.read(granularity, filter, cursor), each);
       }),
     );
+  });
+
+  it('signs place and query under a key of its own', () => {
+    const bytes = Buffer.from(ours.issue('row', plain, some), 'base64url');
+    const query = Buffer.from([0, 0, 0, 1, 2, 1, 7, ...Buffer.from('tag-one')]);
+    const key = ringOf('ours').key(1, 'cursor')!;
+    const mac = createHmac('sha256', key).update(bytes.subarray(0, 15)).update(query).digest();
+    assert.deepEqual(bytes.subarray(15), mac.subarray(0, 15));
   });
 
   it('reads nothing for another query', () => {

@@ -57,6 +57,7 @@ describe('rows', () => {
     const rows: SessionRow[] = [];
     for (let afterPosition: number | null = 0; afterPosition !== null; ) {
       const page: ReturnType<typeof ask> = ask({ ...wanted, afterPosition });
+      assert(page.next === null || page.next > afterPosition);
       rows.push(...page.rows);
       afterPosition = page.next;
     }
@@ -214,6 +215,7 @@ describe('rows', () => {
             for (let afterPosition: number | null = 0; afterPosition !== null; ) {
               const { rows, next } = ask({ afterPosition, limit, toDay: today + 30 });
               assert(rows.length === limit || next === null);
+              assert(next === null || next > afterPosition);
               seen.push(...serials(rows));
               afterPosition = next;
               const count = late.next().value;

@@ -442,6 +442,7 @@ describe('the days', () => {
           const { fromDay, toDay } = bench.analytics.asked!;
           assert(toDay - fromDay < limit);
           for (let each = fromDay; each <= toDay; each++) asked.push(each);
+          assert(asked.length <= days);
           cursor = page.next_cursor ?? undefined;
         } while (cursor !== undefined);
         assert.deepEqual(
