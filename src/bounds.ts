@@ -140,6 +140,8 @@ export const bounds = {
   maturedDays: 45,
   confidenceSessionsMin: 30,
   topLendersMax: 20,
+  /** Days or rows one answer holds, and how many it does unless asked for fewer. */
+  analyticsPageMax: 100,
   /** Questions that may wait for the aggregator; beyond it, 503. */
   analyticsQueueMax: 1_024,
   /** A question nobody could answer in this time is refused: its asker's own deadline has passed. */
@@ -192,6 +194,12 @@ export const bounds = {
   /** Names (tags, offers, lenders) and sessions whose numbers the aggregator remembers, each; the rest it looks up. */
   foldNamesCached: 20_000,
   foldSessionsCached: 20_000,
+  /** Ids the store keeps in one row of a cohort's list: with more, a row no longer fits into a page with its neighbours. */
+  cohortPieceSessionsMax: 30,
+  /** Pages of 4 KiB that the analytics store's write-ahead log holds before they are copied into its file. */
+  storeCheckpointPages: 4_000,
+  /** What the analytics store keeps of its file in memory. */
+  storeCacheKibibytes: 16 * 1024,
   /** A tag, an offer's id, a lender's name, a catalog version in the ledger. */
   ledgerNameCharactersMax: 256,
   /** Preliminary revenue of one click: 64-bit sums of it cannot overflow. */

@@ -26,6 +26,7 @@ import { startService } from './service.ts';
 
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
 export type {
+  AnalyticsPageQuery,
   AnalyticsQuery,
   ApiError,
   MarketplaceQuery,
@@ -34,9 +35,9 @@ export type {
   Partner,
   Result,
 } from './faces/embedded-face.ts';
+export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
-export type { SummaryView } from './operations/query-analytics.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';

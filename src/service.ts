@@ -6,6 +6,7 @@ import { keyFilePath } from './access/key-file.ts';
 import type { KeyLimits } from './access/key-limits.ts';
 import { KeyRegister } from './access/key-register.ts';
 import { SqliteKeyDirectory } from './access/sqlite-key-directory.ts';
+import { PageCursors } from './analytics/page-cursors.ts';
 import { startThreadAnalytics } from './analytics/thread-analytics.ts';
 import { bounds } from './bounds.ts';
 import { ClickBudget } from './clicks/click-budget.ts';
@@ -196,6 +197,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     journal,
     matcher,
     analytics,
+    pageCursors: new PageCursors(secrets),
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
     onSessionMissing: metrics.sessionMissing,
     onViewLost: metrics.viewLost,

@@ -1,6 +1,6 @@
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
-import type { SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { CohortQuery, DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 
 /** What the aggregator thread is started with. */
@@ -13,13 +13,16 @@ export interface AggregatorSetup {
 
 /** What is asked; with its position, which the figures must have reached before they answer. */
 export type Question =
-  | { readonly kind: 'summary'; readonly query: PackedSummaryQuery }
+  | { readonly kind: 'summary' | 'daily'; readonly query: Packed<SummaryQuery> }
+  | { readonly kind: 'rows'; readonly query: Packed<RowsQuery> }
   | { readonly kind: 'payouts'; readonly asked: readonly AskedPayout[] }
   | { readonly kind: 'totals' };
 
 export interface Answers {
   readonly summary: SummaryFigures;
   readonly payouts: readonly KnownPayout[];
+  readonly daily: readonly DayFigures[];
+  readonly rows: RowsPage;
   readonly totals: FoldTotals;
 }
 
@@ -37,11 +40,9 @@ export type FromAggregator =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[keyof Answers] };
 
 /** A query with its ids in one block of bytes: hundreds of small arrays are slow to hand over. */
-export interface PackedSummaryQuery extends Omit<SummaryQuery, 'subs'> {
-  readonly subs: Uint8Array | null;
-}
+export type Packed<Query extends CohortQuery> = Omit<Query, 'subs'> & { readonly subs: Uint8Array | null };
 
-export function packQuery(query: SummaryQuery): PackedSummaryQuery {
+export function packQuery<Query extends CohortQuery>(query: Query): Packed<Query> {
   if (query.subs === null) return { ...query, subs: null };
   const packed = new Uint8Array(query.subs.length * subIdBytes);
   query.subs.forEach((sub, index) => {
@@ -50,7 +51,9 @@ export function packQuery(query: SummaryQuery): PackedSummaryQuery {
   return { ...query, subs: packed };
 }
 
-export function unpackQuery(query: PackedSummaryQuery): SummaryQuery {
+export function unpackQuery<Rest extends object>(
+  query: Rest & { readonly subs: Uint8Array | null },
+): Omit<Rest, 'subs'> & Pick<CohortQuery, 'subs'> {
   if (query.subs === null) return { ...query, subs: null };
   const subs: Uint8Array[] = [];
   for (let start = 0; start < query.subs.length; start += subIdBytes) {

@@ -95,6 +95,10 @@ export class Aggregator {
         return this.#follower.summary(unpackQuery(question.query));
       case 'payouts':
         return this.#follower.knownPayouts(question.asked);
+      case 'daily':
+        return this.#follower.daily(unpackQuery(question.query));
+      case 'rows':
+        return this.#follower.rows(unpackQuery(question.query));
       case 'totals':
         return this.#follower.totals();
     }

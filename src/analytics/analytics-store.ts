@@ -4,12 +4,15 @@ import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import type { LogCursor } from '../events/log-reader.ts';
-import type { SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-schema.ts';
+import { DailyReader } from './daily-reader.ts';
 import { type FoldedSession, type FoldPast, type FoldTotals, LedgerFold, type SubKey } from './ledger-fold.ts';
 import { decodeOfferNumbers, encodeOfferNumbers } from './offer-numbers.ts';
 import { RowWriter, type SqlValue } from './row-writer.ts';
+import { RowsReader } from './rows-reader.ts';
 import { type StoredClick, StoredRevenue } from './stored-revenue.ts';
+import { StoredSessions } from './stored-sessions.ts';
 import { SummaryReader } from './summary-reader.ts';
 
 /**
@@ -25,6 +28,9 @@ export class AnalyticsStore {
   readonly #writer: BatchWriter;
   readonly #summaries: SummaryReader;
   readonly #revenue: StoredRevenue;
+  readonly #days: DailyReader;
+  readonly #rows: RowsReader;
+  readonly #atOnce: <Answer>(read: () => Answer) => Answer;
   readonly #progress: Statement<[], ProgressRow>;
   #cursor: LogCursor | null;
 
@@ -35,7 +41,13 @@ export class AnalyticsStore {
       this.#revenue = new StoredRevenue(this.#database);
       this.#past = new StoredPast(this.#database, this.#revenue);
       this.#writer = new BatchWriter(this.#database);
-      this.#summaries = new SummaryReader(this.#database);
+      const sessions = new StoredSessions(this.#database);
+      this.#summaries = new SummaryReader(this.#database, sessions);
+      this.#days = new DailyReader(this.#database, sessions);
+      this.#rows = new RowsReader(this.#database, sessions);
+      // In one transaction: otherwise SQLite locks its file anew for every statement.
+      const transaction = this.#database.transaction((read: () => unknown) => read());
+      this.#atOnce = (read) => transaction(read) as ReturnType<typeof read>;
       this.#progress = this.#database.prepare('SELECT * FROM progress');
       const row = this.#progress.get();
       this.#cursor = row ? { position: row.position, segment: row.segment, offset: row.offset, crc: row.crc } : null;
@@ -60,6 +72,7 @@ export class AnalyticsStore {
     this.#cursor = this.#database
       .transaction(() => {
         const cursor = read(fold);
+        this.#past.flush();
         this.#writer.write(fold, cursor);
         return cursor;
       })
@@ -68,7 +81,15 @@ export class AnalyticsStore {
   }
 
   summary(query: SummaryQuery): SummaryFigures {
-    return this.#summaries.summary(query);
+    return this.#atOnce(() => this.#summaries.summary(query));
+  }
+
+  daily(query: SummaryQuery): DayFigures[] {
+    return this.#atOnce(() => this.#days.daily(query));
+  }
+
+  rows(query: RowsQuery): RowsPage {
+    return this.#atOnce(() => this.#rows.rows(query));
   }
 
   knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {
@@ -114,6 +135,7 @@ type SessionRow = [
   views: number,
   clicks: number,
   shown: Uint8Array | null,
+  lastEventMs: number,
 ];
 
 /** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
@@ -131,6 +153,7 @@ class StoredPast implements FoldPast {
   readonly #addOffer: Statement<[string]>;
   readonly #findLender: Statement<[string], number>;
   readonly #addLender: Statement<[string]>;
+  readonly #metadata: RowWriter;
   /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
   #lastKey: SubKey;
 
@@ -138,7 +161,7 @@ class StoredPast implements FoldPast {
     this.#revenue = revenue;
     this.#findSession = database
       .prepare<[Buffer], SessionRow>(
-        'SELECT experiment, position, device, views, clicks, shown FROM session WHERE sub = ?',
+        'SELECT experiment, position, device, views, clicks, shown, last_event_ms FROM session WHERE sub = ?',
       )
       .raw();
     this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
@@ -152,6 +175,7 @@ class StoredPast implements FoldPast {
     this.#addOffer = database.prepare('INSERT INTO offer (id) VALUES (?)');
     this.#findLender = database.prepare<[string], number>('SELECT number FROM lender WHERE name = ?').pluck();
     this.#addLender = database.prepare('INSERT INTO lender (name) VALUES (?)');
+    this.#metadata = new RowWriter(database, 'session_metadata', ['session', 'json']);
     const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
     this.#lastKey = last?.toString('latin1') ?? '';
   }
@@ -162,9 +186,9 @@ class StoredPast implements FoldPast {
     if (cached !== undefined) return cached;
     const row = this.#findSession.get(Buffer.from(key, 'latin1'));
     if (row === undefined) return null;
-    const [experiment, position, device, views, clicks, shown] = row;
+    const [experiment, position, device, views, clicks, shown, lastEventMs] = row;
     const clicked = clicks === 0 ? [] : this.#findClicks.all(position);
-    return { key, position, experiment, device, views, shown: decodeOfferNumbers(shown), clicked };
+    return { key, position, experiment, device, views, shown: decodeOfferNumbers(shown), clicked, lastEventMs };
   }
 
   experimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
@@ -216,6 +240,15 @@ class StoredPast implements FoldPast {
     return this.#revenue.findPayout(session, offer, txid);
   }
 
+  keepMetadata(session: number, json: string): void {
+    this.#metadata.add([session, json]);
+  }
+
+  /** Writes what `keepMetadata` was given and has not written yet. */
+  flush(): void {
+    this.#metadata.flush();
+  }
+
   /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
   remember(fold: LedgerFold): void {
     for (const session of fold.sessions.values()) {
@@ -228,6 +261,7 @@ class StoredPast implements FoldPast {
 /** Writes what a batch changed: each row once. */
 class BatchWriter {
   readonly #sessions: RowWriter;
+  readonly #pieces: RowWriter;
   readonly #clicks: RowWriter;
   readonly #days: RowWriter;
   readonly #lenders: RowWriter;
@@ -239,9 +273,18 @@ class BatchWriter {
     this.#sessions = new RowWriter(
       database,
       'session',
-      ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown'],
-      'ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown',
+      ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown', 'last_event_ms'],
+      `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
+        last_event_ms = excluded.last_event_ms`,
     );
+    this.#pieces = new RowWriter(database, 'cohort_piece', [
+      'experiment',
+      'day',
+      'last_position',
+      'first_position',
+      'subs',
+    ]);
+    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'attributed_micros']);
     this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
     this.#days = new RowWriter(
       database,
@@ -292,6 +335,7 @@ class BatchWriter {
 
   write(fold: LedgerFold, cursor: LogCursor): void {
     this.#sessions.write(sessionRows(fold));
+    this.#pieces.write(pieceRows(fold));
     this.#clicks.write(clickRows(fold));
     this.#days.write(dayRows(fold));
     this.#lenders.write(lenderRows(fold));
@@ -325,9 +369,19 @@ type Rows = Generator<readonly SqlValue[], void>;
 /** In the order of their keys, which is that of the table: neighbours are written together. */
 function* sessionRows({ sessions }: LedgerFold): Rows {
   for (const session of [...sessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const { key, experiment, position, device, views, clicked, shown } = session;
+    const { key, experiment, position, device, views, clicked, shown, lastEventMs } = session;
     const sub = Buffer.from(key, 'latin1');
-    yield [sub, experiment, position, device, views, clicked.length, encodeOfferNumbers(shown)];
+    yield [sub, experiment, position, device, views, clicked.length, encodeOfferNumbers(shown), lastEventMs];
+  }
+}
+
+function* pieceRows({ cohorts }: LedgerFold): Rows {
+  for (const { experiment, day, created } of cohorts.values()) {
+    for (let at = 0; at < created.length; at += bounds.cohortPieceSessionsMax) {
+      const piece = created.slice(at, at + bounds.cohortPieceSessionsMax);
+      const subs = Buffer.from(piece.map(({ key }) => key).join(''), 'latin1');
+      yield [experiment, day, piece.at(-1)!.position, piece[0]!.position, subs];
+    }
   }
 }
 

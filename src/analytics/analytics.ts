@@ -5,8 +5,12 @@ import type { Mode } from '../domain/mode.ts';
  * asked, so a caller who reads after writing sees what it wrote.
  */
 export interface Analytics {
-  /** Rejects with `AnalyticsUnavailable` when the aggregator is gone or too many questions wait. */
+  /** Every question rejects with `AnalyticsUnavailable` when the aggregator is gone or too many questions wait. */
   summary(query: SummaryQuery): Promise<SummaryFigures>;
+  /** One entry for each day of the window, ascending: ask for a window as long as the page to be shown. */
+  daily(query: SummaryQuery): Promise<readonly DayFigures[]>;
+  /** Sessions in ledger order, a page at a time. */
+  rows(query: RowsQuery): Promise<RowsPage>;
   /** The last record of the log that is in the counters. */
   readonly foldedPosition: number;
   readonly healthy: boolean;
@@ -17,19 +21,31 @@ export class AnalyticsUnavailable extends Error {
   override readonly name = 'AnalyticsUnavailable';
 }
 
-/** Whose sessions, which of them, and over which days. At least one of `referrerTag` and `subs` is given; both: their intersection. */
-export interface SummaryQuery {
+/** Whose sessions, and which of them. At least one of `referrerTag` and `subs` is given; both: their intersection. */
+export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
   readonly mode: Mode;
   readonly referrerTag: string | null;
   /** The caller's own, genuine ids as their 32 bytes, without repeats; null for all. */
   readonly subs: readonly Uint8Array[] | null;
+}
+
+export interface CohortQuery extends CohortFilter {
   /** First and last day of the cohort window, inclusive (day numbers, UTC). */
   readonly fromDay: number;
   readonly toDay: number;
+}
+
+export interface SummaryQuery extends CohortQuery {
   /** Today's day number: decides which sessions are matured (older than 45 days). */
   readonly today: number;
+}
+
+/** The sessions of a `CohortQuery` whose records lie behind a position of the ledger, at most `limit` of them. */
+export interface RowsQuery extends CohortQuery {
+  readonly afterPosition: number;
+  readonly limit: number;
 }
 
 /** Money in micro-dollars, unrounded; ratios are the asker's business. */
@@ -42,13 +58,45 @@ export interface Figures {
   readonly confirmedMicros: number;
 }
 
+export interface LenderFigures {
+  readonly lender: string;
+  readonly clicks: number;
+  readonly confirmedMicros: number;
+}
+
+export interface DayFigures extends Figures {
+  /** Day number of the cohort. */
+  readonly day: number;
+  /** Whether its sessions are older than 45 days. */
+  readonly matured: boolean;
+}
+
+export interface SessionRow {
+  /** The 32 bytes of its sub_id, which tell its creation time and its mode. */
+  readonly sub: Uint8Array;
+  readonly referrerTag: string;
+  readonly device: number;
+  /** JSON text of the caller's metadata, or null. */
+  readonly metadata: string | null;
+  readonly views: number;
+  readonly clicks: number;
+  readonly attributedMicros: number;
+  readonly confirmedMicros: number;
+  /** Wall time of the latest record that counted. */
+  readonly lastEventMs: number;
+  /** Lenders with a click, by clicks descending, then name. */
+  readonly lenders: readonly LenderFigures[];
+}
+
+export interface RowsPage {
+  readonly rows: readonly SessionRow[];
+  /** The `afterPosition` of the next page; null when there is none now. */
+  readonly next: number | null;
+}
+
 export interface SummaryFigures extends Figures {
   /** Lenders with a click, by clicks descending, then name; at most 20. */
-  readonly topLenders: readonly {
-    readonly lender: string;
-    readonly clicks: number;
-    readonly confirmedMicros: number;
-  }[];
+  readonly topLenders: readonly LenderFigures[];
   /** Only devices that occur, by their class number. */
   readonly byDevice: readonly (Figures & { readonly device: number })[];
   readonly matured: {

@@ -26,6 +26,8 @@ export interface FoldPast extends RevenuePast {
   lenderNumber(lenderName: string): number;
   /** A click that counted, or null. */
   findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null;
+  /** Keeps the metadata of the session created at a position: at once, since a batch of the largest would not fit in memory. */
+  keepMetadata(session: number, json: string): void;
 }
 
 /** A sub_id's 32 bytes as a string of as many characters (latin1): a map key that sorts as the bytes do. */
@@ -43,6 +45,8 @@ export interface FoldedSession {
   readonly shown: number[];
   /** Numbers of the offers whose click has counted. */
   readonly clicked: number[];
+  /** Wall time of the latest record that counted: its creation, a view, a click. */
+  lastEventMs: number;
 }
 
 /** What is added to one (experiment, cohort day, device). */
@@ -57,6 +61,13 @@ export interface DayChange {
   confirmedMicros: number;
   /** Large squares of many sessions: a sum of numbers would not be exact. */
   confirmedCentsSquared: bigint;
+}
+
+/** The new sessions of one (experiment, cohort day), in ledger order. */
+export interface CohortChange {
+  readonly experiment: number;
+  readonly day: number;
+  readonly created: FoldedSession[];
 }
 
 /** What is added to one (experiment, cohort day, lender). */
@@ -120,6 +131,8 @@ export class LedgerFold {
   readonly #past: FoldPast;
   /** Sessions that are new or changed. */
   readonly sessions = new Map<SubKey, FoldedSession>();
+  /** New sessions by experiment and day, in ledger order. */
+  readonly cohorts = new Map<number, CohortChange>();
   readonly days = new Map<number, DayChange>();
   readonly lenders = new Map<string, LenderChange>();
   readonly clicks: CountedClick[] = [];
@@ -162,7 +175,7 @@ export class LedgerFold {
     }
   }
 
-  #sessionCreated(position: number, [, , sub, tag, , device]: SessionCreated): void {
+  #sessionCreated(position: number, [, wallMs, sub, tag, , device, metadata]: SessionCreated): void {
     const key = subKey(sub);
     if (this.#find(key) !== null) {
       this.totals.repeatedSession++;
@@ -170,17 +183,22 @@ export class LedgerFold {
     }
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const experiment = this.#past.experimentNumber(account, vertical, mode === 'test', tag);
-    this.sessions.set(key, { key, position, experiment, device, views: 0, shown: [], clicked: [] });
-    this.#day(experiment, dayOf(createdMs), device).sessions++;
+    const session = { key, position, experiment, device, views: 0, shown: [], clicked: [], lastEventMs: wallMs };
+    this.sessions.set(key, session);
+    if (metadata !== null) this.#past.keepMetadata(position, metadata);
+    const change = this.#day(experiment, dayOf(createdMs), device);
+    change.sessions++;
+    this.#cohort(change).push(session);
   }
 
-  #offersViewed([, , sub, , offerIds]: OffersViewed): void {
+  #offersViewed([, wallMs, sub, , offerIds]: OffersViewed): void {
     const session = this.#find(subKey(sub));
     if (session === null) {
       this.totals.unknownSession++;
       return;
     }
     session.views++;
+    session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
       const offer = this.#past.offerNumber(offerId);
       if (!session.shown.includes(offer)) session.shown.push(offer);
@@ -209,6 +227,7 @@ export class LedgerFold {
       this.totals.lateClicks++;
       return;
     }
+    session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
@@ -238,6 +257,8 @@ export class LedgerFold {
     else if (verdict !== 'accepted') this.totals.unsoundConfirmations++;
     if (verdict !== 'accepted') return;
 
+    session.lastEventMs = Math.max(session.lastEventMs, record[1]);
+    this.sessions.set(session.key, session);
     // Accepted without a click, it tells of one.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
@@ -297,6 +318,16 @@ export class LedgerFold {
       this.days.set(key, change);
     }
     return change;
+  }
+
+  #cohort({ experiment, day }: DayChange): FoldedSession[] {
+    const key = experiment * 2 ** 22 + day;
+    let cohort = this.cohorts.get(key);
+    if (cohort === undefined) {
+      cohort = { experiment, day, created: [] };
+      this.cohorts.set(key, cohort);
+    }
+    return cohort.created;
   }
 
   #lender(experiment: number, day: number, lender: number): LenderChange {

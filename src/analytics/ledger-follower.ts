@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { CursorBeyondLog, LogReader } from '../events/log-reader.ts';
-import type { SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import { dropAnalyticsDatabase, isDamage, OtherStoreFormat } from './analytics-schema.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import type { FoldTotals } from './ledger-fold.ts';
@@ -54,6 +54,14 @@ export class LedgerFollower {
 
   knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {
     return this.#guard(() => this.#store.knownPayouts(asked));
+  }
+
+  daily(query: SummaryQuery): DayFigures[] {
+    return this.#guard(() => this.#store.daily(query));
+  }
+
+  rows(query: RowsQuery): RowsPage {
+    return this.#guard(() => this.#store.rows(query));
   }
 
   totals(): FoldTotals {

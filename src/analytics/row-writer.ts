@@ -5,11 +5,12 @@ const rowsPerStatement = 8;
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
 
-/** Writes many rows of one table with few statements. */
+/** Writes many rows of one table with few statements, in the order they come. */
 export class RowWriter {
   readonly #many: Statement<[SqlValue[]]>;
   readonly #one: Statement<[SqlValue[]]>;
   readonly #columns: number;
+  #values: SqlValue[] = [];
 
   /** @param conflict what happens to a row that exists: an `ON CONFLICT` clause, or nothing. */
   constructor(database: Database, table: string, columns: readonly string[], conflict = '') {
@@ -21,16 +22,24 @@ export class RowWriter {
     this.#columns = columns.length;
   }
 
-  /** Writes the rows in the order they come. */
+  /** Writes these rows, and those added before. */
   write(rows: Iterable<readonly SqlValue[]>): void {
+    for (const row of rows) this.add(row);
+    this.flush();
+  }
+
+  /** Takes a row; it is written with the next few, or by `flush`. */
+  add(row: readonly SqlValue[]): void {
+    this.#values.push(...row);
+    if (this.#values.length < rowsPerStatement * this.#columns) return;
+    this.#many.run(this.#values);
+    this.#values = [];
+  }
+
+  flush(): void {
     const width = this.#columns;
-    let values: SqlValue[] = [];
-    for (const row of rows) {
-      values.push(...row);
-      if (values.length < rowsPerStatement * width) continue;
-      this.#many.run(values);
-      values = [];
-    }
+    const values = this.#values;
+    this.#values = [];
     for (let at = 0; at < values.length; at += width) this.#one.run(values.slice(at, at + width));
   }
 }

@@ -10,7 +10,16 @@ import {
   type Question,
   type ToAggregator,
 } from './aggregator-protocol.ts';
-import { type Analytics, AnalyticsUnavailable, type SummaryFigures, type SummaryQuery } from './analytics.ts';
+import {
+  type Analytics,
+  AnalyticsUnavailable,
+  type CohortQuery,
+  type DayFigures,
+  type RowsPage,
+  type RowsQuery,
+  type SummaryFigures,
+  type SummaryQuery,
+} from './analytics.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import { SharedProgress } from './shared-progress.ts';
 
@@ -100,7 +109,7 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   async summary(query: SummaryQuery): Promise<SummaryFigures> {
-    if (query.referrerTag === null && query.subs === null) throw new TypeError('a summary needs a tag, ids, or both');
+    requireFilter(query);
     return this.#ask({ kind: 'summary', query: packQuery(query) }) as Promise<SummaryFigures>;
   }
 
@@ -108,6 +117,16 @@ class AggregatorThread implements ThreadAnalytics {
     // Named one by one: whatever else the caller's objects hold need not cross to the thread.
     const named = asked.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#ask({ kind: 'payouts', asked: named }) as Promise<readonly KnownPayout[]>;
+  }
+
+  async daily(query: SummaryQuery): Promise<readonly DayFigures[]> {
+    requireFilter(query);
+    return this.#ask({ kind: 'daily', query: packQuery(query) }) as Promise<readonly DayFigures[]>;
+  }
+
+  async rows(query: RowsQuery): Promise<RowsPage> {
+    requireFilter(query);
+    return this.#ask({ kind: 'rows', query: packQuery(query) }) as Promise<RowsPage>;
   }
 
   totals(): Promise<FoldTotals> {
@@ -226,4 +245,8 @@ class AggregatorThread implements ThreadAnalytics {
     await this.#exited;
     clearTimeout(overdue);
   }
+}
+
+function requireFilter({ referrerTag, subs }: CohortQuery): void {
+  if (referrerTag === null && subs === null) throw new TypeError('a question needs a tag, ids, or both');
 }

@@ -40,7 +40,15 @@ const operationPaths: readonly (readonly [segment: string, operation: Operation,
 ];
 
 const marketplaceParameters = new Set(['sub_id', 'format', 'max_offers', 'sort'] as const);
-const analyticsParameters = new Set(['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity'] as const);
+const analyticsParameters = new Set([
+  'referrer_tag',
+  'sub_id_list',
+  'date_from',
+  'date_to',
+  'granularity',
+  'limit',
+  'cursor',
+] as const);
 
 /**
  * The door of the API: `/v1/<vertical>/<operation>`. Every request passes the same checks in the order of D1, and a

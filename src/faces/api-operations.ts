@@ -5,9 +5,9 @@ import { type CreatedSession, type CreateSessionPorts, createSession } from '../
 import { type GetMarketplacePorts, getMarketplace, type MarketplaceRequest } from '../operations/get-marketplace.ts';
 import {
   type AnalyticsRequest,
+  type AnalyticsView,
   type QueryAnalyticsPorts,
   queryAnalytics,
-  type SummaryView,
 } from '../operations/query-analytics.ts';
 import { type InputsView, type SubmitInputsPorts, submitInputs } from '../operations/submit-inputs.ts';
 
@@ -45,7 +45,7 @@ export class ApiOperations {
     return getMarketplace(this.#ports, admission.caller, request, counts);
   }
 
-  queryAnalytics(admission: Admission, request: AnalyticsRequest): Promise<Outcome<SummaryView>> {
+  queryAnalytics(admission: Admission, request: AnalyticsRequest): Promise<Outcome<AnalyticsView>> {
     return queryAnalytics(this.#ports, admission.caller, request);
   }
 

@@ -3,9 +3,10 @@ import type { Operation } from '../access/key-use.ts';
 import { errorTable } from '../domain/error-table.ts';
 import { done, invalidRequest, type Outcome, type Refusal, refusedFor } from '../domain/outcome.ts';
 import type { Sort } from '../offers/matcher.ts';
+import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
-import type { AnalyticsRequest, SummaryView } from '../operations/query-analytics.ts';
+import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
@@ -58,12 +59,25 @@ export interface MarketplaceQuery {
   readonly sort?: Sort;
 }
 
-/** Parameters of GET /analytics; dates are `YYYY-MM-DD`. */
-export interface AnalyticsQuery {
+interface AnalyticsFilters {
   readonly referrer_tag?: string;
   readonly sub_id_list?: readonly string[];
   readonly date_from?: string;
   readonly date_to?: string;
+}
+
+/** Parameters of GET /analytics for a summary; dates are `YYYY-MM-DD`. */
+export interface AnalyticsQuery extends AnalyticsFilters {
+  readonly granularity?: 'summary';
+}
+
+/** Parameters of GET /analytics for a page of days or of sessions. */
+export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends AnalyticsFilters {
+  readonly granularity: Granularity;
+  /** 1 to 100, the default. */
+  readonly limit?: number;
+  /** The `next_cursor` of the page before, with the same filters. */
+  readonly cursor?: string;
 }
 
 export interface EmbeddedFacePorts {
@@ -130,8 +144,11 @@ export class Partner {
     return outcome.ok ? { ok: true, value: JSON.parse(outcome.value) as MarketplaceView } : failed(outcome.refusal);
   }
 
-  /** GET /analytics with `granularity=summary` (contract 4.4). */
-  async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>> {
+  /** GET /analytics (contract 4.4, D12). The granularity decides what comes back; the default is the summary. */
+  async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
+  async queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
+  async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
+  async queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
     const admission = this.#admit('query_analytics');
     if (!admission.ok) return failed(admission.refusal);
     const request = analyticsRequest(query);
@@ -182,13 +199,23 @@ function marketplaceRequest(query: unknown): Outcome<MarketplaceRequest> {
 
 function analyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   const parameters = (query ?? {}) as Record<keyof AnalyticsRequest, unknown>;
-  const { referrer_tag, sub_id_list, date_from, date_to, granularity } = parameters;
+  const { referrer_tag, sub_id_list, date_from, date_to, granularity, limit, cursor } = parameters;
   if (!isTextOrAbsent(referrer_tag)) return refusedFor('INVALID_REFERRER_TAG');
   if (!isListOfTexts(sub_id_list)) return invalidRequest('sub_id_list');
   if (!isTextOrAbsent(granularity)) return invalidRequest('granularity');
   if (!isTextOrAbsent(date_to)) return invalidRequest('date_to');
   if (!isTextOrAbsent(date_from)) return invalidRequest('date_from');
-  return done({ referrer_tag, sub_id_list: sub_id_list?.join(','), date_from, date_to, granularity });
+  if (limit !== undefined && typeof limit !== 'number') return invalidRequest('limit');
+  if (!isTextOrAbsent(cursor)) return invalidRequest('cursor');
+  return done({
+    referrer_tag,
+    sub_id_list: sub_id_list?.join(','),
+    date_from,
+    date_to,
+    granularity,
+    limit: limit === undefined ? undefined : String(limit),
+    cursor,
+  });
 }
 
 function isTextOrAbsent(value: unknown): value is string | undefined {

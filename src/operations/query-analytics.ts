@@ -1,102 +1,171 @@
-import type { Analytics, Figures, SummaryFigures } from '../analytics/analytics.ts';
+import type { Analytics, CohortFilter } from '../analytics/analytics.ts';
 import { AnalyticsUnavailable } from '../analytics/analytics.ts';
+import type { PageCursors, PagePlace } from '../analytics/page-cursors.ts';
 import { bounds } from '../bounds.ts';
-import { dayOf, isoDate, parseIsoDate } from '../domain/calendar.ts';
+import { dayOf, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
 import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
-import { deviceClasses } from '../events/ledger-record.ts';
 import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
+import {
+  type DailyView,
+  dayView,
+  pageView,
+  type RowsView,
+  rowView,
+  type SummaryView,
+  summaryView,
+  type Window,
+} from './analytics-views.ts';
 import { isReferrerTag } from './referrer-tag.ts';
 
 export interface QueryAnalyticsPorts {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly analytics: Analytics;
+  readonly pageCursors: PageCursors;
 }
 
-/** Query parameters as sent, undefined when absent (contract 4.4). */
+/** Query parameters as sent, undefined when absent (contract 4.4, D12). */
 export interface AnalyticsRequest {
   readonly referrer_tag?: string | undefined;
   readonly sub_id_list?: string | undefined;
   readonly date_from?: string | undefined;
   readonly date_to?: string | undefined;
   readonly granularity?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly cursor?: string | undefined;
 }
 
-interface FiguresView {
-  readonly sessions_total: number;
-  readonly marketplace_views: number;
-  readonly offer_clicks: number;
-  readonly click_rate: number;
-  readonly rev_attributed: number;
-  readonly rev_confirmed: number;
-  readonly rev_per_session: number;
-}
+export type AnalyticsView = SummaryView | DailyView | RowsView;
 
-/** The summary record of contract 2.5 with the additive fields of D12. */
-export interface SummaryView extends FiguresView {
-  readonly referrer_tag: string | null;
-  readonly top_lenders: readonly { readonly lender: string; readonly clicks: number; readonly rev_confirmed: number }[];
-  readonly granularity: 'summary';
-  readonly date_from: string;
-  readonly date_to: string;
-  readonly ids_outside_dates: number;
-  readonly sessions_matured: number;
-  readonly rev_per_session_matured: number | null;
-  readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
-  readonly by_device: Readonly<Record<string, FiguresView>>;
-  readonly as_of: string | null;
-}
-
-/** GET /analytics (contract 4.4, D12): the figures of a tag, of a list of sessions, or of their intersection. */
+/**
+ * GET /analytics (contract 4.4, D12): the figures of a tag, of a list of sessions, or of their intersection; in one piece, or
+ * in pages of days or sessions.
+ */
 export async function queryAnalytics(
   ports: QueryAnalyticsPorts,
   tenant: Tenant,
   request: AnalyticsRequest,
-): Promise<Outcome<SummaryView>> {
-  const { referrer_tag: referrerTag, sub_id_list: subIdList } = request;
+): Promise<Outcome<AnalyticsView>> {
+  const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
   if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return refusedFor('INVALID_REFERRER_TAG');
   const subIds = subIdList?.split(',');
   if (subIds !== undefined && subIds.length > bounds.subIdListMax) return invalidRequest('sub_id_list');
-  // row and daily are granularities of the contract, but not served yet (see the README).
-  if (request.granularity !== undefined && request.granularity !== 'summary') return invalidRequest('granularity');
+  if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {
+    return invalidRequest('granularity');
+  }
+  const dates = parseDates(request);
+  if (typeof dates === 'string') return invalidRequest(dates);
   const today = dayOf(ports.clock.wallMs());
-  const window = parseWindow(request.date_from, request.date_to, today);
-  if (typeof window === 'string') return invalidRequest(window);
+  const filter: CohortFilter = {
+    account: tenant.account,
+    vertical: tenant.vertical.number,
+    mode: tenant.mode,
+    referrerTag: referrerTag ?? null,
+    subs: subIds === undefined ? null : ownSubs(ports.subIds, tenant, subIds),
+  };
 
-  try {
-    const figures = await ports.analytics.summary({
-      account: tenant.account,
-      vertical: tenant.vertical.number,
-      mode: tenant.mode,
-      referrerTag: referrerTag ?? null,
-      subs: subIds === undefined ? null : ownSubs(ports.subIds, tenant, subIds),
-      ...window,
-      today,
+  if (granularity === 'summary') {
+    // A summary has no pages; whoever asks for one believes to get a part.
+    if (request.limit !== undefined) return invalidRequest('limit');
+    if (request.cursor !== undefined) return invalidRequest('cursor');
+    const window = windowOf(dates, today);
+    if (window === null) return invalidRequest('date_from');
+    return whenAvailable(async () => {
+      const figures = await ports.analytics.summary({ ...filter, ...window, today });
+      return summaryView(filter.referrerTag, window, figures);
     });
-    return done(summaryView(referrerTag ?? null, window, figures));
+  }
+
+  const limit = parseLimit(request.limit);
+  if (limit === null) return invalidRequest('limit');
+  let place: PagePlace;
+  if (request.cursor === undefined) {
+    const window = windowOf(dates, today);
+    if (window === null) return invalidRequest('date_from');
+    place = { ...window, after: 0 };
+  } else {
+    const read = ports.pageCursors.read(granularity, filter, request.cursor);
+    if (read === null || !agree(dates, read)) return invalidRequest('cursor');
+    place = read;
+  }
+  return granularity === 'daily'
+    ? whenAvailable(() => daysOf(ports, filter, place, limit, today))
+    : whenAvailable(() => rowsOf(ports, filter, place, limit));
+}
+
+/** Asks for the days of the page alone, however long the window is. */
+async function daysOf(
+  { analytics, pageCursors }: QueryAnalyticsPorts,
+  filter: CohortFilter,
+  place: PagePlace,
+  limit: number,
+  today: number,
+): Promise<DailyView> {
+  const fromDay = place.fromDay + place.after;
+  const toDay = Math.min(fromDay + limit - 1, place.toDay);
+  const days = await analytics.daily({ ...filter, fromDay, toDay, today });
+  const after = toDay + 1 - place.fromDay;
+  const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
+  return pageView('daily', filter.referrerTag, place, days.map(dayView), next);
+}
+
+async function rowsOf(
+  { analytics, pageCursors }: QueryAnalyticsPorts,
+  filter: CohortFilter,
+  place: PagePlace,
+  limit: number,
+): Promise<RowsView> {
+  const { fromDay, toDay, after: afterPosition } = place;
+  const { rows, next } = await analytics.rows({ ...filter, fromDay, toDay, afterPosition, limit });
+  const cursor = next === null ? null : pageCursors.issue('row', filter, { ...place, after: next });
+  return pageView('row', filter.referrerTag, place, rows.map(rowView), cursor);
+}
+
+async function whenAvailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {
+  try {
+    return done(await ask());
   } catch (fault) {
     if (fault instanceof AnalyticsUnavailable) return unavailable(bounds.retryAfterSeconds);
     throw fault;
   }
 }
 
-interface Window {
-  readonly fromDay: number;
-  readonly toDay: number;
+/** Day numbers of the dates given, undefined where one was left out. */
+interface Dates {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
 }
 
-/** The dates asked for, with their defaults; or the name of the parameter at fault. */
-function parseWindow(from: string | undefined, to: string | undefined, today: number): Window | string {
-  const toDay = to === undefined ? today : parseIsoDate(to);
-  if (toDay === null) return 'date_to';
-  const fromDay = from === undefined ? toDay - bounds.analyticsDefaultDays : parseIsoDate(from);
-  if (fromDay === null || fromDay > toDay) return 'date_from';
-  return { fromDay, toDay };
+/** The dates given, or the name of the parameter at fault. */
+function parseDates({ date_from, date_to }: AnalyticsRequest): Dates | string {
+  const to = date_to === undefined ? undefined : parseIsoDate(date_to);
+  if (to === null) return 'date_to';
+  const from = date_from === undefined ? undefined : parseIsoDate(date_from);
+  if (from === null) return 'date_from';
+  return { from, to };
+}
+
+/** The dates with their defaults; null when the first would be after the last. */
+function windowOf({ from, to }: Dates, today: number): Window | null {
+  const toDay = to ?? today;
+  const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
+  return fromDay > toDay ? null : { fromDay, toDay };
+}
+
+/** Whether dates repeated with a cursor are those it was issued for; those left out are. */
+function agree({ from, to }: Dates, { fromDay, toDay }: Window): boolean {
+  return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
+}
+
+/** Null when it is not a whole number within its bounds. */
+function parseLimit(text: string | undefined): number | null {
+  if (text === undefined) return bounds.analyticsPageMax;
+  if (!/^[1-9]\d{0,2}$/.test(text)) return null;
+  const limit = Number(text);
+  return limit <= bounds.analyticsPageMax ? limit : null;
 }
 
 /** The genuine ids of this tenant, each once, as their bytes; whatever else was listed contributes nothing. */
@@ -111,59 +180,4 @@ function ownSubs(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uin
     }
   }
   return own;
-}
-
-function summaryView(referrerTag: string | null, window: Window, figures: SummaryFigures): SummaryView {
-  const { matured } = figures;
-  return {
-    referrer_tag: referrerTag,
-    ...figuresView(figures),
-    top_lenders: figures.topLenders.map(({ lender, clicks, confirmedMicros }) => ({
-      lender,
-      clicks,
-      rev_confirmed: microsToUsd(confirmedMicros),
-    })),
-    granularity: 'summary',
-    date_from: isoDate(window.fromDay),
-    date_to: isoDate(window.toDay),
-    ids_outside_dates: figures.subsOutsideDates,
-    sessions_matured: matured.sessions,
-    rev_per_session_matured:
-      matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
-    rev_per_session_ci95: confidenceInterval(matured),
-    by_device: Object.fromEntries(
-      figures.byDevice.map((device) => [deviceClasses[device.device] ?? 'unknown', figuresView(device)]),
-    ),
-    as_of: figures.asOfMs === null ? null : isoTimestamp(figures.asOfMs),
-  };
-}
-
-function figuresView(figures: Figures): FiguresView {
-  return {
-    sessions_total: figures.sessions,
-    marketplace_views: figures.views,
-    offer_clicks: figures.clicks,
-    click_rate: ratio(figures.clicks, figures.views),
-    rev_attributed: microsToUsd(figures.attributedMicros),
-    rev_confirmed: microsToUsd(figures.confirmedMicros),
-    rev_per_session: ratio(figures.confirmedMicros / microsPerUsd, figures.sessions),
-  };
-}
-
-/** Ratios carry six decimals; nothing over nothing is 0. */
-function ratio(part: number, whole: number): number {
-  return whole === 0 ? 0 : roundHalfUp(part / whole, 6);
-}
-
-/** 95 % interval of the mean confirmed revenue of a matured session, by the normal approximation (D12); null for few sessions. */
-function confidenceInterval({
-  sessions,
-  confirmedMicros,
-  confirmedUsdSquared,
-}: SummaryFigures['matured']): { low: number; high: number } | null {
-  if (sessions < bounds.confidenceSessionsMin) return null;
-  const mean = confirmedMicros / microsPerUsd / sessions;
-  const variance = Math.max(0, confirmedUsdSquared - sessions * mean * mean) / (sessions - 1);
-  const margin = 1.96 * Math.sqrt(variance / sessions);
-  return { low: roundHalfUp(mean - margin, 6), high: roundHalfUp(mean + margin, 6) };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { RowsPage } from '../../src/analytics/analytics.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { AnalyticsModel } from '../support/analytics-model.ts';
 import { arbitraryRecords, everyQuery } from '../support/arbitrary-ledger.ts';
@@ -40,7 +41,19 @@ describe('analytics store', () => {
           }
           const model = new AnalyticsModel();
           for (const record of records) model.record(record);
-          for (const query of everyQuery(records)) assert.deepEqual(store.summary(query), model.summary(query));
+          for (const query of everyQuery(records)) {
+            assert.deepEqual(store.summary(query), model.summary(query));
+            assert.deepEqual(store.daily(query), model.daily(query));
+            for (const limit of [1, 4, 100]) {
+              let afterPosition: number | null = 0;
+              while (afterPosition !== null) {
+                const page: RowsPage = store.rows({ ...query, afterPosition, limit });
+                assert.deepEqual(page, model.rows({ ...query, afterPosition, limit }));
+                assert(page.next === null || page.next > afterPosition);
+                afterPosition = page.next;
+              }
+            }
+          }
         } finally {
           store.close();
           rmSync(folder, { recursive: true });

@@ -102,6 +102,29 @@ describe('thread analytics', () => {
     for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= index + 1);
   });
 
+  it('answers days and rows with everything appended before the question', async () => {
+    const log = await openLog();
+    const analytics = await start(log);
+    log.onDurable((position) => analytics.durable(position));
+    for (let turn = 0; turn < 50; turn++) {
+      const sub = subs[turn]!;
+      log.note(createdRecord(sub, { metadata: `{"turn":${turn}}` }));
+      log.note(viewedRecord(sub, ['a']));
+      const [day] = await analytics.daily(byTag);
+      assert.deepEqual([day?.sessions, day?.views], [turn + 1, turn + 1]);
+      const { rows, next } = await analytics.rows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
+      assert.deepEqual([rows.length, rows[0]?.metadata, rows[0]?.views, next], [1, `{"turn":${turn}}`, 1, null]);
+      assert.deepEqual(rows[0]?.sub, Uint8Array.from(sub));
+    }
+    const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[60]!] };
+    assert.equal((await analytics.daily(listed))[0]?.sessions, 2);
+    const { rows } = await analytics.rows({ ...listed, afterPosition: 0, limit: 5 });
+    assert.deepEqual(
+      rows.map(({ metadata }) => metadata),
+      ['{"turn":3}', '{"turn":7}'],
+    );
+  });
+
   it('follows the log when nobody asks', async () => {
     const log = await openLog();
     const analytics = await start(log);
@@ -285,7 +308,10 @@ describe('thread analytics', () => {
   it('refuses a question with neither tag nor ids, and lives on', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(1));
-    await assert.rejects(analytics.summary({ ...byTag, referrerTag: null }), TypeError);
+    const neither = { ...byTag, referrerTag: null };
+    await assert.rejects(analytics.summary(neither), TypeError);
+    await assert.rejects(analytics.daily(neither), TypeError);
+    await assert.rejects(analytics.rows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
     assert.equal((await analytics.summary(byTag)).sessions, 1);
   });
 

@@ -23,7 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   journal: ['bounds', 'domain', 'events', 'secrets', 'sessions', 'verticals'],
   clicks: ['domain', 'secrets', 'sessions'],
   confirmations: ['bounds', 'clicks', 'domain', 'sessions'],
-  analytics: ['bounds', 'confirmations', 'domain', 'events', 'sessions'],
+  analytics: ['bounds', 'confirmations', 'domain', 'events', 'secrets', 'sessions'],
   operations: [
     'analytics',
     'bounds',
@@ -66,7 +66,7 @@ const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
 const portsOnly: Readonly<Record<string, readonly string[]>> = {
   http: ['header-text.ts', 'listener.ts'],
   events: ['event-log.ts', 'ledger-record.ts'],
-  analytics: ['analytics.ts'],
+  analytics: ['analytics.ts', 'page-cursors.ts'],
   journal: ['journal.ts'],
 };
 

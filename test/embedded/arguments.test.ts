@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createMarketplace, type MarketplaceOptions, type NewPartnerKey, type Partner } from '../../src/index.ts';
+import {
+  createMarketplace,
+  type MarketplaceOptions,
+  type NewPartnerKey,
+  type Partner,
+  type Result,
+} from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
@@ -62,7 +68,7 @@ test('a key is issued neither with a past or a meaningless expiry nor with limit
   assert.deepEqual(keys.list(), []);
 });
 
-type Call = (partner: Partner, subId: string) => ReturnType<Partner[keyof Partner]>;
+type Call = (partner: Partner, subId: string) => Promise<Result<unknown>>;
 const none = undefined as never;
 const nothing = null as never;
 
@@ -122,6 +128,17 @@ const wrongArguments: readonly (readonly [what: string, param: string, call: Cal
     'a date that is a number',
     'date_to',
     (partner) => partner.queryAnalytics({ referrer_tag: 'abc', date_to: 5 as never }),
+  ],
+  [
+    'a limit that is a text',
+    'limit',
+    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: '5' as never }),
+  ],
+  ['half a row', 'limit', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'row', limit: 0.5 })],
+  [
+    'a cursor that is null',
+    'cursor',
+    (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing }),
   ],
 ];
 

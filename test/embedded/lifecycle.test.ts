@@ -62,6 +62,16 @@ for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
     const summary = ok(await partner.queryAnalytics({ sub_id_list: [sub_id] }));
     assert.equal(summary.offer_clicks, 1);
     assert.equal(summary.rev_attributed, worthMicros(personalLoansFixture, [view.offers[1]!.svc_offer_id]) / 1e6);
+    const days = ok(await partner.queryAnalytics({ referrer_tag: 'lifecycle', granularity: 'daily', limit: 30 }));
+    const last = ok(
+      await partner.queryAnalytics({ referrer_tag: 'lifecycle', granularity: 'daily', cursor: days.next_cursor! }),
+    );
+    assert.deepEqual([days.data.length, last.data.length, last.data[0]!.offer_clicks], [30, 1, 1]);
+    const rows = ok(await partner.queryAnalytics({ sub_id_list: [sub_id], granularity: 'row' }));
+    assert.deepEqual(
+      rows.data.map((row) => [row.sub_id, row.metadata, row.rev_attributed]),
+      [[sub_id, { page: 1 }, summary.rev_attributed]],
+    );
   });
 }
 

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { AnalyticsUnavailable, type SummaryFigures } from '../../src/analytics/analytics.ts';
+import {
+  AnalyticsUnavailable,
+  type DayFigures,
+  type RowsPage,
+  type SessionRow,
+  type SummaryFigures,
+} from '../../src/analytics/analytics.ts';
+import { PageCursors } from '../../src/analytics/page-cursors.ts';
 import { isoDate, parseIsoDate } from '../../src/domain/calendar.ts';
+import type { DailyView, RowsView, SummaryView } from '../../src/operations/analytics-views.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
@@ -19,6 +27,7 @@ class Bench {
   /** Noon of 2026-05-20. */
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  readonly pageCursors = new PageCursors(ringOf('ours'));
   readonly analytics = new CannedAnalytics();
 
   issue(tenant: Tenant = liveTenant): string {
@@ -26,15 +35,16 @@ class Bench {
   }
 
   ask(request: AnalyticsRequest, tenant: Tenant = liveTenant) {
-    const { clock, subIds, analytics } = this;
+    const { clock, subIds, analytics, pageCursors } = this;
     analytics.asked = null;
-    return queryAnalytics({ clock, subIds, analytics }, tenant, request);
+    analytics.askedForRows = null;
+    return queryAnalytics({ clock, subIds, analytics, pageCursors }, tenant, request);
   }
 
   async verdict(request: AnalyticsRequest): Promise<string> {
     const outcome = await this.ask(request);
     if (outcome.ok) return 'ok';
-    assert.equal(this.analytics.asked, null);
+    assert.deepEqual([this.analytics.asked, this.analytics.askedForRows], [null, null]);
     const { code, param } = outcome.refusal;
     return param === undefined ? code : `${code} ${param}`;
   }
@@ -51,7 +61,23 @@ class Bench {
     this.analytics.figures = { ...this.analytics.figures, ...figures };
     const outcome = await this.ask(request);
     assert(outcome.ok, JSON.stringify(outcome));
-    return outcome.value;
+    return outcome.value as SummaryView;
+  }
+
+  /** A page of days where the aggregator has these. */
+  async days(request: AnalyticsRequest = {}, days: readonly DayFigures[] = []) {
+    this.analytics.days = days;
+    const outcome = await this.ask({ referrer_tag, granularity: 'daily', ...request });
+    assert(outcome.ok, JSON.stringify(outcome));
+    return outcome.value as DailyView;
+  }
+
+  /** A page of sessions where the aggregator has this one. */
+  async rows(request: AnalyticsRequest = {}, page: Partial<RowsPage> = {}) {
+    this.analytics.page = { rows: [], next: null, ...page };
+    const outcome = await this.ask({ referrer_tag, granularity: 'row', ...request });
+    assert(outcome.ok, JSON.stringify(outcome));
+    return outcome.value as RowsView;
   }
 }
 
@@ -220,8 +246,11 @@ describe('the granularity of an analytics query', () => {
     assert.equal((await bench.answer({})).granularity, 'summary');
   });
 
-  it('is nothing else that is served', async () => {
-    for (const granularity of ['', 'row', 'daily', 'Summary', 'weekly', 'constructor']) {
+  it('is nothing else but daily and row', async () => {
+    for (const granularity of ['daily', 'row']) {
+      assert.equal(await new Bench().verdict({ referrer_tag, granularity }), 'ok');
+    }
+    for (const granularity of ['', 'rows', 'Summary', 'weekly', 'constructor']) {
       assert.equal(await new Bench().verdict({ referrer_tag, granularity }), 'INVALID_REQUEST granularity');
     }
   });
@@ -345,17 +374,292 @@ describe('the summary', () => {
   });
 });
 
+describe('the days', () => {
+  it('are answered one by one, with the figures of each', async () => {
+    const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+    const [first, second] = [day('2026-05-01'), day('2026-05-02')];
+    const view = await new Bench().days({ date_from: '2026-05-01', date_to: '2026-05-02' }, [
+      {
+        day: first,
+        sessions: 3,
+        views: 7,
+        clicks: 2,
+        attributedMicros: 12_345_678,
+        confirmedMicros: 100_000_000,
+        matured: true,
+      },
+      { day: second, ...none, matured: false },
+    ]);
+    assert.deepEqual(view, {
+      referrer_tag,
+      granularity: 'daily',
+      date_from: '2026-05-01',
+      date_to: '2026-05-02',
+      data: [
+        {
+          date: '2026-05-01',
+          sessions_total: 3,
+          marketplace_views: 7,
+          offer_clicks: 2,
+          click_rate: 0.285714,
+          rev_attributed: 12.35,
+          rev_confirmed: 100,
+          rev_per_session: 33.333333,
+          matured: true,
+        },
+        {
+          date: '2026-05-02',
+          sessions_total: 0,
+          marketplace_views: 0,
+          offer_clicks: 0,
+          click_rate: 0,
+          rev_attributed: 0,
+          rev_confirmed: 0,
+          rev_per_session: 0,
+          matured: false,
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    });
+  });
+
+  it('are asked for a page at a time, together all of the window and each once', async () => {
+    const window = fc.record({
+      first: fc.integer({ min: -700_000, max: 2_900_000 }),
+      days: fc.integer({ min: 1, max: 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(window, fc.integer({ min: 1, max: 12 }), async ({ first, days }, limit) => {
+        const bench = new Bench();
+        const dates = { date_from: isoDate(first), date_to: isoDate(first + days - 1) };
+        const asked: number[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await bench.days({ ...(cursor === undefined && dates), limit: String(limit), cursor });
+          assert.deepEqual([page.date_from, page.date_to], [dates.date_from, dates.date_to]);
+          assert.equal(page.has_more, page.next_cursor !== null);
+          const { fromDay, toDay } = bench.analytics.asked!;
+          assert(toDay - fromDay < limit);
+          for (let each = fromDay; each <= toDay; each++) asked.push(each);
+          assert(asked.length <= days);
+          cursor = page.next_cursor ?? undefined;
+        } while (cursor !== undefined);
+        assert.deepEqual(
+          asked,
+          Array.from({ length: days }, (_, at) => first + at),
+        );
+      }),
+    );
+  });
+
+  it('are a hundred to a page, unless fewer are asked for', async () => {
+    const bench = new Bench();
+    const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
+    assert.equal(page.has_more, true);
+    const { fromDay, toDay } = bench.analytics.asked!;
+    assert.deepEqual([isoDate(fromDay), toDay - fromDay + 1], ['0001-01-01', 100]);
+  });
+});
+
+describe('the rows', () => {
+  const row = (bench: Bench, more: Partial<SessionRow> = {}, tenant: Tenant = liveTenant): SessionRow => ({
+    sub: Uint8Array.from(bench.subIds.bytesOf(bench.issue(tenant))),
+    referrerTag: 'experiment-2',
+    device: 2,
+    metadata: '{"page":"b","bid":1.5,"test":true,"none":null}',
+    views: 3,
+    clicks: 2,
+    attributedMicros: 12_345_678,
+    confirmedMicros: 100_000_000,
+    lastEventMs: Date.UTC(2026, 4, 20, 13, 14, 15, 16),
+    lenders: [
+      { lender: 'Beta', clicks: 1, confirmedMicros: 100_000_000 },
+      { lender: 'Gamma', clicks: 1, confirmedMicros: 0 },
+    ],
+    ...more,
+  });
+
+  it('tell of each session whatever the ledger knows of it', async () => {
+    const bench = new Bench();
+    const one = row(bench);
+    const view = await bench.rows({}, { rows: [one] });
+    assert.deepEqual(view, {
+      referrer_tag,
+      granularity: 'row',
+      date_from: '2026-04-20',
+      date_to: '2026-05-20',
+      data: [
+        {
+          sub_id: `sub_${Buffer.from(one.sub).toString('hex')}`,
+          referrer_tag: 'experiment-2',
+          created_at: '2026-05-20T12:00:00.000Z',
+          sandbox: false,
+          device: 'mobile',
+          metadata: { page: 'b', bid: 1.5, test: true, none: null },
+          marketplace_views: 3,
+          offer_clicks: 2,
+          rev_attributed: 12.35,
+          rev_confirmed: 100,
+          last_event_at: '2026-05-20T13:14:15.016Z',
+          lenders: [
+            { lender: 'Beta', clicks: 1, rev_confirmed: 100 },
+            { lender: 'Gamma', clicks: 1, rev_confirmed: 0 },
+          ],
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    });
+  });
+
+  it('say which sessions are of the sandbox', async () => {
+    const bench = new Bench();
+    const { data } = await bench.rows({}, { rows: [row(bench, {}, testTenant)] });
+    assert.equal(data[0]?.sandbox, true);
+  });
+
+  it('have no metadata where there is none, nor where the ledger holds no object', async () => {
+    const bench = new Bench();
+    const texts = [null, '', '{', '[1]', '5', '"text"', 'null', '{}'];
+    const { data } = await bench.rows({}, { rows: texts.map((metadata) => row(bench, { metadata })) });
+    assert.deepEqual(
+      data.map(({ metadata }) => metadata),
+      [...texts.slice(1).map(() => null), {}],
+    );
+  });
+
+  it('are asked for from the ledger’s beginning, and go on after the last one answered', async () => {
+    const bench = new Bench();
+    const first = await bench.rows({ limit: '7' }, { next: 4_711 });
+    const { afterPosition, limit } = bench.analytics.askedForRows!;
+    assert.deepEqual([afterPosition, limit, first.has_more], [0, 7, true]);
+    const second = await bench.rows({ cursor: first.next_cursor! });
+    assert.deepEqual([bench.analytics.askedForRows!.afterPosition, bench.analytics.askedForRows!.limit], [4_711, 100]);
+    assert.deepEqual([second.has_more, second.next_cursor], [false, null]);
+  });
+});
+
+describe('the pages of an analytics query', () => {
+  const paged = ['daily', 'row'] as const;
+  const cursorOf = async (bench: Bench, request: AnalyticsRequest): Promise<string> => {
+    bench.analytics.page = { rows: [], next: 9 };
+    const outcome = await bench.ask({ limit: '1', ...request });
+    assert(outcome.ok && 'next_cursor' in outcome.value);
+    return outcome.value.next_cursor!;
+  };
+
+  it('hold one to a hundred', async () => {
+    const bench = new Bench();
+    for (const granularity of paged) {
+      for (const limit of ['1', '10', '99', '100']) {
+        assert.equal(await bench.verdict({ referrer_tag, granularity, limit }), 'ok');
+      }
+      for (const limit of ['', '0', '-1', '101', '1000', '1.5', '1e1', '01', ' 1', '+1', 'ten', '١']) {
+        assert.equal(await bench.verdict({ referrer_tag, granularity, limit }), 'INVALID_REQUEST limit');
+      }
+    }
+  });
+
+  it('are none of a summary', async () => {
+    const bench = new Bench();
+    const cursor = await cursorOf(bench, { referrer_tag, granularity: 'row' });
+    assert.equal(await bench.verdict({ referrer_tag, limit: '5' }), 'INVALID_REQUEST limit');
+    assert.equal(await bench.verdict({ referrer_tag, cursor }), 'INVALID_REQUEST cursor');
+    assert.equal(await bench.verdict({ referrer_tag, granularity: 'summary', cursor }), 'INVALID_REQUEST cursor');
+  });
+
+  it('go on over midnight with the window they began with', async () => {
+    for (const granularity of paged) {
+      const bench = new Bench();
+      const cursor = await cursorOf(bench, { referrer_tag, granularity });
+      bench.clock.advance(86_400_000);
+      const outcome = await bench.ask({ referrer_tag, granularity, cursor });
+      assert(outcome.ok);
+      const { date_from, date_to } = outcome.value;
+      assert.deepEqual([date_from, date_to], ['2026-04-20', '2026-05-20']);
+    }
+  });
+
+  it('take the dates again, or one of them, or none, but no others', async () => {
+    for (const granularity of paged) {
+      const bench = new Bench();
+      const cursor = await cursorOf(bench, { referrer_tag, granularity, date_to: '2026-05-10' });
+      const verdict = (dates: AnalyticsRequest) => bench.verdict({ referrer_tag, granularity, cursor, ...dates });
+      const [date_from, date_to] = ['2026-04-10', '2026-05-10'];
+      for (const dates of [{}, { date_from }, { date_to }, { date_from, date_to }]) {
+        assert.equal(await verdict(dates), 'ok');
+      }
+      for (const dates of [
+        { date_from: '2026-04-11', date_to },
+        { date_to: '2026-05-20' },
+        { date_from: '2026-05-11' },
+      ]) {
+        assert.equal(await verdict(dates), 'INVALID_REQUEST cursor');
+      }
+      assert.equal(await verdict({ date_from: 'then' }), 'INVALID_REQUEST date_from');
+    }
+  });
+
+  it('take no cursor of another query', async () => {
+    const bench = new Bench();
+    const [one, other] = [bench.issue(), bench.issue()];
+    const requests: AnalyticsRequest[] = paged.flatMap((granularity) => [
+      { granularity, referrer_tag },
+      { granularity, referrer_tag: 'experiment-2' },
+      { granularity, sub_id_list: one },
+      { granularity, sub_id_list: `${one},${other}` },
+      { granularity, sub_id_list: '' },
+      { granularity, referrer_tag, sub_id_list: one },
+      { granularity, referrer_tag, sub_id_list: '' },
+    ]);
+    for (const issuedFor of requests) {
+      const cursor = await cursorOf(bench, issuedFor);
+      for (const request of requests) {
+        const expected = request === issuedFor ? 'ok' : 'INVALID_REQUEST cursor';
+        assert.equal(await bench.verdict({ ...request, cursor }), expected);
+      }
+    }
+  });
+
+  it('take ids in another order, and with strays among them that count nothing', async () => {
+    const bench = new Bench();
+    const [one, other] = [bench.issue(), bench.issue()];
+    const cursor = await cursorOf(bench, { granularity: 'row', sub_id_list: `${one},${other}` });
+    const sub_id_list = [other, 'stray', one, one].join(',');
+    assert.equal(await bench.verdict({ granularity: 'row', sub_id_list, cursor }), 'ok');
+  });
+
+  it('take no cursor of another account, vertical or mode', async () => {
+    const bench = new Bench();
+    const cursor = await cursorOf(bench, { referrer_tag, granularity: 'row' });
+    const others: Tenant[] = [
+      testTenant,
+      { ...liveTenant, account: 43 },
+      { ...liveTenant, vertical: { ...liveTenant.vertical, number: 2 } },
+    ];
+    for (const tenant of others) {
+      const outcome = await bench.ask({ referrer_tag, granularity: 'row', cursor }, tenant);
+      assert.deepEqual(outcome, { ok: false, refusal: { code: 'INVALID_REQUEST', param: 'cursor' } });
+    }
+  });
+});
+
 describe('an analytics query', () => {
+  const granularities = ['summary', 'daily', 'row'];
+
   it('is unavailable while the aggregator is', async () => {
     const bench = new Bench();
     bench.analytics.fault = new AnalyticsUnavailable('gone');
-    const outcome = await bench.ask({ referrer_tag });
-    assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    for (const granularity of granularities) {
+      const outcome = await bench.ask({ referrer_tag, granularity });
+      assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    }
   });
 
   it('lets any other fault through, as the bug it is', async () => {
     const bench = new Bench();
     bench.analytics.fault = new TypeError('a bug');
-    await assert.rejects(bench.ask({ referrer_tag }), TypeError);
+    for (const granularity of granularities) await assert.rejects(bench.ask({ referrer_tag, granularity }), TypeError);
   });
 });

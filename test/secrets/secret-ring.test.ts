@@ -22,14 +22,14 @@ describe('SecretRing', () => {
     ];
     const keys = new Set<string>();
     for (const number of [1, 2]) {
-      for (const purpose of ['sub-id', 'click-id', 'offer-value'] as const) {
+      for (const purpose of ['sub-id', 'click-id', 'offer-value', 'cursor'] as const) {
         const key = new SecretRing(secrets).key(number, purpose)!;
         assert.equal(key.length, 32);
         assert.deepEqual(key, new SecretRing(secrets).key(number, purpose));
         keys.add(key.toString('hex'));
       }
     }
-    assert.equal(keys.size, 6);
+    assert.equal(keys.size, 8);
     for (const secret of secrets) assert(!keys.has(secret.bytes.toString('hex')));
   });
 

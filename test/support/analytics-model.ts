@@ -1,12 +1,24 @@
-import type { Figures, SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type {
+  CohortQuery,
+  DayFigures,
+  Figures,
+  RowsPage,
+  RowsQuery,
+  SessionRow,
+  SummaryFigures,
+  SummaryQuery,
+} from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import type { LedgerRecord, RevenueConfirmed, RevenueReversed } from '../../src/events/ledger-record.ts';
 import { decodeSubId } from '../../src/sessions/sub-id.ts';
 
 interface ModelSession {
+  readonly position: number;
   readonly tag: string;
   readonly device: number;
+  readonly metadata: string | null;
+  lastEventMs: number;
   views: number;
   readonly shown: Set<string>;
   readonly clicks: Map<string, { readonly lender: string; readonly micros: number; readonly atMs: number }>;
@@ -24,16 +36,21 @@ interface ModelPayout {
 export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
+  #position = 0;
 
   record(record: LedgerRecord): void {
     const id = Buffer.from(record[2]).toString('hex');
     const session = this.#sessions.get(id);
     this.#asOfMs = record[1];
+    this.#position++;
     if (record[0] === 1) {
       if (session === undefined) {
         this.#sessions.set(id, {
+          position: this.#position,
           tag: record[3],
           device: record[5],
+          metadata: record[6],
+          lastEventMs: record[1],
           views: 0,
           shown: new Set(),
           clicks: new Map(),
@@ -44,6 +61,7 @@ export class AnalyticsModel {
       return;
     } else if (record[0] === 2) {
       session.views++;
+      session.lastEventMs = Math.max(session.lastEventMs, record[1]);
       for (const offer of record[4]) session.shown.add(offer);
     } else if (record[0] === 3) {
       const [, wallMs, sub, , offer, lender, micros] = record;
@@ -51,6 +69,7 @@ export class AnalyticsModel {
       const inTime = wallMs - createdMs <= bounds.clickAttributedMs;
       if (session.shown.has(offer) && !session.clicks.has(offer) && inTime) {
         session.clicks.set(offer, { lender, micros: mode === 'test' ? 0 : micros, atMs: wallMs });
+        session.lastEventMs = Math.max(session.lastEventMs, wallMs);
       }
     } else if (decodeSubId(record[2]).mode === 'live') {
       this.#settle(session, record);
@@ -75,14 +94,15 @@ export class AnalyticsModel {
       session.payouts.set(`${offer} ${txid}`, { offer, micros, reversedMicros: null });
       session.clicks.set(offer, click);
     }
+    session.lastEventMs = Math.max(session.lastEventMs, wallMs);
   }
 
   summary(query: SummaryQuery): SummaryFigures {
     const all = { ...none };
     const matured = { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 };
     const devices = new Map<number, Figures & { device: number }>();
-    const lenders = new Map<string, { clicks: number; confirmedMicros: number }>();
     let centsSquared = 0;
+    const lenders: LenderShare[] = [];
     let subsOutsideDates = 0;
     for (const [id, session] of this.#sessions) {
       const { account, vertical, mode, createdMs } = decodeSubId(Buffer.from(id, 'hex'));
@@ -109,25 +129,94 @@ export class AnalyticsModel {
         Object.assign(device, { [name]: device[name] + figures[name] });
       }
       devices.set(session.device, device);
-      for (const [offer, { lender }] of session.clicks) {
-        const sum = lenders.get(lender) ?? { clicks: 0, confirmedMicros: 0 };
-        sum.clicks++;
-        sum.confirmedMicros += confirmedMicros(session, offer);
-        lenders.set(lender, sum);
-      }
+      lenders.push(...lenderShares(session));
       if (query.today - day <= bounds.maturedDays) continue;
       matured.sessions++;
       matured.confirmedMicros += figures.confirmedMicros;
       centsSquared += Math.round(figures.confirmedMicros / 10_000) ** 2;
     }
-    const topLenders = [...lenders]
-      .map(([lender, sums]) => ({ lender, ...sums }))
-      .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1))
-      .slice(0, bounds.topLendersMax);
+    const topLenders = byLender(lenders).slice(0, bounds.topLendersMax);
     matured.confirmedUsdSquared = centsSquared / 10_000;
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
     return { ...all, topLenders, byDevice, matured, subsOutsideDates, asOfMs: this.#asOfMs };
   }
+
+  daily(query: SummaryQuery): DayFigures[] {
+    const days: DayFigures[] = [];
+    for (let day = query.fromDay; day <= query.toDay; day++) {
+      const { sessions, views, clicks, attributedMicros, confirmedMicros } = this.summary({
+        ...query,
+        fromDay: day,
+        toDay: day,
+      });
+      const matured = query.today - day > bounds.maturedDays;
+      days.push({ day, sessions, views, clicks, attributedMicros, confirmedMicros, matured });
+    }
+    return days;
+  }
+
+  rows(query: RowsQuery): RowsPage {
+    const behind = this.#allRows(query).filter(({ position }) => position > query.afterPosition);
+    const page = behind.slice(0, query.limit);
+    return {
+      rows: page.map(({ row }) => row),
+      next: behind.length > page.length ? page.at(-1)!.position : null,
+    };
+  }
+
+  #allRows(query: CohortQuery): { position: number; row: SessionRow }[] {
+    const rows: { position: number; row: SessionRow }[] = [];
+    for (const [id, session] of this.#sessions) {
+      const sub = Buffer.from(id, 'hex');
+      const { account, vertical, mode, createdMs } = decodeSubId(sub);
+      const day = dayOf(createdMs);
+      if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
+      if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
+      if (query.subs !== null && !query.subs.some((wanted) => Buffer.compare(wanted, sub) === 0)) continue;
+      if (day < query.fromDay || day > query.toDay) continue;
+      const clicks = [...session.clicks.values()];
+      const { position, tag, device, metadata, views, lastEventMs } = session;
+      const row = {
+        sub: Uint8Array.from(sub),
+        referrerTag: tag,
+        device,
+        metadata,
+        views,
+        clicks: clicks.length,
+        attributedMicros: clicks.reduce((sum, { micros }) => sum + micros, 0),
+        confirmedMicros: confirmedMicros(session),
+        lastEventMs,
+        lenders: byLender(lenderShares(session)),
+      };
+      rows.push({ position, row });
+    }
+    return rows;
+  }
+}
+
+interface LenderShare {
+  readonly lender: string;
+  readonly confirmedMicros: number;
+}
+
+/** One for each click of a session. */
+function lenderShares(session: ModelSession): LenderShare[] {
+  return [...session.clicks].map(([offer, { lender }]) => ({
+    lender,
+    confirmedMicros: confirmedMicros(session, offer),
+  }));
+}
+
+/** Clicks and revenue by lender, in the order of answers. */
+function byLender(shares: readonly LenderShare[]): { lender: string; clicks: number; confirmedMicros: number }[] {
+  const sums = new Map<string, { clicks: number; confirmedMicros: number }>();
+  for (const { lender, confirmedMicros } of shares) {
+    const sum = sums.get(lender) ?? { clicks: 0, confirmedMicros: 0 };
+    sums.set(lender, { clicks: sum.clicks + 1, confirmedMicros: sum.confirmedMicros + confirmedMicros });
+  }
+  return [...sums]
+    .map(([lender, sum]) => ({ lender, ...sum }))
+    .sort((a, b) => b.clicks - a.clicks || (a.lender < b.lender ? -1 : 1));
 }
 
 const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };

@@ -1,4 +1,4 @@
-import type { MarketplaceView, SessionView, SummaryView } from '../../src/index.ts';
+import type { DailyView, MarketplaceView, RowsView, SessionView, SummaryView } from '../../src/index.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { assertOk } from './answers.ts';
 import type { Answer, HttpClient } from './http-client.ts';
@@ -76,6 +76,14 @@ export class ApiCaller {
 
   async summary(query: Query): Promise<SummaryView> {
     return assertOk(await this.get('analytics', query));
+  }
+
+  async daily(query: Query): Promise<DailyView> {
+    return assertOk(await this.get('analytics', { ...query, granularity: 'daily' }));
+  }
+
+  async rows(query: Query): Promise<RowsView> {
+    return assertOk(await this.get('analytics', { ...query, granularity: 'row' }));
   }
 
   /** Follows a click_url as it is; the redirect itself is not followed. */

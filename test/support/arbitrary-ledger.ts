@@ -31,8 +31,13 @@ const earner = fc.oneof(
 );
 
 const created = fc
-  .tuple(sub, fc.constantFrom('tag-one', 'tag-one', 'tag-two'), fc.nat({ max: 4 }))
-  .map(([sub, tag, device]) => createdRecord(sub, { tag, device: device as DeviceClass }));
+  .tuple(
+    sub,
+    fc.constantFrom('tag-one', 'tag-one', 'tag-two'),
+    fc.nat({ max: 4 }),
+    fc.constantFrom(null, '{"page":"a"}', '{"page":"b","bid":1.5}'),
+  )
+  .map(([sub, tag, device, metadata]) => createdRecord(sub, { tag, device: device as DeviceClass, metadata }));
 
 const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => viewedRecord(sub, shown));
 

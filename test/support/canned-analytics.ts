@@ -1,4 +1,12 @@
-import type { Analytics, Figures, SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type {
+  Analytics,
+  DayFigures,
+  Figures,
+  RowsPage,
+  RowsQuery,
+  SummaryFigures,
+  SummaryQuery,
+} from '../../src/analytics/analytics.ts';
 
 export const noFigures: Figures = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
@@ -10,6 +18,7 @@ export class CannedAnalytics implements Analytics {
   readonly foldedPosition = 0;
   readonly healthy = true;
   asked: SummaryQuery | null = null;
+  askedForRows: RowsQuery | null = null;
   /** Thrown instead of an answer. */
   fault: Error | null = null;
   figures: SummaryFigures = {
@@ -21,10 +30,25 @@ export class CannedAnalytics implements Analytics {
     asOfMs: null,
   };
 
+  days: readonly DayFigures[] = [];
+  page: RowsPage = { rows: [], next: null };
+
   async summary(query: SummaryQuery): Promise<SummaryFigures> {
     this.asked = query;
     if (this.fault !== null) throw this.fault;
     return this.figures;
+  }
+
+  async daily(query: SummaryQuery): Promise<readonly DayFigures[]> {
+    this.asked = query;
+    if (this.fault !== null) throw this.fault;
+    return this.days;
+  }
+
+  async rows(query: RowsQuery): Promise<RowsPage> {
+    this.askedForRows = query;
+    if (this.fault !== null) throw this.fault;
+    return this.page;
   }
 
   async close(): Promise<void> {}

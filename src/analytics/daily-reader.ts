@@ -1,0 +1,72 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { DayFigures, Figures, SummaryQuery } from './analytics.ts';
+import { lastMaturedDay } from './cohort-rules.ts';
+import { isInWindow, type StoredSessions } from './stored-sessions.ts';
+
+type DayRow = [
+  day: number,
+  sessions: number,
+  views: number,
+  clicks: number,
+  attributedMicros: number,
+  confirmedMicros: number,
+];
+type Sum = { -readonly [Key in keyof Figures]: number };
+
+/** Answers the figures of each day (D12) from the store: by tag from the day counters, by ids from the sessions. */
+export class DailyReader {
+  readonly #sessions: StoredSessions;
+  readonly #days: Statement<[number, number, number], DayRow>;
+
+  constructor(database: Database, sessions: StoredSessions) {
+    this.#sessions = sessions;
+    this.#days = database
+      .prepare<[number, number, number], DayRow>(
+        `SELECT day, sum(sessions), sum(views), sum(clicks), sum(attributed_micros), sum(confirmed_micros)
+        FROM day_counter WHERE experiment = ? AND day BETWEEN ? AND ? GROUP BY day`,
+      )
+      .raw();
+  }
+
+  /** One entry for each day of the window, whether anything happened or not. */
+  daily(query: SummaryQuery): DayFigures[] {
+    const sums = new Map<number, Sum>();
+    if (query.subs !== null) this.#bySubs(query, query.subs, sums);
+    else if (query.referrerTag !== null) this.#byTag(query, query.referrerTag, sums);
+    const maturedDay = lastMaturedDay(query.today);
+    const figures: DayFigures[] = [];
+    for (let day = query.fromDay; day <= query.toDay; day++) {
+      figures.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? nothing) });
+    }
+    return figures;
+  }
+
+  #byTag(query: SummaryQuery, referrerTag: string, sums: Map<number, Sum>): void {
+    const experiment = this.#sessions.experiment(query, referrerTag);
+    if (experiment === undefined) return;
+    const rows = this.#days.all(experiment, query.fromDay, query.toDay);
+    for (const [day, sessions, views, clicks, attributedMicros, confirmedMicros] of rows) {
+      sums.set(day, { sessions, views, clicks, attributedMicros, confirmedMicros });
+    }
+  }
+
+  #bySubs(query: SummaryQuery, subs: readonly Uint8Array[], sums: Map<number, Sum>): void {
+    for (const session of this.#sessions.listed(query, subs)) {
+      if (!isInWindow(session.day, query)) continue;
+      let sum = sums.get(session.day);
+      if (sum === undefined) {
+        sum = { ...nothing };
+        sums.set(session.day, sum);
+      }
+      sum.sessions++;
+      sum.views += session.views;
+      sum.clicks += session.clicks;
+      for (const [, attributedMicros, confirmedMicros] of this.#sessions.clicks(session)) {
+        sum.attributedMicros += attributedMicros;
+        sum.confirmedMicros += confirmedMicros;
+      }
+    }
+  }
+}
+
+const nothing: Figures = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };

@@ -1,0 +1,188 @@
+import type { DayFigures, Figures, LenderFigures, SessionRow, SummaryFigures } from '../analytics/analytics.ts';
+import { bounds } from '../bounds.ts';
+import { isoDate } from '../domain/calendar.ts';
+import { isoTimestamp } from '../domain/iso-timestamp.ts';
+import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
+import { deviceClasses } from '../events/ledger-record.ts';
+import { decodeSubId, subIdText } from '../sessions/sub-id.ts';
+
+interface FiguresView {
+  readonly sessions_total: number;
+  readonly marketplace_views: number;
+  readonly offer_clicks: number;
+  readonly click_rate: number;
+  readonly rev_attributed: number;
+  readonly rev_confirmed: number;
+  readonly rev_per_session: number;
+}
+
+interface LenderView {
+  readonly lender: string;
+  readonly clicks: number;
+  readonly rev_confirmed: number;
+}
+
+/** The summary record of contract 2.5 with the additive fields of D12. */
+export interface SummaryView extends FiguresView {
+  readonly referrer_tag: string | null;
+  readonly top_lenders: readonly LenderView[];
+  readonly granularity: 'summary';
+  readonly date_from: string;
+  readonly date_to: string;
+  readonly ids_outside_dates: number;
+  readonly sessions_matured: number;
+  readonly rev_per_session_matured: number | null;
+  readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
+  readonly by_device: Readonly<Record<string, FiguresView>>;
+  readonly as_of: string | null;
+}
+
+/** One day of `granularity=daily` (D12). */
+export interface DayView extends FiguresView {
+  readonly date: string;
+  /** Whether the day's sessions are older than 45 days. */
+  readonly matured: boolean;
+}
+
+/** One session of `granularity=row` (D12). */
+export interface RowView {
+  readonly sub_id: string;
+  readonly referrer_tag: string;
+  readonly created_at: string;
+  readonly sandbox: boolean;
+  readonly device: string;
+  readonly metadata: Readonly<Record<string, string | number | boolean | null>> | null;
+  readonly marketplace_views: number;
+  readonly offer_clicks: number;
+  readonly rev_attributed: number;
+  readonly rev_confirmed: number;
+  readonly last_event_at: string;
+  readonly lenders: readonly LenderView[];
+}
+
+/** One page of `daily` or `row` (D12). */
+export interface PageView<Granularity extends 'daily' | 'row', Item> {
+  readonly referrer_tag: string | null;
+  readonly granularity: Granularity;
+  readonly date_from: string;
+  readonly date_to: string;
+  readonly data: readonly Item[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
+export type DailyView = PageView<'daily', DayView>;
+export type RowsView = PageView<'row', RowView>;
+
+/** First and last day of the answer (day numbers). */
+export interface Window {
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+export function summaryView(referrerTag: string | null, window: Window, figures: SummaryFigures): SummaryView {
+  const { matured } = figures;
+  return {
+    referrer_tag: referrerTag,
+    ...figuresView(figures),
+    top_lenders: figures.topLenders.map(lenderView),
+    granularity: 'summary',
+    date_from: isoDate(window.fromDay),
+    date_to: isoDate(window.toDay),
+    ids_outside_dates: figures.subsOutsideDates,
+    sessions_matured: matured.sessions,
+    rev_per_session_matured:
+      matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
+    rev_per_session_ci95: confidenceInterval(matured),
+    by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), figuresView(device)])),
+    as_of: figures.asOfMs === null ? null : isoTimestamp(figures.asOfMs),
+  };
+}
+
+export function pageView<Granularity extends 'daily' | 'row', Item>(
+  granularity: Granularity,
+  referrerTag: string | null,
+  window: Window,
+  data: readonly Item[],
+  nextCursor: string | null,
+): PageView<Granularity, Item> {
+  return {
+    referrer_tag: referrerTag,
+    granularity,
+    date_from: isoDate(window.fromDay),
+    date_to: isoDate(window.toDay),
+    data,
+    has_more: nextCursor !== null,
+    next_cursor: nextCursor,
+  };
+}
+
+export function dayView(figures: DayFigures): DayView {
+  return { date: isoDate(figures.day), ...figuresView(figures), matured: figures.matured };
+}
+
+export function rowView(row: SessionRow): RowView {
+  const { createdMs, mode } = decodeSubId(row.sub);
+  return {
+    sub_id: subIdText(row.sub),
+    referrer_tag: row.referrerTag,
+    created_at: isoTimestamp(createdMs),
+    sandbox: mode === 'test',
+    device: deviceName(row.device),
+    metadata: row.metadata === null ? null : parseMetadata(row.metadata),
+    marketplace_views: row.views,
+    offer_clicks: row.clicks,
+    rev_attributed: microsToUsd(row.attributedMicros),
+    rev_confirmed: microsToUsd(row.confirmedMicros),
+    last_event_at: isoTimestamp(row.lastEventMs),
+    lenders: row.lenders.map(lenderView),
+  };
+}
+
+function figuresView(figures: Figures): FiguresView {
+  return {
+    sessions_total: figures.sessions,
+    marketplace_views: figures.views,
+    offer_clicks: figures.clicks,
+    click_rate: ratio(figures.clicks, figures.views),
+    rev_attributed: microsToUsd(figures.attributedMicros),
+    rev_confirmed: microsToUsd(figures.confirmedMicros),
+    rev_per_session: ratio(figures.confirmedMicros / microsPerUsd, figures.sessions),
+  };
+}
+
+function lenderView({ lender, clicks, confirmedMicros }: LenderFigures): LenderView {
+  return { lender, clicks, rev_confirmed: microsToUsd(confirmedMicros) };
+}
+
+function deviceName(device: number): string {
+  return deviceClasses[device] ?? 'unknown';
+}
+
+/** What came through a file is not trusted: a text that is no JSON object is shown as no metadata, and stops no page. */
+function parseMetadata(json: string): RowView['metadata'] {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && !Array.isArray(value) ? (value as RowView['metadata']) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Ratios carry six decimals; nothing over nothing is 0. */
+function ratio(part: number, whole: number): number {
+  return whole === 0 ? 0 : roundHalfUp(part / whole, 6);
+}
+
+/** 95 % interval of the mean confirmed revenue of a matured session, by the normal approximation (D12); null for few sessions. */
+function confidenceInterval({
+  sessions,
+  confirmedMicros,
+  confirmedUsdSquared,
+}: SummaryFigures['matured']): { low: number; high: number } | null {
+  if (sessions < bounds.confidenceSessionsMin) return null;
+  const mean = confirmedMicros / microsPerUsd / sessions;
+  const variance = Math.max(0, confirmedUsdSquared - sessions * mean * mean) / (sessions - 1);
+  const margin = 1.96 * Math.sqrt(variance / sessions);
+  return { low: roundHalfUp(mean - margin, 6), high: roundHalfUp(mean + margin, 6) };
+}

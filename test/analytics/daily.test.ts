@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { DayFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = dayOf(noon);
+
+describe('daily', () => {
+  let folder: string;
+  let store: AnalyticsStore;
+  let position: number;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'daily-'));
+    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+    position = 0;
+  });
+
+  afterEach(() => {
+    store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  function fold(...records: readonly unknown[]): void {
+    store.foldBatch((batch) => {
+      for (const record of records) batch.fold(++position, record);
+      return { position, segment: 1, offset: position, crc: 0 };
+    });
+  }
+
+  function ask(wanted: Partial<SummaryQuery> = {}): DayFigures[] {
+    return store.daily({
+      account: 1,
+      vertical: 1,
+      mode: 'live',
+      referrerTag: wanted.subs ? null : 'tag-one',
+      subs: null,
+      fromDay: today - 2,
+      toDay: today,
+      today,
+      ...wanted,
+    });
+  }
+
+  const sessionsOf = (days: readonly DayFigures[]) => days.map(({ sessions }) => sessions);
+  const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+  const oldSub = subOf({ createdMs: noon - 2 * dayMs, serial: 1 });
+  const newSub = subOf({ createdMs: noon, serial: 2 });
+
+  it('has every day of the window in order, those without a session too', () => {
+    assert.deepEqual(
+      ask(),
+      [2, 1, 0].map((age) => ({ day: today - age, matured: false, ...none })),
+    );
+    assert.deepEqual(ask({ subs: [] }), ask());
+  });
+
+  it('counts on the day a session was created, for a tag and for ids alike', () => {
+    fold(
+      createdRecord(oldSub, { device: 1 }),
+      createdRecord(newSub, { device: 2 }),
+      createdRecord(subOf({ createdMs: noon - 2 * dayMs, serial: 3 }), { device: 2 }),
+      viewedRecord(oldSub, ['a', 'b'], noon),
+      clickedRecord(oldSub, 'a', { valueMicros: 4, wallMs: noon - dayMs }),
+      clickedRecord(oldSub, 'b', { valueMicros: 5, wallMs: noon - dayMs }),
+      viewedRecord(newSub, ['a']),
+    );
+    assert.deepEqual(ask(), [
+      { day: today - 2, matured: false, ...none, sessions: 2, views: 1, clicks: 2, attributedMicros: 9 },
+      { day: today - 1, matured: false, ...none },
+      { day: today, matured: false, ...none, sessions: 1, views: 1 },
+    ]);
+    assert.deepEqual(ask({ subs: [newSub, oldSub] }), [
+      { day: today - 2, matured: false, ...none, sessions: 1, views: 1, clicks: 2, attributedMicros: 9 },
+      { day: today - 1, matured: false, ...none },
+      { day: today, matured: false, ...none, sessions: 1, views: 1 },
+    ]);
+  });
+
+  it('leaves out what is before and after its window', () => {
+    fold(createdRecord(oldSub), createdRecord(newSub));
+    const window = { fromDay: today - 1, toDay: today - 1 };
+    assert.deepEqual(sessionsOf(ask(window)), [0]);
+    assert.deepEqual(sessionsOf(ask({ ...window, subs: [oldSub, newSub] })), [0]);
+  });
+
+  it('has the sessions of the tag, the account and the mode only', () => {
+    const others = [
+      createdRecord(subOf({ createdMs: noon, serial: 4, account: 2 })),
+      createdRecord(subOf({ createdMs: noon, serial: 5, mode: 'test' })),
+      createdRecord(subOf({ createdMs: noon, serial: 6 }), { tag: 'tag-two' }),
+    ];
+    fold(createdRecord(newSub), ...others);
+    assert.deepEqual(sessionsOf(ask()), [0, 0, 1]);
+    const subs = [newSub, ...others.map(([, , sub]) => sub)];
+    assert.deepEqual(sessionsOf(ask({ subs })), [0, 0, 2]);
+    assert.deepEqual(sessionsOf(ask({ subs, referrerTag: 'tag-two' })), [0, 0, 1]);
+  });
+
+  it('says which days are matured', () => {
+    const days = ask({ fromDay: today - 47, toDay: today - 44 });
+    assert.deepEqual(
+      days.map(({ matured }) => matured),
+      [true, true, false, false],
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { CohortFilter } from '../../src/analytics/analytics.ts';
+import { PageCursors, type PagePlace } from '../../src/analytics/page-cursors.ts';
+import { ClickIds } from '../../src/clicks/click-id.ts';
+import { ringOf } from '../support/secrets.ts';
+
+const ours = new PageCursors(ringOf('ours'));
+const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+const granularity = fc.constantFrom('daily' as const, 'row' as const);
+const place: fc.Arbitrary<PagePlace> = fc.record(
+  {
+    fromDay: fc.integer({ min: -800_000, max: 3_000_000 }),
+    toDay: fc.integer({ min: -800_000, max: 3_000_000 }),
+    after: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+  },
+  { noNullPrototype: true },
+);
+const sub = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const filter = fc.record<CohortFilter>({
+  account: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  vertical: fc.integer({ min: 0, max: 127 }),
+  mode: fc.constantFrom('live' as const, 'test' as const),
+  referrerTag: fc.option(fc.stringMatching(/^[a-z0-9_-]{3,64}$/)),
+  subs: fc.option(fc.array(sub, { maxLength: 5 })),
+});
+const query = fc.record({ granularity, filter });
+
+const some: PagePlace = { fromDay: 20_000, toDay: 20_030, after: 123_456 };
+const plain: CohortFilter = { account: 1, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null };
+
+function setOf({ filter: { subs, ...rest }, granularity }: { filter: CohortFilter; granularity: string }): string {
+  const ids = subs?.map((bytes) => Buffer.from(bytes).toString('hex')).sort();
+  return JSON.stringify([granularity, rest.account, rest.vertical, rest.mode, rest.referrerTag, ids ?? null]);
+}
+
+describe('PageCursors', () => {
+  it('reads what it issued, for the same query', () => {
+    fc.assert(
+      fc.property(query, place, ({ granularity, filter }, each) => {
+        const cursor = ours.issue(granularity, filter, each);
+        assert.match(cursor, /^[A-Za-z0-9_-]{40}$/);
+        assert.deepEqual(ours.read(granularity, filter, cursor), each);
+      }),
+    );
+  });
+
+  it('signs place and query under a key of its own', () => {
+    const bytes = Buffer.from(ours.issue('row', plain, some), 'base64url');
+    const query = Buffer.from([0, 0, 0, 1, 2, 1, 7, ...Buffer.from('tag-one')]);
+    const key = ringOf('ours').key(1, 'cursor')!;
+    const mac = createHmac('sha256', key).update(bytes.subarray(0, 15)).update(query).digest();
+    assert.deepEqual(bytes.subarray(15), mac.subarray(0, 15));
+  });
+
+  it('reads nothing for another query', () => {
+    fc.assert(
+      fc.property(query, query, place, (one, other, each) => {
+        fc.pre(setOf(one) !== setOf(other));
+        const cursor = ours.issue(one.granularity, one.filter, each);
+        assert.equal(ours.read(other.granularity, other.filter, cursor), null);
+      }),
+    );
+  });
+
+  it('reads nothing when one part of the query is another', () => {
+    const subs = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+    const filters: CohortFilter[] = [
+      plain,
+      { ...plain, account: 2 },
+      { ...plain, vertical: 2 },
+      { ...plain, mode: 'test' },
+      { ...plain, referrerTag: 'tag-two' },
+      { ...plain, referrerTag: 'tag-onee' },
+      { ...plain, referrerTag: null },
+      { ...plain, subs: [] },
+      { ...plain, subs },
+      { ...plain, subs: subs.slice(1) },
+      { ...plain, referrerTag: null, subs },
+    ];
+    for (const issuedFor of filters) {
+      const cursor = ours.issue('row', issuedFor, some);
+      for (const asked of filters) assert.equal(ours.read('row', asked, cursor) !== null, asked === issuedFor);
+      assert.equal(ours.read('daily', issuedFor, cursor), null);
+    }
+  });
+
+  it('takes ids for the same in whatever order', () => {
+    fc.assert(
+      fc.property(fc.array(sub, { minLength: 1, maxLength: 6 }), fc.infiniteStream(fc.nat()), (subs, ranks) => {
+        const ranked = subs.map((bytes) => ({ bytes, rank: ranks.next().value as number }));
+        const shuffled = ranked.sort((a, b) => a.rank - b.rank).map(({ bytes }) => bytes);
+        const cursor = ours.issue('row', { ...plain, subs }, some);
+        assert.deepEqual(ours.read('row', { ...plain, subs: shuffled }, cursor), some);
+      }),
+    );
+  });
+
+  it('leaves the ids it is given in their order', () => {
+    const subs = [new Uint8Array(32).fill(2), new Uint8Array(32).fill(1)];
+    ours.issue('row', { ...plain, subs }, some);
+    assert.deepEqual(
+      subs.map(([first]) => first),
+      [2, 1],
+    );
+  });
+
+  it('reads no cursor with any one character changed', () => {
+    const cursor = ours.issue('row', plain, some);
+    for (let at = 0; at < cursor.length; at++) {
+      for (const character of `${base64url}+/=. %`) {
+        if (character === cursor[at]) continue;
+        assert.equal(ours.read('row', plain, cursor.slice(0, at) + character + cursor.slice(at + 1)), null);
+      }
+    }
+  });
+
+  it('has one spelling', () => {
+    fc.assert(
+      fc.property(place, (each) => {
+        const cursor = ours.issue('row', plain, each);
+        for (const character of base64url) {
+          const respelt = cursor.slice(0, -1) + character;
+          assert.equal(ours.read('row', plain, respelt) !== null, respelt === cursor);
+        }
+        for (const respelt of [`${cursor}=`, `${cursor}\n`, ` ${cursor}`, `${cursor}A`, cursor.slice(1)]) {
+          assert.equal(ours.read('row', plain, respelt), null);
+        }
+        const padded = Buffer.from(cursor, 'base64url').toString('base64');
+        if (padded !== cursor) assert.equal(ours.read('row', plain, padded), null);
+      }),
+    );
+  });
+
+  it('reads no cursor that is shortened', () => {
+    const cursor = ours.issue('daily', plain, some);
+    for (let length = 0; length < cursor.length; length++) {
+      assert.equal(ours.read('daily', plain, cursor.slice(0, length)), null);
+    }
+  });
+
+  it('reads no cursor of another secret, but does of one that is still listed', () => {
+    const before = new PageCursors(ringOf('first'));
+    const rotated = new PageCursors(ringOf('first', 'second'));
+    assert.deepEqual(rotated.read('row', plain, before.issue('row', plain, some)), some);
+    assert.equal(before.read('row', plain, rotated.issue('row', plain, some)), null);
+    assert.equal(ours.read('row', plain, before.issue('row', plain, some)), null);
+  });
+
+  it('reads no text it did not issue, other tokens of the same secret among them, and throws at none', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.base64String({ maxLength: 80 }),
+          fc.uint8Array({ minLength: 30, maxLength: 30 }).map((bytes) => {
+            bytes[0] = 1;
+            return Buffer.from(bytes).toString('base64url');
+          }),
+        ),
+        (text) => assert.equal(ours.read('row', plain, text), null),
+      ),
+    );
+    const clickId = new ClickIds(ringOf('ours')).issue({
+      sub: new Uint8Array(32),
+      offerId: 'a',
+      clickedMs: 1,
+      valueMicros: 1,
+    });
+    assert.equal(ours.read('row', plain, clickId), null);
+  });
+});

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { RowsQuery, SessionRow } from '../../src/analytics/analytics.ts';
+import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { bounds } from '../../src/bounds.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = dayOf(noon);
+
+describe('rows', () => {
+  let folder: string;
+  let store: AnalyticsStore;
+  let position: number;
+
+  const open = () => {
+    folder = mkdtempSync(join(tmpdir(), 'rows-'));
+    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+    position = 0;
+  };
+  const close = () => {
+    store.close();
+    rmSync(folder, { recursive: true });
+  };
+  beforeEach(open);
+  afterEach(close);
+
+  function fold(...records: readonly unknown[]): void {
+    store.foldBatch((batch) => {
+      for (const record of records) batch.fold(++position, record);
+      return { position, segment: 1, offset: position, crc: 0 };
+    });
+  }
+
+  function ask(wanted: Partial<RowsQuery> = {}) {
+    return store.rows({
+      account: 1,
+      vertical: 1,
+      mode: 'live',
+      referrerTag: wanted.subs ? null : 'tag-one',
+      subs: null,
+      fromDay: today - 30,
+      toDay: today,
+      afterPosition: 0,
+      limit: 100,
+      ...wanted,
+    });
+  }
+
+  /** All pages, one after the other. */
+  function askAll(wanted: Partial<RowsQuery>): SessionRow[] {
+    const rows: SessionRow[] = [];
+    for (let afterPosition: number | null = 0; afterPosition !== null; ) {
+      const page: ReturnType<typeof ask> = ask({ ...wanted, afterPosition });
+      assert(page.next === null || page.next > afterPosition);
+      rows.push(...page.rows);
+      afterPosition = page.next;
+    }
+    return rows;
+  }
+
+  const serials = (rows: readonly SessionRow[]) => rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14));
+  const sub = subOf({ createdMs: noon, serial: 1 });
+
+  it('tell of a session what was folded of it', () => {
+    fold(
+      createdRecord(sub, { device: 3, metadata: '{"page":"b"}' }),
+      viewedRecord(sub, ['a', 'b', 'c'], noon + 5_000),
+      clickedRecord(sub, 'a', { lender: 'Beta', valueMicros: 3_000_000, wallMs: noon + 6_000 }),
+      clickedRecord(sub, 'b', { lender: 'Alpha', valueMicros: 50, wallMs: noon + 7_000 }),
+      clickedRecord(sub, 'c', { lender: 'Beta', valueMicros: 7, wallMs: noon + 8_000 }),
+    );
+    assert.deepEqual(ask(), {
+      rows: [
+        {
+          sub: Uint8Array.from(sub),
+          referrerTag: 'tag-one',
+          device: 3,
+          metadata: '{"page":"b"}',
+          views: 1,
+          clicks: 3,
+          attributedMicros: 3_000_057,
+          confirmedMicros: 0,
+          lastEventMs: noon + 8_000,
+          lenders: [
+            { lender: 'Beta', clicks: 2, confirmedMicros: 0 },
+            { lender: 'Alpha', clicks: 1, confirmedMicros: 0 },
+          ],
+        },
+      ],
+      next: null,
+    });
+  });
+
+  it('have no metadata where none was given, each session its own', () => {
+    const texts = [null, '{"a":1}', null, '{"b":2}', '{}'];
+    for (const [serial, metadata] of texts.entries()) {
+      fold(createdRecord(subOf({ createdMs: noon, serial }), { metadata }));
+    }
+    assert.deepEqual(
+      ask().rows.map(({ metadata }) => metadata),
+      texts,
+    );
+  });
+
+  it('keep the largest metadata of a whole batch', () => {
+    const metadata = JSON.stringify({
+      text: '\u{1F600}'.repeat(bounds.metadataKeysMax * bounds.metadataCharactersMax),
+    });
+    const subs = Array.from({ length: 50 }, (_, serial) => subOf({ createdMs: noon, serial }));
+    fold(...subs.map((each) => createdRecord(each, { metadata })));
+    assert(ask().rows.every((row) => row.metadata === metadata));
+  });
+
+  it('have the time of the latest record that counted, and of none that did not', () => {
+    const lastEvent = () => ask().rows[0]?.lastEventMs;
+    fold(createdRecord(sub));
+    assert.equal(lastEvent(), noon);
+    fold(viewedRecord(sub, ['a'], noon + 9_000));
+    assert.equal(lastEvent(), noon + 9_000);
+    fold(viewedRecord(sub, ['a'], noon + 4_000));
+    assert.equal(lastEvent(), noon + 9_000);
+    fold(clickedRecord(sub, 'a', { wallMs: noon + 10_000 }));
+    fold(clickedRecord(sub, 'a', { wallMs: noon + 20_000 }), clickedRecord(sub, 'z', { wallMs: noon + 30_000 }));
+    assert.equal(lastEvent(), noon + 10_000);
+  });
+
+  it('come in ledger order, whatever their time of creation', () => {
+    const order = [5, 2, 9, 1, 7];
+    const subs = order.map((serial) => subOf({ createdMs: noon + serial * 1_000, serial }));
+    fold(...subs.slice(0, 3).map((each) => createdRecord(each)));
+    fold(...subs.slice(3).map((each) => createdRecord(each)));
+    assert.deepEqual(serials(ask().rows), order);
+    assert.deepEqual(serials(ask({ subs: [...subs].sort(Buffer.compare) }).rows), order);
+  });
+
+  it('come in ledger order where a clock set back mixes the days', () => {
+    const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
+    for (const [serial, age] of ages.entries()) fold(createdRecord(subOf({ createdMs: noon - age * dayMs, serial })));
+    for (const limit of [1, 2, 3, 100]) {
+      assert.deepEqual(serials(askAll({ limit })), [0, 1, 2, 3, 4, 5, 6, 8, 9]);
+      assert.deepEqual(serials(askAll({ limit, fromDay: today - 2, toDay: today - 1 })), [0, 2, 3, 6, 8]);
+    }
+  });
+
+  it('are those of the window, both its days included', () => {
+    const ages = [0, 1, 2, 3, 4];
+    const subs = ages.map((age) => subOf({ createdMs: noon - age * dayMs, serial: age }));
+    fold(...subs.map((each) => createdRecord(each)));
+    const window = { fromDay: today - 3, toDay: today - 1 };
+    assert.deepEqual(serials(ask(window).rows), [1, 2, 3]);
+    assert.deepEqual(serials(ask({ ...window, subs }).rows), [1, 2, 3]);
+  });
+
+  it('are those of the tag, the account and the mode', () => {
+    const wanted = [
+      { account: 1, mode: 'live', tag: 'tag-one' },
+      { account: 2, mode: 'live', tag: 'tag-one' },
+      { account: 1, mode: 'test', tag: 'tag-one' },
+      { account: 1, mode: 'live', tag: 'tag-two' },
+    ] as const;
+    const subs = wanted.map(({ account, mode }, serial) => subOf({ createdMs: noon, serial, account, mode }));
+    fold(...subs.map((each, index) => createdRecord(each, { tag: wanted[index]!.tag })));
+    for (const [serial, { account, mode, tag }] of wanted.entries()) {
+      assert.deepEqual(serials(ask({ account, mode, referrerTag: tag }).rows), [serial]);
+      assert.deepEqual(serials(ask({ account, mode, referrerTag: tag, subs }).rows), [serial]);
+    }
+    assert.deepEqual(serials(ask({ subs }).rows), [0, 3]);
+    assert.deepEqual(ask({ vertical: 2 }), { rows: [], next: null });
+    assert.deepEqual(ask({ referrerTag: 'tag-none' }), { rows: [], next: null });
+  });
+
+  it('say that there are more when there are, and only then', () => {
+    const subs = [0, 1, 2, 3].map((serial) => subOf({ createdMs: noon, serial }));
+    fold(...subs.map((each) => createdRecord(each)));
+    for (const filter of [{}, { subs }]) {
+      assert.equal(ask({ ...filter, limit: 4 }).next, null);
+      assert.equal(ask({ ...filter, limit: 3 }).next, 3);
+      assert.equal(ask({ ...filter, limit: 3, afterPosition: 1 }).next, null);
+      assert.deepEqual(ask({ ...filter, afterPosition: 4 }), { rows: [], next: null });
+    }
+  });
+
+  it('are each on one page, in pages of any size, also while more sessions arrive', () => {
+    const batches = fc.array(fc.integer({ min: 1, max: 3 * bounds.cohortPieceSessionsMax }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(
+        batches,
+        batches,
+        fc.integer({ min: 1, max: 70 }),
+        fc.nat({ max: 20 }),
+        (before, during, limit, jitter) => {
+          let serial = 0;
+          const arrive = (count: number) => {
+            const records: unknown[] = [];
+            for (let each = 0; each < count; each++, serial++) {
+              // Over several days, now and then out of their order.
+              const createdMs = noon - 3 * dayMs + serial * 600_000 - ((serial * 7) % (jitter + 1)) * 3_600_000;
+              records.push(createdRecord(subOf({ createdMs, serial })));
+            }
+            fold(...records);
+          };
+          try {
+            for (const count of before) arrive(count);
+            const seen: number[] = [];
+            const late = during.values();
+            for (let afterPosition: number | null = 0; afterPosition !== null; ) {
+              const { rows, next } = ask({ afterPosition, limit, toDay: today + 30 });
+              assert(rows.length === limit || next === null);
+              assert(next === null || next > afterPosition);
+              seen.push(...serials(rows));
+              afterPosition = next;
+              const count = late.next().value;
+              if (count !== undefined && next !== null) arrive(count);
+            }
+            assert.deepEqual(
+              seen,
+              Array.from({ length: seen.length }, (_, each) => each),
+            );
+            assert(seen.length >= before.reduce((sum, count) => sum + count, 0));
+          } finally {
+            close();
+            open();
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('are found again in a store that was closed', () => {
+    fold(createdRecord(sub, { metadata: '{}' }), viewedRecord(sub, ['a']));
+    const before = ask();
+    store.close();
+    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+    assert.deepEqual(ask(), before);
+    fold(clickedRecord(sub, 'a', { wallMs: noon + 500 }));
+    assert.equal(ask().rows[0]?.lastEventMs, before.rows[0]?.lastEventMs);
+  });
+});
