@@ -12,6 +12,7 @@ import { formatOf } from './confirmation-file.ts';
 import { ConfirmationSender } from './confirmation-sender.ts';
 import { exitCodes } from './exit-codes.ts';
 import { printResult, say } from './output.ts';
+import { progressBar } from './progress-bar.ts';
 
 /** What the command line said; absent where it said nothing. */
 export interface ConfirmOptions {
@@ -26,7 +27,7 @@ export async function confirm(file: string, options: ConfirmOptions): Promise<vo
   const path = resolve(file);
   const rejectedPath = resolve(options.rejected ?? path.replace(/(\.[^.]+)$/, '.rejected$1'));
   const sender = new ConfirmationSender(options.url ?? defaultUrl(env), readToken(options.tokenFile, env));
-  const progress = percentRead(process.stderr, sizeOf(path, rejectedPath));
+  const progress = progressBar(process.stderr, { total: sizeOf(path, rejectedPath), unit: 'bytes' });
   const format = formatOf(path);
   if (format === null) throw new Error('commander let a file of another kind through');
   let begun = false;
@@ -55,20 +56,6 @@ export async function confirm(file: string, options: ConfirmOptions): Promise<vo
       cause: fault,
     });
   }
-}
-
-/** How much of the file has been dealt with, on a terminal only. */
-function percentRead(stream: NodeJS.WriteStream, total: number) {
-  let bytes = 0;
-  return {
-    advance: (more: number): void => {
-      bytes += more;
-      if (stream.isTTY) stream.write(`\r\x1b[K${Math.floor((bytes / Math.max(total, 1)) * 100)} %`);
-    },
-    done: (): void => {
-      if (stream.isTTY) stream.write('\r\x1b[K');
-    },
-  };
 }
 
 /** In bytes. Refuses what is no file, and to write rejected rows over the file itself, by whatever name. */

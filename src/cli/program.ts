@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
+import { analyticsCommand } from './analytics-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
 import { confirmCommand } from './confirm-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
@@ -16,6 +17,7 @@ export function program(version: string): Command {
     .addCommand(serveCommand())
     .addCommand(keysCommand())
     .addCommand(logCommand())
+    .addCommand(analyticsCommand())
     .addCommand(secretCommand())
     .addCommand(confirmCommand())
     .addCommand(checkConfigCommand())

@@ -41,6 +41,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['access', 'bounds'],
   cli: [
     'access',
+    'analytics',
     'bounds',
     'catalogs',
     'config',

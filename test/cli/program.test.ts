@@ -13,6 +13,8 @@ for (const path of [
   ['log', 'verify'],
   ['log', 'inspect'],
   ['log', 'repair'],
+  ['analytics'],
+  ['analytics', 'rebuild'],
   ['confirm'],
   ['check-config'],
 ]) {

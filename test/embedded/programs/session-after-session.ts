@@ -1,5 +1,5 @@
-import { writeSync } from 'node:fs';
 import { createMarketplace } from 'svc-marketplace';
+import { writeLine } from '../../support/write-line.ts';
 
 /**
  * Creates sessions until it is killed, and writes each sub_id that was answered on a line of its own:
@@ -15,11 +15,11 @@ const { key } = marketplace.keys.create({
   limits: unlimited,
 });
 const partner = marketplace.partner(key);
-writeSync(1, `${key}\n`);
+writeLine(key);
 for (;;) {
   const group = Array.from({ length: 8 }, () => partner.createSession({ referrer_tag: 'killed' }));
   for (const session of await Promise.all(group)) {
     if (!session.ok) throw new Error(session.error.error);
-    writeSync(1, `${session.value.sub_id}\n`);
+    writeLine(session.value.sub_id);
   }
 }

@@ -2,19 +2,18 @@
  * Appends to the log of a folder, 64 at a time, and prints `durable <position>` for each record as soon as it is
  * acknowledged. Arguments: the folder, and how many records; it goes on until it is killed when there are none.
  */
-import { writeSync } from 'node:fs';
+import { writeLine } from '../../support/write-line.ts';
 import { openLog, recordAt } from '../log-fixture.ts';
 
 const [folder, count] = process.argv.slice(2);
 const last = count === undefined ? Number.POSITIVE_INFINITY : Number(count);
-const print = (line: string) => writeSync(1, `${line}\n`);
-const log = await openLog(folder!, { onTrouble: (trouble) => print(`trouble ${trouble.kind}`) });
+const log = await openLog(folder!, { onTrouble: (trouble) => writeLine(`trouble ${trouble.kind}`) });
 
 async function appender(): Promise<void> {
   while (log.appendedPosition < last) {
     const position = log.appendedPosition + 1;
     await log.append(recordAt(position));
-    print(`durable ${position}`);
+    writeLine(`durable ${position}`);
   }
 }
 

@@ -1,0 +1,38 @@
+import { renameSync } from 'node:fs';
+import { dropAnalyticsDatabase } from './analytics-schema.ts';
+import type { FoldTotals } from './ledger-fold.ts';
+import { LedgerFollower } from './ledger-follower.ts';
+
+export interface RebuildOptions {
+  readonly ledgerFolder: string;
+  /** The store to be replaced, if it exists. Nobody may have it open. */
+  readonly storeFile: string;
+  /** Position of the last record of the ledger. */
+  readonly upToPosition: number;
+  /** Told how many more records were folded, after each batch. */
+  readonly onFolded?: (records: number) => void;
+}
+
+/**
+ * Derives the analytics store from the ledger's records alone, beside the one there is, and then puts it in its place. An
+ * end at any moment leaves the old store, the new one, or none, which the service's next start derives by itself.
+ */
+export function rebuildStore({ ledgerFolder, storeFile, upToPosition, onFolded }: RebuildOptions): FoldTotals {
+  const fresh = `${storeFile}.rebuilt`;
+  dropAnalyticsDatabase(fresh);
+  const follower = new LedgerFollower(ledgerFolder, fresh, () => {});
+  let totals: FoldTotals;
+  try {
+    for (let folded = follower.foldedPosition; folded < upToPosition; folded = follower.foldedPosition) {
+      follower.fold(upToPosition);
+      onFolded?.(follower.foldedPosition - folded);
+    }
+    totals = follower.totals();
+  } finally {
+    // What SQLite keeps beside the file goes into it and away when it is closed.
+    follower.close();
+  }
+  dropAnalyticsDatabase(storeFile);
+  renameSync(fresh, storeFile);
+  return totals;
+}

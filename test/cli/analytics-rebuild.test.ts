@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { lockFolder } from '../../src/events/folder-lock.ts';
+import { createMarketplace, type Result } from '../../src/index.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { marketplaceOnFreshFolder } from './support.ts';
+
+function ok<Value>(result: Result<Value>): Value {
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+/** A data folder with a little of everything that counts, and its store. */
+async function lived(t: TestContext) {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  const clock = new ManualClock();
+  const marketplace = await createMarketplace({ dataDir: folder, clock });
+  const { key } = marketplace.keys.create({ account: 'rebuild', vertical: 'personal-loans', mode: 'live' });
+  const partner = marketplace.partner(key);
+  for (let serial = 0; serial < 12; serial++) {
+    const tag = `variant-${serial % 3}`;
+    const { sub_id } = ok(await partner.createSession({ referrer_tag: tag, metadata: { serial } }));
+    if (serial % 2 === 0) continue;
+    ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
+    const { offers } = ok(await partner.getMarketplace({ sub_id }));
+    const [first, second] = offers;
+    for (const offer of [first!, first!, second!]) await marketplace.followClick(offer.click_url);
+    clock.advance(24 * 60 * 60 * 1000);
+    const confirmation = { sub_id, svc_offer_id: first!.svc_offer_id, txid: `tx-${serial}`, amount: 40.25 };
+    const occurred_at = new Date(clock.wallMs()).toISOString();
+    const outcome = ok(await marketplace.confirmations.submit([{ ...confirmation, status: 'funded', occurred_at }]));
+    assert.equal(outcome.accepted, 1, JSON.stringify(outcome));
+  }
+  ok(await partner.queryAnalytics({ referrer_tag: 'variant-1' }));
+  await marketplace.close();
+  return { folder, run, store: join(folder, 'analytics.sqlite') };
+}
+
+/** Everything in a store. How the lists of sessions are cut into pieces follows from the batches, so they are joined. */
+function contents(store: string): Record<string, unknown> {
+  const database = new Database(store, { readonly: true });
+  try {
+    const tables = database.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`);
+    const rows = (table: string): unknown[][] =>
+      database.prepare<[], unknown[]>(`SELECT * FROM "${table}"`).raw().all() as unknown[][];
+    const everything = tables
+      .pluck()
+      .all()
+      .filter((table) => table !== 'cohort_piece')
+      .map((table) => [
+        table,
+        rows(table)
+          .map((row) => row.map(plain))
+          .sort(),
+      ]);
+    const pieces = database
+      .prepare<[], { list: string; subs: Buffer }>(
+        `SELECT day || ' ' || experiment AS list, subs FROM cohort_piece ORDER BY day, experiment, last_position`,
+      )
+      .all();
+    const lists: Record<string, string> = {};
+    for (const { list, subs } of pieces) lists[list] = (lists[list] ?? '') + subs.toString('hex');
+    return { ...Object.fromEntries(everything), lists };
+  } finally {
+    database.close();
+  }
+}
+
+function plain(value: unknown): unknown {
+  return Buffer.isBuffer(value) ? value.toString('hex') : value;
+}
+
+test('rebuild derives the very same store from the ledger alone', async (t) => {
+  const { run, store } = await lived(t);
+  const before = contents(store);
+  assert.ok((before.payout as unknown[]).length === 6 && (before.click as unknown[]).length === 12);
+  const spoiler = new Database(store);
+  spoiler.exec('UPDATE day_counter SET clicks = clicks + 7; DELETE FROM session WHERE views = 0');
+  spoiler.close();
+  assert.notDeepEqual(contents(store), before);
+  const { code, stdout, stderr } = await run('analytics', 'rebuild');
+  assert.deepEqual([code, stdout], [0, `rebuilt ${store} from 42 records\n`]);
+  assert.equal(stderr, '  6 counted nothing: duplicateClicks\n');
+  assert.deepEqual(contents(store), before);
+});
+
+test('rebuild makes a store where there is none, and leaves nothing beside it', async (t) => {
+  const { folder, run, store } = await lived(t);
+  const before = contents(store);
+  for (const name of readdirSync(folder).filter((each) => each.startsWith('analytics.sqlite'))) {
+    writeFileSync(join(folder, name), '');
+  }
+  writeFileSync(`${store}.rebuilt`, 'left behind by a run that was killed');
+  const { code } = await run('analytics', 'rebuild');
+  assert.equal(code, 0);
+  assert.deepEqual(contents(store), before);
+  assert(!existsSync(`${store}.rebuilt`));
+});
+
+test('rebuild leaves the store alone while the service runs, and where the ledger is damaged', async (t) => {
+  const { folder, run, store } = await lived(t);
+  const before = readFileSync(store);
+  const lock = lockFolder(folder);
+  const inUse = await run('analytics', 'rebuild');
+  lock.release();
+  assert.equal(inUse.code, 1);
+  assert.match(inUse.stderr, /in use .*stop it first/);
+
+  const [segment] = readdirSync(join(folder, 'ledger')).sort();
+  const path = join(folder, 'ledger', segment!);
+  const bytes = readFileSync(path);
+  bytes[100]! ^= 1;
+  writeFileSync(path, bytes);
+  const damaged = await run('analytics', 'rebuild');
+  assert.equal(damaged.code, 3);
+  assert.match(damaged.stderr, /damaged at byte/);
+  assert.deepEqual(readFileSync(store), before);
+});
+
+test('rebuild of a folder without a ledger says so', async (t) => {
+  const { run } = marketplaceOnFreshFolder(t);
+  const { code, stderr } = await run('analytics', 'rebuild');
+  assert.equal(code, 1);
+  assert.match(stderr, /there is no log at .* yet/);
+});
