@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
-import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { FoldedStore } from '../support/folded-store.ts';
 import {
   clickedRecord,
   confirmedRecord,
@@ -20,39 +17,25 @@ const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
 
 describe('counting rules', () => {
-  let folder: string;
-  let store: AnalyticsStore;
-  let position: number;
+  let folded: FoldedStore;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'counting-rules-'));
-    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
-    position = 0;
+    folded = new FoldedStore();
   });
-
-  afterEach(() => {
-    store.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => folded.close());
 
   /** Folds records, in one batch or in batches of one: no rule may depend on it, and memory is never asked for the past. */
-  function fold(...records: readonly unknown[]): void {
-    store.foldBatch((batch) => {
-      for (const record of records) batch.fold(++position, record);
-      return { position, segment: 1, offset: position, crc: 0 };
-    });
-  }
+  const fold = (...records: readonly unknown[]) => folded.fold(...records);
 
   function foldEachAlone(...records: readonly unknown[]): void {
     for (const record of records) {
       fold(record);
-      store.close();
-      store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+      folded.reopen();
     }
   }
 
   function ask(wanted: Partial<SummaryQuery> = {}): SummaryFigures {
-    return store.summary({
+    return folded.store.summary({
       account: 1,
       vertical: 1,
       mode: 'live',
@@ -95,8 +78,8 @@ describe('counting rules', () => {
     foldEachAlone(...records);
     const { sessions, views, clicks } = ask();
     assert.deepEqual({ sessions, views, clicks }, { sessions: 1, views: 2, clicks: 2 });
-    const { records: folded, duplicateClicks, unshownClicks } = store.totals();
-    assert.deepEqual({ folded, duplicateClicks, unshownClicks }, { folded: 7, duplicateClicks: 1, unshownClicks: 1 });
+    const totals = folded.store.totals();
+    assert.deepEqual([totals.records, totals.duplicateClicks, totals.unshownClicks], [7, 1, 1]);
     assert.deepEqual(ask({ subs: [sub] }).topLenders, ask().topLenders);
   });
 
@@ -109,7 +92,7 @@ describe('counting rules', () => {
     );
     assert.equal(ask().clicks, 1);
     assert.equal(ask().attributedMicros, 5);
-    assert.equal(store.totals().duplicateClicks, 1);
+    assert.equal(folded.store.totals().duplicateClicks, 1);
   });
 
   it('counts the same offer once for each of two sessions', () => {
@@ -129,7 +112,7 @@ describe('counting rules', () => {
       viewedRecord(sub, ['a']),
     );
     assert.equal(ask().clicks, 0);
-    assert.equal(store.totals().unshownClicks, 1);
+    assert.equal(folded.store.totals().unshownClicks, 1);
     fold(clickedRecord(sub, 'a'));
     assert.equal(ask().clicks, 1);
   });
@@ -139,7 +122,7 @@ describe('counting rules', () => {
     fold(clickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributedMs }));
     fold(clickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributedMs + 1 }));
     assert.equal(ask().clicks, 1);
-    assert.equal(store.totals().lateClicks, 1);
+    assert.equal(folded.store.totals().lateClicks, 1);
   });
 
   it('counts a test click at zero revenue, whatever its record says', () => {
@@ -153,7 +136,7 @@ describe('counting rules', () => {
   it('ignores and counts views and clicks of a session the ledger never created', () => {
     fold(viewedRecord(sub, ['a']), clickedRecord(sub, 'a'));
     assert.equal(ask().views, 0);
-    assert.equal(store.totals().unknownSession, 2);
+    assert.equal(folded.store.totals().unknownSession, 2);
   });
 
   it('lets the first record of a session stand when it is created twice', () => {
@@ -161,7 +144,7 @@ describe('counting rules', () => {
     fold(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
     assert.equal(ask().sessions, 1);
     assert.equal(ask({ referrerTag: 'tag-two' }).sessions, 0);
-    assert.equal(store.totals().repeatedSession, 2);
+    assert.equal(folded.store.totals().repeatedSession, 2);
   });
 
   it('finds a session whose id is older than that of one folded before', () => {
@@ -254,7 +237,7 @@ describe('counting rules', () => {
     assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 40_000_000]);
     foldEachAlone(clickedRecord(sub, 'a'), confirmedRecord(sub, 'a', { txid: 'tx-2', click }));
     assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 80_000_000]);
-    assert.equal(store.totals().duplicateClicks, 1);
+    assert.equal(folded.store.totals().duplicateClicks, 1);
   });
 
   it('ignores and counts what breaks the rules of confirmations', () => {
@@ -280,7 +263,7 @@ describe('counting rules', () => {
       reversedRecord(sub, 'a', { micros: 39_000_000 }),
     );
     assert.equal(confirmed().confirmedMicros, 39_000_000);
-    const { unknownSession, repeatedConfirmations, unsoundConfirmations } = store.totals();
+    const { unknownSession, repeatedConfirmations, unsoundConfirmations } = folded.store.totals();
     assert.deepEqual([unknownSession, repeatedConfirmations, unsoundConfirmations], [1, 2, 10]);
   });
 
@@ -330,7 +313,7 @@ describe('counting rules', () => {
     ];
     fold(...wrong, createdRecord(sub), viewedRecord(sub, ['a']));
     assert.deepEqual(
-      { ...store.totals() },
+      { ...folded.store.totals() },
       {
         records: wrong.length + 2,
         malformed: wrong.length,
@@ -355,15 +338,14 @@ describe('counting rules', () => {
     fold(createdRecord(sub));
     assert.throws(
       () =>
-        store.foldBatch((batch) => {
+        folded.store.foldBatch((batch) => {
           batch.fold(2, viewedRecord(sub, ['a']));
           throw new Error('cut off');
         }),
       /cut off/,
     );
-    store.close();
-    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
-    assert.equal(store.cursor?.position, 1);
+    folded.reopen();
+    assert.equal(folded.store.cursor?.position, 1);
     assert.deepEqual([ask().sessions, ask().views], [1, 0]);
     assert.equal(ask({ subs: [sub] }).views, 0);
   });

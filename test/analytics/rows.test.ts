@@ -1,44 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { RowsQuery, SessionRow } from '../../src/analytics/analytics.ts';
-import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { FoldedStore } from '../support/folded-store.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
 
 describe('rows', () => {
-  let folder: string;
-  let store: AnalyticsStore;
-  let position: number;
+  let folded: FoldedStore;
 
   const open = () => {
-    folder = mkdtempSync(join(tmpdir(), 'rows-'));
-    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
-    position = 0;
+    folded = new FoldedStore();
   };
-  const close = () => {
-    store.close();
-    rmSync(folder, { recursive: true });
-  };
+  const close = () => folded.close();
   beforeEach(open);
   afterEach(close);
 
-  function fold(...records: readonly unknown[]): void {
-    store.foldBatch((batch) => {
-      for (const record of records) batch.fold(++position, record);
-      return { position, segment: 1, offset: position, crc: 0 };
-    });
-  }
+  const fold = (...records: readonly unknown[]) => folded.fold(...records);
 
   function ask(wanted: Partial<RowsQuery> = {}) {
-    return store.rows({
+    return folded.store.rows({
       account: 1,
       vertical: 1,
       mode: 'live',
@@ -239,8 +224,7 @@ describe('rows', () => {
   it('are found again in a store that was closed', () => {
     fold(createdRecord(sub, { metadata: '{}' }), viewedRecord(sub, ['a']));
     const before = ask();
-    store.close();
-    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
+    folded.reopen();
     assert.deepEqual(ask(), before);
     fold(clickedRecord(sub, 'a', { wallMs: noon + 500 }));
     assert.equal(ask().rows[0]?.lastEventMs, before.rows[0]?.lastEventMs);

@@ -1,42 +1,26 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
-import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { FoldedStore } from '../support/folded-store.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
 
 describe('summary', () => {
-  let folder: string;
-  let store: AnalyticsStore;
-  let position: number;
+  let folded: FoldedStore;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'summary-'));
-    store = new AnalyticsStore(join(folder, 'analytics.sqlite'));
-    position = 0;
+    folded = new FoldedStore();
   });
+  afterEach(() => folded.close());
 
-  afterEach(() => {
-    store.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  function fold(...records: readonly unknown[]): void {
-    store.foldBatch((batch) => {
-      for (const record of records) batch.fold(++position, record);
-      return { position, segment: 1, offset: position, crc: 0 };
-    });
-  }
+  const fold = (...records: readonly unknown[]) => folded.fold(...records);
 
   function ask(wanted: Partial<SummaryQuery>): SummaryFigures {
-    return store.summary({
+    return folded.store.summary({
       account: 1,
       vertical: 1,
       mode: 'live',
