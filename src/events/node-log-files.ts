@@ -1,22 +1,10 @@
 import * as fs from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import type { LogFiles, ReadableLogFile, WritableLogFile } from './log-files.ts';
 
 /** The file system of the machine. */
 export const nodeLogFiles: LogFiles = {
-  makeFolder(folder) {
-    const absolute = resolve(folder);
-    const first = fs.mkdirSync(absolute, { recursive: true });
-    const made = (path: string) => first !== undefined && path.length >= first.length;
-    for (let path = absolute; path !== dirname(path); path = dirname(path)) {
-      try {
-        syncNames(dirname(path));
-      } catch (error) {
-        // What was there before us may lie in a folder that is not ours to open, or on a file system that has no such sync.
-        if (made(path) || !unsyncable.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-      }
-    }
-  },
+  makeFolder: makeFolderDurably,
   list: (folder) => fs.readdirSync(folder),
   openForReading: (path) => new NodeReadableLogFile(fs.openSync(path, 'r')),
   create: async (path) => new NodeWritableLogFile(await opened(path, 'w')),
@@ -32,17 +20,6 @@ export const nodeLogFiles: LogFiles = {
     }
   },
 };
-
-const unsyncable: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP']);
-
-function syncNames(folder: string): void {
-  const descriptor = fs.openSync(folder, 'r');
-  try {
-    fs.fsyncSync(descriptor);
-  } finally {
-    fs.closeSync(descriptor);
-  }
-}
 
 class NodeReadableLogFile implements ReadableLogFile {
   readonly #descriptor: number;

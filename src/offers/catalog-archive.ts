@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mode } from '../domain/mode.ts';
+import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import { writeFileDurably } from '../files/write-file-durably.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
@@ -34,7 +35,7 @@ export class CatalogArchive {
   }
 
   create(): void {
-    mkdirSync(this.folder, { recursive: true });
+    makeFolderDurably(this.folder);
   }
 
   /** Versions there are, with the time each was replaced, or null. */

@@ -14,7 +14,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   secrets: ['files'],
   verticals: ['domain'],
   http: ['bounds', 'domain'],
-  events: ['bounds', 'domain'],
+  events: ['bounds', 'domain', 'files'],
   'user-agents': ['events'],
   offers: ['bounds', 'domain', 'files', 'verticals'],
   catalogs: ['offers', 'verticals'],
