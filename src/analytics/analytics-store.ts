@@ -93,7 +93,7 @@ export class AnalyticsStore {
   }
 
   knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {
-    return this.#revenue.known(asked);
+    return this.#atOnce(() => this.#revenue.known(asked));
   }
 
   totals(): FoldTotals {
@@ -284,7 +284,6 @@ class BatchWriter {
       'first_position',
       'subs',
     ]);
-    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'attributed_micros']);
     this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
     this.#days = new RowWriter(
       database,

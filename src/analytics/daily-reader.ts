@@ -61,10 +61,9 @@ export class DailyReader {
       sum.sessions++;
       sum.views += session.views;
       sum.clicks += session.clicks;
-      for (const [, attributedMicros, confirmedMicros] of this.#sessions.clicks(session)) {
-        sum.attributedMicros += attributedMicros;
-        sum.confirmedMicros += confirmedMicros;
-      }
+      const { attributedMicros, confirmedMicros } = this.#sessions.revenue(session);
+      sum.attributedMicros += attributedMicros;
+      sum.confirmedMicros += confirmedMicros;
     }
   }
 }

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
-import { Hmac } from '../secrets/hmac.ts';
+import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
+import type { Hmac } from '../secrets/hmac.ts';
+import { hmacsOf } from '../secrets/hmacs-of.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { CohortFilter } from './analytics.ts';
 
@@ -33,15 +35,13 @@ const signedBytesMax = placeBytes + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  * set: their order may change. Serves one thread: its buffer is reused.
  */
 export class PageCursors {
-  readonly #signers: (Hmac | undefined)[] = [];
+  readonly #signers: readonly (Hmac | undefined)[];
   readonly #newest: number;
   readonly #signed = Buffer.alloc(signedBytesMax);
 
   constructor(secrets: SecretRing) {
     this.#newest = secrets.newest.number;
-    for (const number of secrets.numbers) {
-      this.#signers[number] = new Hmac(secrets.key(number, 'cursor')!, signedBytesMax);
-    }
+    this.#signers = hmacsOf(secrets, 'cursor', signedBytesMax);
   }
 
   issue(granularity: PagedGranularity, filter: CohortFilter, { fromDay, toDay, after }: PagePlace): string {
@@ -57,9 +57,8 @@ export class PageCursors {
 
   /** The place, or null for a text this service did not issue for this very query. */
   read(granularity: PagedGranularity, filter: CohortFilter, text: string): PagePlace | null {
-    const cursor = Buffer.from(text, 'base64url');
-    // The decoder passes over what is not base64url: only the exact spelling is genuine.
-    if (cursor.length !== placeBytes + macBytes || cursor.toString('base64url') !== text) return null;
+    const cursor = decodeExactBase64url(text);
+    if (cursor?.length !== placeBytes + macBytes) return null;
     const signer = this.#signers[cursor[0]!];
     if (signer === undefined) return null;
     const signedBytes = this.#lay(cursor, granularity, filter);

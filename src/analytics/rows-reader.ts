@@ -92,13 +92,7 @@ export class RowsReader {
   #row(session: StoredSession): SessionRow {
     const { sub, experiment, position, device, views, clicks, lastEventMs } = session;
     const lenders = new LenderTally();
-    let attributedMicros = 0;
-    let confirmedMicros = 0;
-    for (const [lender, attributed, confirmed] of this.#sessions.clicks(session)) {
-      attributedMicros += attributed;
-      confirmedMicros += confirmed;
-      lenders.add(lender, confirmed);
-    }
+    const { attributedMicros, confirmedMicros } = this.#sessions.revenue(session, lenders);
     return {
       // A copy of its own: the bytes may be a view of a whole list, which would be handed over with it.
       sub: Uint8Array.from(sub),

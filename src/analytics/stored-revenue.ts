@@ -21,7 +21,6 @@ export class StoredRevenue implements RevenuePast {
   readonly #lenderName: Statement<[number], string>;
   readonly #sessionMicros: Statement<[number], number>;
   readonly #payout: Statement<[number, number, string], PayoutRow>;
-  readonly #inTransaction: (read: () => KnownPayout[]) => KnownPayout[];
 
   constructor(database: Database) {
     this.#session = database
@@ -43,7 +42,6 @@ export class StoredRevenue implements RevenuePast {
         WHERE session = ? AND offer = ? AND txid = ?`,
       )
       .raw();
-    this.#inTransaction = database.transaction((read) => read());
   }
 
   findClick(session: number, offer: number): StoredClick | null {
@@ -66,7 +64,7 @@ export class StoredRevenue implements RevenuePast {
 
   /** As `ConfirmationHistory.knownPayouts`, of what is folded so far. */
   known(asked: readonly AskedPayout[]): KnownPayout[] {
-    return this.#inTransaction(() => asked.map((about) => this.#knownOf(about)));
+    return asked.map((about) => this.#knownOf(about));
   }
 
   #knownOf({ sub, offerId, txid }: AskedPayout): KnownPayout {

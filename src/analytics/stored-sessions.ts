@@ -1,7 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
-import type { CohortQuery } from './analytics.ts';
+import type { CohortQuery, Figures } from './analytics.ts';
+import type { LenderTally } from './lender-tally.ts';
 
 type SessionColumns = [
   experiment: number,
@@ -26,7 +27,9 @@ export interface StoredSession {
   readonly lastEventMs: number;
 }
 
-/** Finds experiments, sessions and their clicks in the store, for whoever answers questions from it. */
+type SessionRevenue = Pick<Figures, 'attributedMicros' | 'confirmedMicros'>;
+
+/** Finds experiments, sessions and their revenue in the store, for whoever answers questions from it. */
 export class StoredSessions {
   readonly #experiment: Statement<[number, number, number, string], number>;
   readonly #experimentOf: Statement<[number], ExperimentRow>;
@@ -88,9 +91,16 @@ export class StoredSessions {
     }
   }
 
-  /** The counted clicks of a session. */
-  clicks({ clicks, position }: StoredSession): readonly ClickRow[] {
-    return clicks === 0 ? [] : this.#clicks.all(position);
+  /** What the counted clicks of a session come to; each is added to `lenders` as well, where they are asked for. */
+  revenue({ clicks, position }: StoredSession, lenders?: LenderTally): SessionRevenue {
+    const sum = { attributedMicros: 0, confirmedMicros: 0 };
+    if (clicks === 0) return sum;
+    for (const [lender, attributedMicros, confirmedMicros] of this.#clicks.all(position)) {
+      sum.attributedMicros += attributedMicros;
+      sum.confirmedMicros += confirmedMicros;
+      lenders?.add(lender, confirmedMicros);
+    }
+    return sum;
   }
 
   readonly lenderName = (lender: number): string => this.#lenderName.get(lender)!;

@@ -64,13 +64,7 @@ export class SummaryReader {
         subsOutsideDates++;
         continue;
       }
-      let attributedMicros = 0;
-      let confirmedMicros = 0;
-      for (const [lender, attributed, confirmed] of this.#sessions.clicks(session)) {
-        attributedMicros += attributed;
-        confirmedMicros += confirmed;
-        lenders.add(lender, confirmed);
-      }
+      const { attributedMicros, confirmedMicros } = this.#sessions.revenue(session, lenders);
       const matured = day <= lastMaturedDay(query.today);
       tally.add({
         device,

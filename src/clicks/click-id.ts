@@ -1,4 +1,6 @@
-import { Hmac } from '../secrets/hmac.ts';
+import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
+import type { Hmac } from '../secrets/hmac.ts';
+import { hmacsOf } from '../secrets/hmacs-of.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
 
@@ -24,15 +26,13 @@ const signedBytesMax = offerAt + offerIdBytesMax;
  * in base64url, under an HMAC-SHA-256 cut to 80 bits. Serves one thread: its buffer is reused.
  */
 export class ClickIds {
-  readonly #signers: (Hmac | undefined)[] = [];
+  readonly #signers: readonly (Hmac | undefined)[];
   readonly #newest: number;
   readonly #buffer = Buffer.alloc(signedBytesMax + macBytes);
 
   constructor(secrets: SecretRing) {
     this.#newest = secrets.newest.number;
-    for (const number of secrets.numbers) {
-      this.#signers[number] = new Hmac(secrets.key(number, 'click-id')!, signedBytesMax);
-    }
+    this.#signers = hmacsOf(secrets, 'click-id', signedBytesMax);
   }
 
   issue(click: Click): string {
@@ -48,10 +48,10 @@ export class ClickIds {
 
   /** The click, or null for an id this service did not issue. */
   read(text: string): Click | null {
-    const bytes = Buffer.from(text, 'base64url');
+    const bytes = decodeExactBase64url(text);
+    if (bytes === null) return null;
     const signed = bytes.length - macBytes;
-    // The decoder passes over what is not base64url, and over spare bits: only the exact spelling is genuine.
-    if (signed <= offerAt || signed > signedBytesMax || bytes.toString('base64url') !== text) return null;
+    if (signed <= offerAt || signed > signedBytesMax) return null;
     const signer = this.#signers[bytes[0]!];
     if (signer === undefined || !signer.verify(bytes, signed, bytes, signed, macBytes)) return null;
     return {

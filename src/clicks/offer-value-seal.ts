@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 
@@ -48,9 +49,8 @@ export class OfferValueSeal {
 
   /** What was sealed for this session, or null for anything else. */
   open(sub: Uint8Array, text: string): OfferValueBasis | null {
-    const bytes = Buffer.from(text, 'base64url');
-    // The decoder passes over what is not base64url: only the exact spelling was sealed by us.
-    if (bytes.length <= headBytes + 1 + tagBytes || bytes.toString('base64url') !== text) return null;
+    const bytes = decodeExactBase64url(text);
+    if (bytes === null || bytes.length <= headBytes + 1 + tagBytes) return null;
     const key = this.#keys[bytes[0]!];
     if (key === undefined) return null;
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, headBytes), { authTagLength: tagBytes });

@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { ClickIds } from '../clicks/click-id.ts';
 import { parseTimestamp } from '../domain/iso-timestamp.ts';
 import { exactMicros, microsPerUsd } from '../domain/money.ts';
+import { isVisibleAscii } from '../domain/visible-ascii.ts';
 import { type SubIds, subIdText } from '../sessions/sub-id.ts';
 import type { ClickEvidence, Confirmation, RejectionReason } from './confirmation.ts';
 
@@ -26,7 +27,7 @@ export function parseConfirmation(ids: IdReaders, row: unknown): Confirmation | 
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
   const { txid, status, amount, occurred_at: occurredAt } = row as Row;
   if (status !== 'funded' && status !== 'reversed') return 'status_invalid';
-  if (!isTxid(txid)) return 'txid_invalid';
+  if (typeof txid !== 'string' || !isVisibleAscii(txid, bounds.txidCharactersMax)) return 'txid_invalid';
   const amountMicros = typeof amount === 'number' ? exactMicros(amount) : null;
   if (amountMicros === null || amountMicros === 0) return 'amount_invalid';
   if (amountMicros > bounds.confirmedUsdMax * microsPerUsd) return 'amount_invalid';
@@ -35,11 +36,6 @@ export function parseConfirmation(ids: IdReaders, row: unknown): Confirmation | 
   const click = readClick(ids, row as Row);
   if (typeof click === 'string') return click;
   return { status, txid, amountMicros, occurredMs, ...click };
-}
-
-/** 1 to 128 visible ASCII characters. */
-function isTxid(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= bounds.txidCharactersMax && /^[!-~]+$/.test(value);
 }
 
 interface NamedClick {

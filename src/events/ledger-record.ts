@@ -51,37 +51,32 @@ export type OfferClicked = readonly [
   valueMicros: number,
 ];
 
+/** What both kinds of confirmation hold behind their own (D11). */
+type Booking = readonly [
+  wallMs: number,
+  sub: Uint8Array,
+  offerId: string,
+  lenderName: string,
+  /** The lender's name for the payout; a reversal names the payout it takes back. */
+  txid: string,
+  amountMicros: number,
+  /** When the lender says it happened. */
+  occurredMs: number,
+];
+
 /**
  * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
  * (D11). The last two are what the click_id says, and null without one: they count the click if nothing else has.
  */
 export type RevenueConfirmed = readonly [
   kind: 4,
-  wallMs: number,
-  sub: Uint8Array,
-  offerId: string,
-  lenderName: string,
-  /** The lender's name for the payout. */
-  txid: string,
-  amountMicros: number,
-  /** When the lender says it happened. */
-  occurredMs: number,
+  ...booking: Booking,
   clickedMs: number | null,
   clickValueMicros: number | null,
 ];
 
 /** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender takes back a payout or a part of it. */
-export type RevenueReversed = readonly [
-  kind: 5,
-  wallMs: number,
-  sub: Uint8Array,
-  offerId: string,
-  lenderName: string,
-  /** Of the payout it takes back. */
-  txid: string,
-  amountMicros: number,
-  occurredMs: number,
-];
+export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
 
 /** Device classes of analytics (D12), as numbers in the ledger: never renumber. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;

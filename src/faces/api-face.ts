@@ -1,4 +1,3 @@
-import { wwwAuthenticate } from '../access/api-key.ts';
 import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
 import { limitHeaders } from '../access/limit-headers.ts';
@@ -8,12 +7,10 @@ import type { Exchange, Handler } from '../http/listener.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
 import type { Cors } from './cors.ts';
-import { errorReply } from './error-reply.ts';
+import { errorReply, jsonHeaders } from './error-reply.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
-const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-const challenge = fixedHeaders({ 'WWW-Authenticate': wwwAuthenticate });
 const replayed = fixedHeaders({ 'Idempotency-Replayed': 'true' });
 
 export interface ApiFacePorts {
@@ -85,8 +82,7 @@ export class ApiFace {
     const admission = this.#ports.gatekeeper.admit(exchange.header('authorization'), route.vertical, route.operation);
     if (!admission.ok) {
       const { refusal, limits } = admission;
-      const headers = limits === null ? cors : cors + limitHeaders(limits);
-      return this.#refuse(exchange, refusal, refusal.code === 'UNAUTHORIZED' ? headers + challenge : headers);
+      return this.#refuse(exchange, refusal, limits === null ? cors : cors + limitHeaders(limits));
     }
     const headers = cors + limitHeaders(admission.limits);
     exchange.refusalHeaders = headers;

@@ -1,9 +1,8 @@
-import { wwwAuthenticate } from '../access/api-key.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
-import { errorReply } from './error-reply.ts';
+import { errorReply, jsonHeaders } from './error-reply.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
 
 export const confirmationsPath = '/confirmations';
@@ -15,8 +14,6 @@ export interface ConfirmationsFacePorts {
 }
 
 const allowed = fixedHeaders({ Allow: 'POST, OPTIONS' });
-const challenge = fixedHeaders({ 'WWW-Authenticate': wwwAuthenticate });
-const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
 
 /**
  * `POST /confirmations` (D11), for the operator alone. The order of checks is that of the API: method, token, body size,
@@ -26,7 +23,7 @@ export function confirmationsFace({ isOperator, confirm }: ConfirmationsFacePort
   return (exchange) => {
     if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
     if (exchange.method !== 'POST') return refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, allowed);
-    if (!isOperator(exchange.header('authorization'))) return refuse(exchange, { code: 'UNAUTHORIZED' }, challenge);
+    if (!isOperator(exchange.header('authorization'))) return refuse(exchange, { code: 'UNAUTHORIZED' });
     const isJson = isJsonMediaType(exchange.header('content-type'));
     exchange.readBody(async (bytes) => {
       const read = readJson(isJson, bytes);

@@ -1,9 +1,12 @@
+import { wwwAuthenticate } from '../access/api-key.ts';
 import { type ErrorCode, errorTable } from '../domain/error-table.ts';
 import type { InvalidField, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Reply } from '../http/listener.ts';
 
-const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+/** Of every answer in JSON: no cache may keep what was told to one caller. */
+export const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+const challenge = fixedHeaders({ 'WWW-Authenticate': wwwAuthenticate });
 
 /** Bodies without extra members, written once: a refusal should cost next to nothing. */
 const plainBodies = new Map<ErrorCode, string>(
@@ -38,7 +41,7 @@ export function errorReply(refusal: Refusal, requestId: string, extraHeaders: He
   const retryAfter = retryAfterSeconds === undefined ? '' : header('Retry-After', String(retryAfterSeconds));
   return {
     status: errorTable[code].status,
-    headers: jsonHeaders + extraHeaders + retryAfter,
+    headers: jsonHeaders + extraHeaders + retryAfter + (code === 'UNAUTHORIZED' ? challenge : ''),
     body: plain ? plainBodies.get(code)! : JSON.stringify(errorBody(refusal, requestId)),
   };
 }

@@ -2,7 +2,7 @@ import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { confirmationsPath } from './confirmations-face.ts';
-import { errorReply } from './error-reply.ts';
+import { errorReply, jsonHeaders } from './error-reply.ts';
 
 export interface OperationsFacePorts {
   /** What keeps the service from taking requests, in words; empty when it is ready. */
@@ -14,7 +14,6 @@ export interface OperationsFacePorts {
 
 const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
 const noStore = fixedHeaders({ 'Cache-Control': 'no-store' });
-const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json' }) + noStore;
 
 /**
  * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the

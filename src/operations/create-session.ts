@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import { isLongerThan } from '../domain/code-points.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { done, invalidRequest, notDurable, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
+import { isVisibleAscii } from '../domain/visible-ascii.ts';
 import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { recordKind } from '../events/ledger-record.ts';
 import type { IdempotencyKeys, KeyedRequestDigests } from '../sessions/idempotency-keys.ts';
@@ -89,7 +90,9 @@ export async function createSession(
 ): Promise<Outcome<CreatedSession>> {
   let mayCreate = false;
   try {
-    if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
+    if (idempotencyKey !== null && !isVisibleAscii(idempotencyKey, bounds.idempotencyKeyCharactersMax)) {
+      return invalidRequest('Idempotency-Key');
+    }
     const read = readSessionRequest(body);
     if (!read.ok) return read;
     const request = read.value;
@@ -162,11 +165,6 @@ function sessionView(
     expires_at: isoTimestamp(createdMs + sessionTtlMs),
     sandbox: tenant.mode === 'test',
   };
-}
-
-/** 1 to 255 visible ASCII characters (D5). */
-function isIdempotencyKey(text: string): boolean {
-  return text.length <= bounds.idempotencyKeyCharactersMax && /^[!-~]+$/.test(text);
 }
 
 function readSessionRequest(body: unknown): Outcome<SessionRequest> {

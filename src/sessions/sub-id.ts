@@ -1,5 +1,6 @@
 import type { Mode } from '../domain/mode.ts';
-import { Hmac } from '../secrets/hmac.ts';
+import type { Hmac } from '../secrets/hmac.ts';
+import { hmacsOf } from '../secrets/hmacs-of.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 
@@ -56,7 +57,7 @@ export class SubIds {
   readonly #random: RandomPool;
   readonly #signer: Hmac;
   readonly #signerNumber: number;
-  readonly #verifiers: (Hmac | undefined)[] = [];
+  readonly #verifiers: readonly (Hmac | undefined)[];
   readonly #issued = Buffer.alloc(subIdBytes);
   readonly #parsed = Buffer.alloc(subIdBytes);
   readonly #converted = Buffer.alloc(subIdBytes);
@@ -64,9 +65,7 @@ export class SubIds {
   constructor(secrets: SecretRing, shard: number, random: RandomPool) {
     this.#shard = shard;
     this.#random = random;
-    for (const number of secrets.numbers) {
-      this.#verifiers[number] = new Hmac(secrets.key(number, 'sub-id')!, signedBytes);
-    }
+    this.#verifiers = hmacsOf(secrets, 'sub-id', signedBytes);
     this.#signerNumber = secrets.newest.number;
     this.#signer = this.#verifiers[this.#signerNumber]!;
   }
