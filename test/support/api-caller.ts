@@ -70,6 +70,15 @@ export class ApiCaller {
     return subId;
   }
 
+  /** A session with these fields that has seen offers and clicked the first few of them. */
+  async visit(tag: string, fields: object, clicks: number, more: Readonly<Record<string, unknown>> = {}) {
+    const subId = await this.sessionWith(tag, fields, more);
+    const { offers } = await this.offers(subId);
+    const clicked = offers.slice(0, clicks);
+    for (const { click_url: url } of clicked) await this.click(url);
+    return { subId, clicked };
+  }
+
   async offers(subId: string, query: Query = {}): Promise<MarketplaceView> {
     return assertOk(await this.get('marketplace', { sub_id: subId, format: 'json', ...query }));
   }
