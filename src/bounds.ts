@@ -142,6 +142,12 @@ export const bounds = {
   topLendersMax: 20,
   /** Days or rows one answer holds, and how many it does unless asked for fewer. */
   analyticsPageMax: 100,
+  /** The shortest retention: whatever may still count for a session is long over by then. */
+  retentionDaysMin: 140,
+  retentionDaysMax: 36_500,
+  /** How often the service looks for days older than the retention, and how soon again when that failed. */
+  retentionTendMs: 60 * 60 * 1000,
+  retentionRetryMs: 60 * 1000,
   /** Questions that may wait for the aggregator; beyond it, 503. */
   analyticsQueueMax: 1_024,
   /** A question nobody could answer in this time is refused: its asker's own deadline has passed. */
@@ -196,6 +202,8 @@ export const bounds = {
   foldSessionsCached: 20_000,
   /** Ids the store keeps in one row of a cohort's list: with more, a row no longer fits into a page with its neighbours. */
   cohortPieceSessionsMax: 30,
+  /** Sessions whose rows the aggregator removes in one transaction, between batches, once they are no longer kept. */
+  sessionsPrunedAtOnce: 500,
   /** Pages of 4 KiB that the analytics store's write-ahead log holds before they are copied into its file. */
   storeCheckpointPages: 4_000,
   /** What the analytics store keeps of its file in memory. */
@@ -227,6 +235,8 @@ assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
 // An amount and two rates in hundredths of a percent share one sort key, which must stay an exact integer.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.catalogAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
+// A day is sealed only when no click on its sessions and no confirmation of one can count any more, with weeks to spare.
+assert(bounds.clickAttributedMs + bounds.confirmationAcceptedMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);
 assert(bounds.clickAttributedMs + bounds.sessionTtlMs <= bounds.catalogKeptMs);
 // Frame lengths stay below 2^24, which is what makes marked frames quick to find.

@@ -69,6 +69,8 @@ export interface MarketplaceOptions {
   readonly matcherThreads?: number;
   /** `fsync` (default) survives a power cut, `write` the end of the process only. */
   readonly durability?: Durability;
+  /** Days back from today that single sessions and the ledger are kept, 140 or more; default: for ever. Daily figures stay. */
+  readonly retentionDays?: number;
   /** Live sessions held, default 100,000; a new one beyond it is refused with 503. */
   readonly maxSessions?: number;
   /** Default, and at most, four hours. */
@@ -172,6 +174,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     secretFile: options.secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(options.secretFile),
     catalogs,
     durability: options.durability ?? 'fsync',
+    retentionDays: options.retentionDays ?? null,
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
     sessions: {
       max: options.maxSessions ?? bounds.embeddedSessionsDefault,
@@ -243,6 +246,8 @@ function requireOptions({ listen, ...options }: MarketplaceOptions): void {
   requireWholeNumber('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
   requireWholeNumber('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionsHeldMax);
   requireWholeNumber('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
+  const { retentionDaysMin, retentionDaysMax } = bounds;
+  requireWholeNumber('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
   requireLimits(options.limits ?? {});
   requireChoice('durability', options.durability, durabilities);
   if (options.catalogs?.length === 0) throw new RangeError('catalogs must name at least one catalog');

@@ -6,7 +6,9 @@ import { keyFilePath } from './access/key-file.ts';
 import type { KeyLimits } from './access/key-limits.ts';
 import { KeyRegister } from './access/key-register.ts';
 import { SqliteKeyDirectory } from './access/sqlite-key-directory.ts';
+import { analyticsFiles } from './analytics/analytics-files.ts';
 import { PageCursors } from './analytics/page-cursors.ts';
+import { Retention } from './analytics/retention.ts';
 import { startThreadAnalytics } from './analytics/thread-analytics.ts';
 import { bounds } from './bounds.ts';
 import { ClickBudget } from './clicks/click-budget.ts';
@@ -16,12 +18,15 @@ import { Patience } from './clicks/patience.ts';
 import { Closers } from './closers.ts';
 import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from './config/config.ts';
 import { BatchQueue } from './confirmations/batch-queue.ts';
+import { isoDate } from './domain/calendar.ts';
 import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
 import { type Outcome, unavailable } from './domain/outcome.ts';
+import { dropSegments } from './events/drop-segments.ts';
 import { openEventLog } from './events/file-event-log.ts';
 import { lockFolder } from './events/folder-lock.ts';
 import { recordTimeMs } from './events/ledger-record.ts';
+import { nodeLogFiles } from './events/node-log-files.ts';
 import { ApiFace } from './faces/api-face.ts';
 import { ApiOperations } from './faces/api-operations.ts';
 import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts';
@@ -57,6 +62,8 @@ export interface ServiceOptions {
   /** One live and one test catalog for each vertical served. */
   readonly catalogs: readonly CatalogSource[];
   readonly durability: Durability;
+  /** Days back from today that sessions and the ledger are kept; null: for ever. */
+  readonly retentionDays: number | null;
   readonly matcher: MatcherChoice;
   readonly sessions: { readonly max: number; readonly ttlMs: number };
   readonly limits: KeyLimits;
@@ -114,13 +121,12 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const lock = lockFolder(dataDir);
   closers.add(() => lock.release());
 
-  const ledgerFolder = join(dataDir, 'ledger');
+  const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
   const { gatekeeper, keys } = openAccess(options, closers);
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
-    ledgerFolder,
     secrets,
     gatekeeper,
   );
@@ -273,15 +279,10 @@ function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers:
 }
 
 /** What happened, what is still live of it, and what it adds up to. */
-async function openHistory(
-  options: ServiceOptions,
-  closers: Closers,
-  ledgerFolder: string,
-  secrets: SecretRing,
-  gatekeeper: Gatekeeper,
-) {
+async function openHistory(options: ServiceOptions, closers: Closers, secrets: SecretRing, gatekeeper: Gatekeeper) {
   const { dataDir, clock, logger } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
+  const files = analyticsFiles(dataDir);
   const sessions = new MemorySessionStore({
     clock,
     sessionsMax,
@@ -305,7 +306,7 @@ async function openHistory(
     onKeyedSession: (session) => restoreIdempotencyKey({ idempotencyKeys, sessionTtlMs }, session),
   });
   const ledger = await openEventLog({
-    folder: ledgerFolder,
+    folder: files.ledgerFolder,
     shard,
     durability: options.durability,
     onRecord: (_position, record) => restore.visit(record),
@@ -331,14 +332,26 @@ async function openHistory(
   closers.add(() => journal.close());
 
   const analytics = await startThreadAnalytics({
-    ledgerFolder,
-    storeFile: join(dataDir, 'analytics.sqlite'),
+    files,
     log: ledger,
     onCrash: (fault) => logger.error({ err: fault }, 'the aggregator stopped and is started again'),
     onRebuild: (reason) => logger.warn({ reason }, 'the analytics store is rebuilt from the ledger'),
   });
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
+
+  if (options.retentionDays !== null) {
+    const retention = new Retention({
+      days: options.retentionDays,
+      clock,
+      analytics,
+      dropLedger: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
+      onGivenUp: ({ keptFromDay, segments }) =>
+        logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'what is older than the retention was given up'),
+      onFault: (fault) => logger.warn({ err: fault }, 'what is older than the retention could not be given up yet'),
+    });
+    closers.add(() => retention.close());
+  }
   return { sessions, idempotencyKeys, ledger, journal, analytics };
 }
 

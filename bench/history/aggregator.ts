@@ -1,5 +1,6 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
@@ -15,11 +16,10 @@ export const aggregator: HistoryMeasure = {
   name: 'analytics/ledger-follower: records folded a second',
   async measure({ folder, sessions }: HistoryScale): Promise<HistoryFigure[]> {
     const own = await mkdtemp(join(folder, 'aggregator-'));
-    const ledgerFolder = join(own, 'ledger');
-    const storeFile = join(own, 'analytics.sqlite');
+    const files = analyticsFiles(own);
     try {
-      const records = await writeLedger(ledgerFolder, sessions);
-      const follower = new LedgerFollower(ledgerFolder, storeFile, () => {});
+      const records = await writeLedger(files.ledgerFolder, sessions);
+      const follower = new LedgerFollower(files, () => {});
       const started = performance.now();
       while (follower.foldedPosition < records) follower.fold(records);
       const seconds = (performance.now() - started) / 1_000;
@@ -33,7 +33,7 @@ export const aggregator: HistoryMeasure = {
         },
         {
           name: 'analytics store for a million sessions',
-          value: perMillion((await stat(storeFile)).size),
+          value: perMillion((await stat(files.storeFile)).size),
           beside: '-',
         },
       ];

@@ -1,12 +1,13 @@
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
 import type { CohortQuery, DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { AnalyticsFiles } from './analytics-files.ts';
 import type { FoldTotals } from './ledger-fold.ts';
+import type { SealOutcome } from './ledger-follower.ts';
 
 /** What the aggregator thread is started with. */
 export interface AggregatorSetup {
-  readonly ledgerFolder: string;
-  readonly storeFile: string;
+  readonly files: AnalyticsFiles;
   /** Of a `SharedProgress`. */
   readonly progress: SharedArrayBuffer;
 }
@@ -16,7 +17,8 @@ export type Question =
   | { readonly kind: 'summary' | 'daily'; readonly query: Packed<SummaryQuery> }
   | { readonly kind: 'rows'; readonly query: Packed<RowsQuery> }
   | { readonly kind: 'payouts'; readonly asked: readonly AskedPayout[] }
-  | { readonly kind: 'totals' };
+  | { readonly kind: 'totals' }
+  | { readonly kind: 'seal'; readonly keptFromDay: number; readonly wallMs: number };
 
 export interface Answers {
   readonly summary: SummaryFigures;
@@ -24,6 +26,7 @@ export interface Answers {
   readonly daily: readonly DayFigures[];
   readonly rows: RowsPage;
   readonly totals: FoldTotals;
+  readonly seal: SealOutcome;
 }
 
 export type ToAggregator =
@@ -64,14 +67,14 @@ export function unpackQuery<Rest extends object>(
 
 /** Reads the thread's start data. Throws when it was started by anything but `startThreadAnalytics`. */
 export function parseSetup(value: unknown): AggregatorSetup {
-  const setup = value as Partial<AggregatorSetup> | null;
+  const { files, progress } = (value ?? {}) as Partial<AggregatorSetup>;
+  const paths = [files?.ledgerFolder, files?.sealedFolder, files?.storeFile];
   if (
-    typeof setup !== 'object' ||
-    typeof setup?.ledgerFolder !== 'string' ||
-    typeof setup.storeFile !== 'string' ||
-    !(setup.progress instanceof SharedArrayBuffer)
+    files === undefined ||
+    !paths.every((path) => typeof path === 'string') ||
+    !(progress instanceof SharedArrayBuffer)
   ) {
-    throw new TypeError('the aggregator thread needs ledgerFolder, storeFile and progress');
+    throw new TypeError('the aggregator thread needs files and progress');
   }
-  return { ledgerFolder: setup.ledgerFolder, storeFile: setup.storeFile, progress: setup.progress };
+  return { files, progress };
 }

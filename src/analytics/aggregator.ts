@@ -14,7 +14,8 @@ import { SharedProgress } from './shared-progress.ts';
  *        +------------------------------------ caught up -------------------------+
  *
  * Lingering lets the groups of many commits share one transaction, and keeps a busy front end from sending a message for
- * each: only one that finds the aggregator asleep does. A question that has to wait for records ends it at once.
+ * each: only one that finds the aggregator asleep does. A question that has to wait for records ends it at once. While there
+ * are rows to prune it does not linger, and removes a few of them after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;
@@ -28,10 +29,9 @@ export class Aggregator {
   constructor(setup: AggregatorSetup, port: MessagePort) {
     this.#port = port;
     this.#progress = new SharedProgress(setup.progress);
-    this.#follower = new LedgerFollower(setup.ledgerFolder, setup.storeFile, (reason) =>
-      this.#tell({ kind: 'rebuild', reason }),
-    );
+    this.#follower = new LedgerFollower(setup.files, (reason) => this.#tell({ kind: 'rebuild', reason }));
     this.#progress.foldedPosition = this.#follower.foldedPosition;
+    this.#progress.keptFromDay = this.#follower.keptFromDay;
     this.#progress.claimWaking();
     port.on('message', (message: ToAggregator) => this.#receive(message));
     this.#tell({ kind: 'ready' });
@@ -60,7 +60,8 @@ export class Aggregator {
   #schedule(): void {
     if (this.#folding !== null) return;
     const behind = this.#progress.durablePosition - this.#follower.foldedPosition;
-    if (behind >= bounds.foldRecordsMax || (behind > 0 && this.#waiting.length > 0)) {
+    const busy = behind >= bounds.foldRecordsMax || (behind > 0 && this.#waiting.length > 0);
+    if (busy || this.#follower.mustPrune) {
       if (this.#lingering !== null) clearTimeout(this.#lingering);
       this.#lingering = null;
       // Not in the same turn: messages that came in during the last batch go first.
@@ -82,6 +83,7 @@ export class Aggregator {
       if (question.position <= this.#follower.foldedPosition) this.#answer(question.id, question.question);
       else this.#waiting.push(question);
     }
+    if (this.#follower.mustPrune) this.#follower.prune();
     this.#schedule();
   }
 
@@ -101,6 +103,12 @@ export class Aggregator {
         return this.#follower.rows(unpackQuery(question.query));
       case 'totals':
         return this.#follower.totals();
+      case 'seal': {
+        const outcome = this.#follower.seal(question.keptFromDay, question.wallMs);
+        this.#progress.keptFromDay = this.#follower.keptFromDay;
+        this.#schedule();
+        return outcome;
+      }
     }
   }
 

@@ -6,10 +6,10 @@ import { bounds } from '../bounds.ts';
  * Raised whenever the tables or the counting rules change: a store of another format is dropped and derived again from the
  * ledger, so there are no migrations.
  */
-const storeFormat = 2;
+const storeFormat = 3;
 
 /**
- * Everything here is derived from the ledger. Figures are kept by cohort: the UTC day of the session's creation (D12).
+ * Everything here is derived from the ledger and the sealed figures of what is no longer in it. Figures are kept by cohort: the UTC day of the session's creation (D12).
  *
  * - An experiment is one referrer tag of one account, vertical and mode, so figures of two tenants cannot mix (D4).
  * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared:
@@ -22,6 +22,7 @@ const storeFormat = 2;
  *   lies together.
  * - A payout is what a lender owes for a click, by the lender's name for it (D11); the reversal columns are null until it is
  *   taken back.
+ * - `ledger_segment` says which of the ledger's segments tell of new sessions, and of which day the last of them are.
  * - `shown` holds offer numbers as LEB128 varints, in the order of first showing; null for none.
  */
 const tables = `
@@ -29,10 +30,15 @@ const tables = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    records INTEGER NOT NULL, malformed INTEGER NOT NULL, unknown_session INTEGER NOT NULL, repeated_session INTEGER NOT NULL,
+    records INTEGER NOT NULL, sealed_session INTEGER NOT NULL, malformed INTEGER NOT NULL, unknown_session INTEGER NOT NULL, repeated_session INTEGER NOT NULL,
     unshown_clicks INTEGER NOT NULL, duplicate_clicks INTEGER NOT NULL, late_clicks INTEGER NOT NULL,
     repeated_confirmations INTEGER NOT NULL, unsound_confirmations INTEGER NOT NULL
   ) STRICT;
+
+  CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
+  INSERT INTO retention VALUES (1, 0);
+
+  CREATE TABLE ledger_segment (first INTEGER PRIMARY KEY, last_day INTEGER NOT NULL) STRICT;
 
   CREATE TABLE experiment (
     number INTEGER PRIMARY KEY,

@@ -11,6 +11,8 @@ import { type FoldedSession, type FoldPast, type FoldTotals, LedgerFold, type Su
 import { decodeOfferNumbers, encodeOfferNumbers } from './offer-numbers.ts';
 import { RowWriter, type SqlValue } from './row-writer.ts';
 import { RowsReader } from './rows-reader.ts';
+import type { SealedFigures } from './sealed-figures.ts';
+import { StoreRetention } from './store-retention.ts';
 import { type StoredClick, StoredRevenue } from './stored-revenue.ts';
 import { StoredSessions } from './stored-sessions.ts';
 import { SummaryReader } from './summary-reader.ts';
@@ -24,6 +26,7 @@ import { SummaryReader } from './summary-reader.ts';
  */
 export class AnalyticsStore {
   readonly #database: Database;
+  readonly #retention: StoreRetention;
   readonly #past: StoredPast;
   readonly #writer: BatchWriter;
   readonly #summaries: SummaryReader;
@@ -38,10 +41,11 @@ export class AnalyticsStore {
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#revenue = new StoredRevenue(this.#database);
-      this.#past = new StoredPast(this.#database, this.#revenue);
+      this.#retention = new StoreRetention(this.#database);
+      this.#revenue = new StoredRevenue(this.#database, this.#retention);
+      this.#past = new StoredPast(this.#database, this.#revenue, this.#retention);
       this.#writer = new BatchWriter(this.#database);
-      const sessions = new StoredSessions(this.#database);
+      const sessions = new StoredSessions(this.#database, this.#retention);
       this.#summaries = new SummaryReader(this.#database, sessions);
       this.#days = new DailyReader(this.#database, sessions);
       this.#rows = new RowsReader(this.#database, sessions);
@@ -80,6 +84,42 @@ export class AnalyticsStore {
     this.#past.remember(fold);
   }
 
+  /** The first day (day number) whose sessions are kept; 0 when all are. */
+  get keptFromDay(): number {
+    return this.#retention.keptFromDay;
+  }
+
+  /**
+   * Gives up the sessions of the days before `keptFromDay`, whose counters are sealed first, as the records followed so far
+   * make them. Throws what `SealedFigures.seal` does; then nothing has changed.
+   */
+  seal(sealed: SealedFigures, keptFromDay: number, wallMs: number): void {
+    // Were sealings lost, the store still has their counters, and they are sealed once more.
+    const untilDay = Math.max(keptFromDay, this.#retention.keptFromDay);
+    const { position, segment } = this.#cursor ?? nowhere;
+    if (position === 0 || untilDay <= sealed.keptFromDay) return;
+    const ledgerFrom = Math.min(segment, this.#retention.firstSegmentWith(untilDay) ?? segment);
+    const counters = this.#retention.counters(sealed.keptFromDay, untilDay);
+    sealed.seal({ wallMs, untilDay, ledgerFrom }, counters);
+    this.#database.transaction(() => this.#retention.keepFrom(untilDay, ledgerFrom)).immediate();
+  }
+
+  /** Takes over what was sealed, if the store does not know of it: it is new, or older than the last sealing. */
+  adopt(sealed: SealedFigures): void {
+    if (sealed.keptFromDay <= this.#retention.keptFromDay) return;
+    this.#database.transaction(() => this.#retention.adopt(sealed, this.#past)).immediate();
+  }
+
+  /** Whether rows of sessions that are not kept may be left. */
+  get mustPrune(): boolean {
+    return this.#retention.mustPrune;
+  }
+
+  /** Removes some of them. */
+  prune(): void {
+    this.#retention.prune();
+  }
+
   summary(query: SummaryQuery): SummaryFigures {
     return this.#atOnce(() => this.#summaries.summary(query));
   }
@@ -100,6 +140,7 @@ export class AnalyticsStore {
     const row = this.#progress.get();
     return {
       records: row?.records ?? 0,
+      sealedSession: row?.sealed_session ?? 0,
       malformed: row?.malformed ?? 0,
       unknownSession: row?.unknown_session ?? 0,
       repeatedSession: row?.repeated_session ?? 0,
@@ -116,8 +157,11 @@ export class AnalyticsStore {
   }
 }
 
+const nowhere = { position: 0, segment: 0 };
+
 interface ProgressRow extends LogCursor {
   readonly records: number;
+  readonly sealed_session: number;
   readonly malformed: number;
   readonly unknown_session: number;
   readonly repeated_session: number;
@@ -140,6 +184,7 @@ type SessionRow = [
 
 /** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
 class StoredPast implements FoldPast {
+  readonly #retention: StoreRetention;
   readonly #revenue: StoredRevenue;
   readonly #sessions = new LRUCache<SubKey, FoldedSession>({ max: bounds.foldSessionsCached });
   readonly #experiments = new LRUCache<string, number>({ max: bounds.foldNamesCached });
@@ -157,7 +202,8 @@ class StoredPast implements FoldPast {
   /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
   #lastKey: SubKey;
 
-  constructor(database: Database, revenue: StoredRevenue) {
+  constructor(database: Database, revenue: StoredRevenue, retention: StoreRetention) {
+    this.#retention = retention;
     this.#revenue = revenue;
     this.#findSession = database
       .prepare<[Buffer], SessionRow>(
@@ -178,6 +224,10 @@ class StoredPast implements FoldPast {
     this.#metadata = new RowWriter(database, 'session_metadata', ['session', 'json']);
     const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
     this.#lastKey = last?.toString('latin1') ?? '';
+  }
+
+  get keptFrom(): SubKey {
+    return this.#retention.keptFrom;
   }
 
   findSession(key: SubKey): FoldedSession | null {
@@ -266,6 +316,7 @@ class BatchWriter {
   readonly #days: RowWriter;
   readonly #lenders: RowWriter;
   readonly #payouts: RowWriter;
+  readonly #segments: RowWriter;
   readonly #confirmClick: Statement<[number, number, number]>;
   readonly #setProgress: Statement<SqlValue[]>;
 
@@ -317,13 +368,20 @@ class BatchWriter {
       ['session', 'offer', 'txid', 'funded_micros', 'funded_ms', 'reversed_micros', 'reversed_ms'],
       'ON CONFLICT DO UPDATE SET reversed_micros = excluded.reversed_micros, reversed_ms = excluded.reversed_ms',
     );
+    this.#segments = new RowWriter(
+      database,
+      'ledger_segment',
+      ['first', 'last_day'],
+      'ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
+    );
     this.#confirmClick = database.prepare(
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
     this.#setProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
+        sealed_session = sealed_session + excluded.sealed_session,
         malformed = malformed + excluded.malformed, unknown_session = unknown_session + excluded.unknown_session,
         repeated_session = repeated_session + excluded.repeated_session,
         unshown_clicks = unshown_clicks + excluded.unshown_clicks,
@@ -339,11 +397,11 @@ class BatchWriter {
     this.#days.write(dayRows(fold));
     this.#lenders.write(lenderRows(fold));
     this.#payouts.write(payoutRows(fold));
+    this.#segments.write(fold.segments);
     for (const { micros, session, offer } of fold.revenue.clicks.values())
       this.#confirmClick.run(micros, session, offer);
-    const { records, malformed, unknownSession, repeatedSession, unshownClicks, duplicateClicks, lateClicks } =
-      fold.totals;
-    const { repeatedConfirmations, unsoundConfirmations } = fold.totals;
+    const { records, sealedSession, malformed, unknownSession, repeatedSession } = fold.totals;
+    const { unshownClicks, duplicateClicks, lateClicks, repeatedConfirmations, unsoundConfirmations } = fold.totals;
     this.#setProgress.run(
       cursor.position,
       cursor.segment,
@@ -351,6 +409,7 @@ class BatchWriter {
       cursor.crc,
       fold.lastWallMs,
       records,
+      sealedSession,
       malformed,
       unknownSession,
       repeatedSession,

@@ -13,6 +13,11 @@ export interface Analytics {
   rows(query: RowsQuery): Promise<RowsPage>;
   /** The last record of the log that is in the counters. */
   readonly foldedPosition: number;
+  /**
+   * The first day (day number) whose sessions are kept; 0 when all are. Rows and figures of listed ids begin there; figures
+   * of a tag are whole for every day.
+   */
+  readonly keptFromDay: number;
   readonly healthy: boolean;
   close(): Promise<void>;
 }

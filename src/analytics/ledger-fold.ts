@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { dayMs, dayOf } from '../domain/calendar.ts';
 import type {
   OfferClicked,
   OffersViewed,
@@ -16,6 +16,8 @@ import { RevenueFold, type RevenuePast } from './revenue-fold.ts';
 
 /** What the fold must know of the past, and nothing else: a store answers it, or a test's maps. */
 export interface FoldPast extends RevenuePast {
+  /** Sessions of smaller keys are sealed: created before the first day whose sessions are kept. Empty: none is. */
+  readonly keptFrom: SubKey;
   /** The session of these 32 bytes as folded so far, or null when the ledger never created it. */
   findSession(key: SubKey): FoldedSession | null;
   /** The number of an experiment: one tag of one account, vertical and mode (D4). Given out at its first session. */
@@ -30,8 +32,18 @@ export interface FoldPast extends RevenuePast {
   keepMetadata(session: number, json: string): void;
 }
 
-/** A sub_id's 32 bytes as a string of as many characters (latin1): a map key that sorts as the bytes do. */
+/**
+ * A sub_id's 32 bytes as a string of as many characters (latin1): a map key that sorts as the bytes do, and so by time of
+ * creation.
+ */
 export type SubKey = string;
+
+/** Sorts behind the keys of all sessions created before that day, and ahead of all others. */
+export function firstKeyOf(day: number): SubKey {
+  const time = Buffer.alloc(6);
+  time.writeUIntBE(day * dayMs, 0, 6);
+  return time.toString('latin1');
+}
 
 /** A session as the counting rules need it. */
 export interface FoldedSession {
@@ -91,6 +103,8 @@ export interface CountedClick {
 /** How many records were folded, and how many of them counted nothing, by reason. */
 export interface FoldTotals {
   records: number;
+  /** Of a session created on a day that is sealed: what it tells is in the sealed counters, or too late for them. */
+  sealedSession: number;
   /** Not a record of the ledger, or of a kind unknown to this version. */
   malformed: number;
   /** A view, click or confirmation of a session the ledger never created. */
@@ -111,6 +125,7 @@ export interface FoldTotals {
 
 export const noTotals: Readonly<FoldTotals> = {
   records: 0,
+  sealedSession: 0,
   malformed: 0,
   unknownSession: 0,
   repeatedSession: 0,
@@ -135,6 +150,8 @@ export class LedgerFold {
   readonly cohorts = new Map<number, CohortChange>();
   readonly days = new Map<number, DayChange>();
   readonly lenders = new Map<string, LenderChange>();
+  /** The last cohort day of the new sessions in each segment of the ledger, by its first sequence. */
+  readonly segments = new Map<number, number>();
   readonly clicks: CountedClick[] = [];
   readonly revenue: RevenueFold;
   /** The clicks of this batch by session and offer, as far as a confirmation had to look for one. */
@@ -143,6 +160,8 @@ export class LedgerFold {
   readonly totals: FoldTotals = { ...noTotals };
   /** Wall time of the last record that had one. */
   lastWallMs: number | null = null;
+  /** First sequence of the segment that the next records lie in. */
+  segment = 0;
 
   constructor(past: FoldPast) {
     this.#past = past;
@@ -158,25 +177,29 @@ export class LedgerFold {
       return;
     }
     this.lastWallMs = record[1];
+    const key = subKey(record[2]);
+    if (key < this.#past.keptFrom) {
+      this.totals.sealedSession++;
+      return;
+    }
     switch (record[0]) {
       case recordKind.sessionCreated:
-        this.#sessionCreated(position, record);
+        this.#sessionCreated(position, key, record);
         break;
       case recordKind.offersViewed:
-        this.#offersViewed(record);
+        this.#offersViewed(key, record);
         break;
       case recordKind.offerClicked:
-        this.#offerClicked(record);
+        this.#offerClicked(key, record);
         break;
       case recordKind.revenueConfirmed:
       case recordKind.revenueReversed:
-        this.#revenueSettled(record);
+        this.#revenueSettled(key, record);
         break;
     }
   }
 
-  #sessionCreated(position: number, [, wallMs, sub, tag, , device, metadata]: SessionCreated): void {
-    const key = subKey(sub);
+  #sessionCreated(position: number, key: SubKey, [, wallMs, sub, tag, , device, metadata]: SessionCreated): void {
     if (this.#find(key) !== null) {
       this.totals.repeatedSession++;
       return;
@@ -186,13 +209,15 @@ export class LedgerFold {
     const session = { key, position, experiment, device, views: 0, shown: [], clicked: [], lastEventMs: wallMs };
     this.sessions.set(key, session);
     if (metadata !== null) this.#past.keepMetadata(position, metadata);
-    const change = this.#day(experiment, dayOf(createdMs), device);
+    const day = dayOf(createdMs);
+    const change = this.#day(experiment, day, device);
     change.sessions++;
+    this.segments.set(this.segment, Math.max(day, this.segments.get(this.segment) ?? 0));
     this.#cohort(change).push(session);
   }
 
-  #offersViewed([, wallMs, sub, , offerIds]: OffersViewed): void {
-    const session = this.#find(subKey(sub));
+  #offersViewed(key: SubKey, [, wallMs, sub, , offerIds]: OffersViewed): void {
+    const session = this.#find(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;
@@ -207,8 +232,8 @@ export class LedgerFold {
     this.sessions.set(session.key, session);
   }
 
-  #offerClicked([, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
-    const session = this.#find(subKey(sub));
+  #offerClicked(key: SubKey, [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
+    const session = this.#find(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;
@@ -232,10 +257,10 @@ export class LedgerFold {
   }
 
   /** A confirmation or a reversal (D11). It may bring a click that nothing else has (D10). */
-  #revenueSettled(record: RevenueConfirmed | RevenueReversed): void {
+  #revenueSettled(key: SubKey, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = confirmationOf(record);
     const { sub, offerId, txid } = confirmation;
-    const session = this.#find(subKey(sub));
+    const session = this.#find(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;

@@ -1,26 +1,29 @@
 import { renameSync } from 'node:fs';
+import type { AnalyticsFiles } from './analytics-files.ts';
 import { dropAnalyticsDatabase } from './analytics-schema.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import { LedgerFollower } from './ledger-follower.ts';
 
 export interface RebuildOptions {
-  readonly ledgerFolder: string;
-  /** The store to be replaced, if it exists. Nobody may have it open. */
-  readonly storeFile: string;
+  /** Nobody may have the store open that is to be replaced, if there is one. */
+  readonly files: AnalyticsFiles;
   /** Position of the last record of the ledger. */
   readonly upToPosition: number;
   /** Told how many more records were folded, after each batch. */
   readonly onFolded?: (records: number) => void;
+  /** Told, in words, what the figures will leave out. */
+  readonly onMissing: (what: string) => void;
 }
 
 /**
- * Derives the analytics store from the ledger's records alone, beside the one there is, and then puts it in its place. An
+ * Derives the analytics store from the ledger's records and the sealed figures alone, beside the one there is, and then puts it in its place. An
  * end at any moment leaves the old store, the new one, or none, which the service's next start derives by itself.
  */
-export function rebuildStore({ ledgerFolder, storeFile, upToPosition, onFolded }: RebuildOptions): FoldTotals {
+export function rebuildStore({ files, upToPosition, onFolded, onMissing }: RebuildOptions): FoldTotals {
+  const { storeFile } = files;
   const fresh = `${storeFile}.rebuilt`;
   dropAnalyticsDatabase(fresh);
-  const follower = new LedgerFollower(ledgerFolder, fresh, () => {});
+  const follower = new LedgerFollower({ ...files, storeFile: fresh }, onMissing);
   let totals: FoldTotals;
   try {
     for (let folded = follower.foldedPosition; folded < upToPosition; folded = follower.foldedPosition) {

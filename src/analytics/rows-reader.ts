@@ -64,7 +64,8 @@ export class RowsReader {
    * day is read that may hold one of the first.
    */
   #ofTag(query: RowsQuery): StoredSession[] {
-    const { referrerTag, fromDay, toDay, afterPosition: after, limit } = query;
+    const { referrerTag, toDay, afterPosition: after, limit } = query;
+    const fromDay = Math.max(query.fromDay, this.#sessions.keptFromDay);
     const experiment = referrerTag === null ? undefined : this.#sessions.experiment(query, referrerTag);
     if (experiment === undefined) return [];
     let found: StoredSession[] = [];

@@ -3,6 +3,7 @@ import type { Payout } from '../confirmations/confirmation.ts';
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { decodeOfferNumbers } from './offer-numbers.ts';
 import type { RevenuePast } from './revenue-fold.ts';
+import type { StoreRetention } from './store-retention.ts';
 
 /** A click that counted, as confirmations need it. */
 export interface StoredClick {
@@ -15,6 +16,7 @@ type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number
 
 /** Clicks and payouts as the store has them. Confirmations are rare: nothing is cached. */
 export class StoredRevenue implements RevenuePast {
+  readonly #retention: Pick<StoreRetention, 'keeps'>;
   readonly #session: Statement<[Uint8Array], SessionRow>;
   readonly #offer: Statement<[string], number>;
   readonly #click: Statement<[number, number], [lender: number, clickedMs: number]>;
@@ -22,7 +24,8 @@ export class StoredRevenue implements RevenuePast {
   readonly #sessionMicros: Statement<[number], number>;
   readonly #payout: Statement<[number, number, string], PayoutRow>;
 
-  constructor(database: Database) {
+  constructor(database: Database, retention: Pick<StoreRetention, 'keeps'>) {
+    this.#retention = retention;
     this.#session = database
       .prepare<[Uint8Array], SessionRow>('SELECT position, shown FROM session WHERE sub = ?')
       .raw();
@@ -68,7 +71,7 @@ export class StoredRevenue implements RevenuePast {
   }
 
   #knownOf({ sub, offerId, txid }: AskedPayout): KnownPayout {
-    const session = this.#session.get(sub);
+    const session = this.#retention.keeps(sub) ? this.#session.get(sub) : undefined;
     if (session === undefined) return nothingKnown;
     const [position, shown] = session;
     const sessionMicros = this.sessionMicros(position);

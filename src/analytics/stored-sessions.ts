@@ -3,6 +3,7 @@ import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
 import type { CohortQuery, Figures } from './analytics.ts';
 import type { LenderTally } from './lender-tally.ts';
+import type { StoreRetention } from './store-retention.ts';
 
 type SessionColumns = [
   experiment: number,
@@ -31,13 +32,15 @@ type SessionRevenue = Pick<Figures, 'attributedMicros' | 'confirmedMicros'>;
 
 /** Finds experiments, sessions and their revenue in the store, for whoever answers questions from it. */
 export class StoredSessions {
+  readonly #retention: Pick<StoreRetention, 'keptFromDay'>;
   readonly #experiment: Statement<[number, number, number, string], number>;
   readonly #experimentOf: Statement<[number], ExperimentRow>;
   readonly #session: Statement<[Uint8Array], SessionColumns>;
   readonly #clicks: Statement<[number], ClickRow>;
   readonly #lenderName: Statement<[number], string>;
 
-  constructor(database: Database) {
+  constructor(database: Database, retention: Pick<StoreRetention, 'keptFromDay'>) {
+    this.#retention = retention;
     this.#experiment = database
       .prepare<[number, number, number, string], number>(
         'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
@@ -63,16 +66,23 @@ export class StoredSessions {
     return this.#experiment.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);
   }
 
+  /** The first day whose sessions are kept. */
+  get keptFromDay(): number {
+    return this.#retention.keptFromDay;
+  }
+
   referrerTag(experiment: number): string {
     const [, , , tag] = this.#experimentOf.get(experiment)!;
     return tag;
   }
 
+  /** Undefined for one that never was, and for one that is no longer kept. */
   find(sub: Uint8Array): StoredSession | undefined {
+    const day = dayOf(decodeSubId(sub).createdMs);
+    if (day < this.#retention.keptFromDay) return undefined;
     const columns = this.#session.get(sub);
     if (columns === undefined) return undefined;
     const [experiment, position, device, views, clicks, lastEventMs] = columns;
-    const day = dayOf(decodeSubId(sub).createdMs);
     return { sub, day, experiment, position, device, views, clicks, lastEventMs };
   }
 

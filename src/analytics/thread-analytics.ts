@@ -20,13 +20,14 @@ import {
   type SummaryFigures,
   type SummaryQuery,
 } from './analytics.ts';
+import type { AnalyticsFiles } from './analytics-files.ts';
 import type { FoldTotals } from './ledger-fold.ts';
+import type { SealOutcome } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
 
 export interface ThreadAnalyticsOptions {
-  readonly ledgerFolder: string;
-  /** The SQLite file; its `-wal` and `-shm` lie beside it. Its folder exists. */
-  readonly storeFile: string;
+  /** The folder of the store's file exists. */
+  readonly files: AnalyticsFiles;
   readonly log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** The thread died and will be started again. */
   readonly onCrash?: (error: Error) => void;
@@ -40,6 +41,12 @@ export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
   durable(position: number): void;
   /** How many records counted nothing, and why. Rejects as `summary` does. */
   totals(): Promise<FoldTotals>;
+  /**
+   * Gives up the sessions created before a day (day number), once all that was appended before is counted: their daily
+   * counters are sealed, they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the
+   * same, and may be asked for again.
+   */
+  seal(keptFromDay: number, wallMs: number): Promise<SealOutcome>;
 }
 
 /** Starts the thread; resolves once it takes questions. Rejects when the store cannot be opened, leaving nothing running. */
@@ -93,6 +100,10 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#progress.foldedPosition;
   }
 
+  get keptFromDay(): number {
+    return this.#progress.keptFromDay;
+  }
+
   get healthy(): boolean {
     return this.#state === 'up';
   }
@@ -133,6 +144,10 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#ask({ kind: 'totals' }) as Promise<FoldTotals>;
   }
 
+  seal(keptFromDay: number, wallMs: number): Promise<SealOutcome> {
+    return this.#ask({ kind: 'seal', keptFromDay, wallMs }) as Promise<SealOutcome>;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -171,8 +186,8 @@ class AggregatorThread implements ThreadAnalytics {
 
   /** `failed` is called instead of a restart when the thread ends before it was ready. */
   #start(ready?: () => void, failed?: (error: Error) => void): void {
-    const { ledgerFolder, storeFile, onCrash, onRebuild } = this.#options;
-    const setup: AggregatorSetup = { ledgerFolder, storeFile, progress: this.#progress.buffer };
+    const { files, onCrash, onRebuild } = this.#options;
+    const setup: AggregatorSetup = { files, progress: this.#progress.buffer };
     const startedAt = this.#progress.foldedPosition;
     let cause: Error | null = null;
     this.#state = 'starting';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import process from 'node:process';
 import { Command } from 'commander';
+import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { rebuildStore } from '../analytics/rebuild-store.ts';
 import { lockFolder } from '../events/folder-lock.ts';
 import { checkWithProgress } from './check-with-progress.ts';
@@ -26,7 +27,8 @@ function rebuildCommand(): Command {
   return new Command('rebuild')
     .summary('derive every figure again from the ledger')
     .description(
-      'Checks the ledger, derives every figure again from its records, and replaces the analytics store with the outcome.\n' +
+      'Checks the ledger, derives every figure again from its records and from the sealed figures of days whose records were\n' +
+        'given up (SVC_RETENTION_DAYS), and replaces the analytics store with the outcome.\n' +
         'The service must be stopped. It never needs this by itself: a store that is damaged, gone or of another version is\n' +
         'derived again at its start. Killed at any moment, it can be run again.',
     )
@@ -51,11 +53,13 @@ function rebuild(): void {
     if (tornBytes > 0) {
       say(`The ledger ends in ${tornBytes} bytes that are no whole record; the next start of the service cuts them.`);
     }
-    const storeFile = join(dataDir, 'analytics.sqlite');
+    const files = analyticsFiles(dataDir);
+    const { storeFile } = files;
     const replaced = existsSync(storeFile);
     const bar = progressBar(process.stderr, { total: records, unit: 'records' });
     const onFolded = (more: number): void => bar.advance(more);
-    const run = () => rebuildStore({ ledgerFolder, storeFile, upToPosition: position, onFolded });
+    const onMissing = (what: string): void => say(`marketplace: ${what}; the figures leave them out`);
+    const run = () => rebuildStore({ files, upToPosition: position, onFolded, onMissing });
     const { records: folded, ...leftOut } = whileShown(bar, run);
     printResult(`${replaced ? 'rebuilt' : 'built'} ${storeFile} from ${folded} records`);
     for (const [reason, count] of Object.entries(leftOut)) if (count > 0) say(`  ${count} counted nothing: ${reason}`);

@@ -55,6 +55,7 @@ function settingTexts(config: Config): { readonly [Name in SettingName]: string 
     SVC_LISTENER: config.listener,
     SVC_MATCHER_THREADS: config.matcher.kind === 'in_thread' ? '0' : String(config.matcher.threads),
     SVC_DURABILITY: config.durability,
+    SVC_RETENTION_DAYS: config.retentionDays === null ? '(for ever)' : String(config.retentionDays),
     SVC_MAX_SESSIONS: String(config.sessions.max),
     SVC_SESSION_TTL_SECONDS: String(config.sessions.ttlMs / 1000),
     SVC_LIMIT_REQUESTS_PER_MINUTE: String(config.limits.requestsPerMinute),

@@ -25,6 +25,7 @@ export async function serve(config: Config): Promise<void> {
     secretFile: config.secretFile,
     catalogs: personalLoanCatalogs(config.catalog.kind === 'file' ? config.catalog.path : undefined),
     durability: config.durability,
+    retentionDays: config.retentionDays,
     matcher: config.matcher,
     sessions: config.sessions,
     limits: config.limits,

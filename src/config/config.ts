@@ -25,6 +25,8 @@ export interface Config {
   readonly catalog: CatalogChoice;
   readonly matcher: MatcherChoice;
   readonly durability: Durability;
+  /** How many days back sessions and the ledger are kept; null: for ever. */
+  readonly retentionDays: number | null;
   readonly sessions: {
     /** Live sessions held at most; beyond it, 503. */
     readonly max: number;
@@ -121,6 +123,7 @@ export function loadConfig(
     catalog: catalog === undefined ? { kind: 'example' } : { kind: 'file', path: resolve(machine.folder, catalog) },
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
     durability: choiceSetting(env, 'SVC_DURABILITY', durabilities) ?? 'fsync',
+    retentionDays: wholeNumberSetting(env, 'SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
     sessions: {
       max: wholeNumberSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionsHeldMax) ?? sessionsFitting,
       ttlMs: (wholeNumberSetting(env, 'SVC_SESSION_TTL_SECONDS', 1, ttlSecondsMax) ?? ttlSecondsMax) * 1000,

@@ -30,7 +30,11 @@ export function judgeConfirmation(confirmation: Confirmation, past: Confirmation
   if (first !== null) return isSame(first, confirmation) ? 'repeated' : 'conflict';
 
   const clickedMs = past.clickedMs ?? confirmation.click?.clickedMs ?? null;
-  if (clickedMs === null || !past.shown || clickedMs < createdMs) return 'click_unknown';
+  if (clickedMs === null || !past.shown || clickedMs < createdMs) {
+    // Of a session so old that no click on it is still accepted, nothing may be kept.
+    const lastMs = createdMs + bounds.clickAttributedMs + bounds.confirmationAcceptedMs;
+    return nowMs > lastMs ? 'too_late' : 'click_unknown';
+  }
   if (clickedMs - createdMs > bounds.clickAttributedMs) return 'click_late';
 
   if (status === 'reversed') {

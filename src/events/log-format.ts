@@ -95,6 +95,21 @@ export function frameCrc(sequence: number, previousCrc: number, payload: Uint8Ar
   return crc32(payload, crc32(chainScratch));
 }
 
+/** A marked frame, and its CRC, which the next one names. For those who write seldom: the log lays its frames out in place. */
+export function encodeFrame(
+  payload: Uint8Array,
+  sequence: number,
+  previousCrc: number,
+): { readonly bytes: Buffer; readonly crc: number } {
+  const crc = frameCrc(sequence, previousCrc, payload);
+  const bytes = Buffer.alloc(frameHeadBytes + markBytes + payload.length);
+  bytes.writeUInt32BE(markBit + payload.length, 0);
+  bytes.writeUInt32BE(crc, 4);
+  writeChain(bytes, frameHeadBytes, sequence, previousCrc);
+  bytes.set(payload, frameHeadBytes + markBytes);
+  return { bytes, crc };
+}
+
 /** What a marked frame writes down of its place in the chain: sequence u64, previous CRC u32. */
 export function writeChain(target: Buffer, at: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), at);

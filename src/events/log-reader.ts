@@ -60,6 +60,11 @@ export class LogReader {
     return { position: this.#position, segment: this.#first, offset: this.#offset, crc: this.#crc };
   }
 
+  /** First sequence of the segment that the last record visited, or the one being visited, lies in. */
+  get segment(): number {
+    return this.#first;
+  }
+
   /**
    * Visits the records that follow, in order, and returns how many there were: up to `maxRecords`, and none beyond
    * `upToPosition`, which must be durable. A record whose visit throws counts as not read. Bytes inside a record are views

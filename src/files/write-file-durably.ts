@@ -1,13 +1,25 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Writes a whole file so that after a power cut it is there in full or not at all: temporary name, sync, rename, sync of the folder. */
-export function writeFileDurably(path: string, content: string | Uint8Array, mode = 0o644): void {
+/**
+ * Writes a whole file so that after a power cut it is there in full or not at all: temporary name, sync, rename, sync of the
+ * folder. Content too large for memory comes in pieces. Throws the error of the system, or of what makes the pieces; then the
+ * file is as it was.
+ */
+export function writeFileDurably(
+  path: string,
+  content: string | Uint8Array | Generator<Uint8Array, void>,
+  mode = 0o644,
+): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, 'w', mode);
   try {
-    writeFileSync(file, content);
+    if (typeof content === 'string' || content instanceof Uint8Array) writeFileSync(file, content);
+    else for (const piece of content) writeFileSync(file, piece);
     fsyncSync(file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

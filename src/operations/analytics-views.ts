@@ -34,6 +34,8 @@ export interface SummaryView extends FiguresView {
   readonly rev_per_session_matured: number | null;
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, FiguresView>>;
+  /** Sessions of earlier dates are no longer kept one by one: they are in the figures of a tag, not in those of ids. */
+  readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
 }
 
@@ -66,6 +68,7 @@ export interface PageView<Granularity extends 'daily' | 'row', Item> {
   readonly granularity: Granularity;
   readonly date_from: string;
   readonly date_to: string;
+  readonly sessions_kept_from: string | null;
   readonly data: readonly Item[];
   readonly has_more: boolean;
   readonly next_cursor: string | null;
@@ -74,21 +77,25 @@ export interface PageView<Granularity extends 'daily' | 'row', Item> {
 export type DailyView = PageView<'daily', DayView>;
 export type RowsView = PageView<'row', RowView>;
 
-/** First and last day of the answer (day numbers). */
+/** What an answer covers, as day numbers. */
 export interface Window {
   readonly fromDay: number;
   readonly toDay: number;
 }
 
-export function summaryView(referrerTag: string | null, window: Window, figures: SummaryFigures): SummaryView {
+/** The same, and from which day on single sessions are kept; 0 when all are. */
+export interface Coverage extends Window {
+  readonly keptFromDay: number;
+}
+
+export function summaryView(referrerTag: string | null, covered: Coverage, figures: SummaryFigures): SummaryView {
   const { matured } = figures;
   return {
     referrer_tag: referrerTag,
     ...figuresView(figures),
     top_lenders: figures.topLenders.map(lenderView),
     granularity: 'summary',
-    date_from: isoDate(window.fromDay),
-    date_to: isoDate(window.toDay),
+    ...coverageView(covered),
     ids_outside_dates: figures.subsOutsideDates,
     sessions_matured: matured.sessions,
     rev_per_session_matured:
@@ -102,15 +109,14 @@ export function summaryView(referrerTag: string | null, window: Window, figures:
 export function pageView<Granularity extends 'daily' | 'row', Item>(
   granularity: Granularity,
   referrerTag: string | null,
-  window: Window,
+  covered: Coverage,
   data: readonly Item[],
   nextCursor: string | null,
 ): PageView<Granularity, Item> {
   return {
     referrer_tag: referrerTag,
     granularity,
-    date_from: isoDate(window.fromDay),
-    date_to: isoDate(window.toDay),
+    ...coverageView(covered),
     data,
     has_more: nextCursor !== null,
     next_cursor: nextCursor,
@@ -137,6 +143,11 @@ export function rowView(row: SessionRow): RowView {
     last_event_at: isoTimestamp(row.lastEventMs),
     lenders: row.lenders.map(lenderView),
   };
+}
+
+function coverageView({ fromDay, toDay, keptFromDay }: Coverage) {
+  const sessionsKeptFrom = keptFromDay === 0 ? null : isoDate(keptFromDay);
+  return { date_from: isoDate(fromDay), date_to: isoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }
 
 function figuresView(figures: Figures): FiguresView {

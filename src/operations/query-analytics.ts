@@ -75,7 +75,8 @@ export async function queryAnalytics(
     if (window === null) return invalidRequest('date_from');
     return whenAvailable(async () => {
       const figures = await ports.analytics.summary({ ...filter, ...window, today });
-      return summaryView(filter.referrerTag, window, figures);
+      const { keptFromDay } = ports.analytics;
+      return summaryView(filter.referrerTag, { ...window, keptFromDay }, figures);
     });
   }
 
@@ -109,7 +110,8 @@ async function daysOf(
   const days = await analytics.daily({ ...filter, fromDay, toDay, today });
   const after = toDay + 1 - place.fromDay;
   const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
-  return pageView('daily', filter.referrerTag, place, days.map(dayView), next);
+  const { keptFromDay } = analytics;
+  return pageView('daily', filter.referrerTag, { ...place, keptFromDay }, days.map(dayView), next);
 }
 
 async function rowsOf(
@@ -121,7 +123,8 @@ async function rowsOf(
   const { fromDay, toDay, after: afterPosition } = place;
   const { rows, next } = await analytics.rows({ ...filter, fromDay, toDay, afterPosition, limit });
   const cursor = next === null ? null : pageCursors.issue('row', filter, { ...place, after: next });
-  return pageView('row', filter.referrerTag, place, rows.map(rowView), cursor);
+  const { keptFromDay } = analytics;
+  return pageView('row', filter.referrerTag, { ...place, keptFromDay }, rows.map(rowView), cursor);
 }
 
 async function whenAvailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { AggregatorSetup } from '../../src/analytics/aggregator-protocol.ts';
+import { type AnalyticsFiles, analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import { SharedProgress } from '../../src/analytics/shared-progress.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
@@ -38,14 +39,14 @@ function* ledger(): Generator<LedgerRecord, void> {
 
 describe('aggregator crash', () => {
   let folder: string;
-  let ledgerFolder: string;
+  let files: AnalyticsFiles;
   let records: number;
   const model = new AnalyticsModel();
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'aggregator-crash-'));
-    ledgerFolder = join(folder, 'ledger');
-    const log = await openEventLog({ folder: ledgerFolder, shard: 0, durability: 'write' });
+    files = analyticsFiles(folder);
+    const log = await openEventLog({ folder: files.ledgerFolder, shard: 0, durability: 'write' });
     for (const record of ledger()) {
       model.record(record);
       // One in some hundreds is waited for, so that what is pending stays within the log's bounds.
@@ -61,7 +62,7 @@ describe('aggregator crash', () => {
 
   async function assertFigures(storeFile: string): Promise<void> {
     const log = { durablePosition: records, appendedPosition: records, healthy: true };
-    const analytics = await startThreadAnalytics({ ledgerFolder, storeFile, log });
+    const analytics = await startThreadAnalytics({ files: { ...files, storeFile }, log });
     try {
       for (const tag of ['tag-0', 'tag-1', 'tag-2']) {
         const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;
@@ -82,7 +83,7 @@ describe('aggregator crash', () => {
         process.execPath,
         [
           fileURLToPath(new URL('children/aggregating-process.ts', import.meta.url)),
-          ledgerFolder,
+          folder,
           storeFile,
           '700',
           `${records}`,
@@ -117,7 +118,7 @@ describe('aggregator crash', () => {
     progress.durablePosition = records;
     let ended = 0;
     while (progress.foldedPosition < records) {
-      const workerData: AggregatorSetup = { ledgerFolder, storeFile, progress: progress.buffer };
+      const workerData: AggregatorSetup = { files: { ...files, storeFile }, progress: progress.buffer };
       const worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), { workerData });
       const exited = once(worker, 'exit');
       const reached = progress.foldedPosition;

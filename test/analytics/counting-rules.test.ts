@@ -316,6 +316,7 @@ describe('counting rules', () => {
       { ...folded.store.totals() },
       {
         records: wrong.length + 2,
+        sealedSession: 0,
         malformed: wrong.length,
         unknownSession: 0,
         repeatedSession: 0,

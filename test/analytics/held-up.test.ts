@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'better-sqlite3';
+import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
@@ -20,9 +21,9 @@ const growthMax = 24 * 1024 * 1024;
 test('an aggregator that is held up catches up, and nothing waits for it in memory', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'held-up-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const [ledgerFolder, storeFile] = [join(folder, 'ledger'), join(folder, 'analytics.sqlite')];
-  const log = await openEventLog({ folder: ledgerFolder, shard: 0, durability: 'write' });
-  const analytics = await startThreadAnalytics({ ledgerFolder, storeFile, log });
+  const files = analyticsFiles(folder);
+  const log = await openEventLog({ folder: files.ledgerFolder, shard: 0, durability: 'write' });
+  const analytics = await startThreadAnalytics({ files, log });
   t.after(async () => {
     await analytics.close();
     await log.close();
@@ -39,7 +40,7 @@ test('an aggregator that is held up catches up, and nothing waits for it in memo
   assert.equal((await analytics.totals()).records, 1_000);
 
   // Somebody else has the store's lock, as a backup might: nothing can be committed.
-  const blocker = new Database(storeFile);
+  const blocker = new Database(files.storeFile);
   t.after(() => blocker.close());
   blocker.exec('BEGIN IMMEDIATE');
   await append(1_000);

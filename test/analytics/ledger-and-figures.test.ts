@@ -1,15 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { dayOf } from '../../src/domain/calendar.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { decodeSubId } from '../../src/sessions/sub-id.ts';
 import { plain } from '../events/log-fixture.ts';
 import { AnalyticsModel } from '../support/analytics-model.ts';
-import { arbitraryRecord, everyQuery } from '../support/arbitrary-ledger.ts';
+import { arbitraryRecord, arbitraryToday, everyQuery } from '../support/arbitrary-ledger.ts';
 import { LedgerAndFigures } from './ledger-and-figures.ts';
 
-/** What has been appended, in order; the figures follow from it. */
+/** What has been appended, in order, and what was given up when that far was folded: the figures follow from it. */
 interface Model {
   records: LedgerRecord[];
+  readonly seals: { readonly position: number; readonly keptFromDay: number }[];
+}
+
+/** The figures when so many records are folded. Those of sealed days are what they were when they were sealed. */
+function figuresOf({ records, seals }: Model, folded: number): AnalyticsModel {
+  const figures = new AnalyticsModel();
+  const last = seals.at(-1) ?? { position: 0, keptFromDay: 0 };
+  let next = 0;
+  for (const [index, record] of records.slice(0, Math.max(folded, last.position)).entries()) {
+    while (seals[next] !== undefined && seals[next]!.position <= index) figures.seal(seals[next++]!.keptFromDay);
+    if (index < folded || dayOf(decodeSubId(record[2]).createdMs) < last.keptFromDay) figures.record(record);
+  }
+  figures.seal(last.keptFromDay);
+  return figures;
 }
 
 interface Command extends fc.AsyncCommand<Model, LedgerAndFigures> {}
@@ -18,11 +34,14 @@ function command(name: string, run: Command['run']): Command {
   return { check: () => true, run, toString: () => name };
 }
 
-function assertFigures(real: LedgerAndFigures, { records }: Model): void {
-  const model = new AnalyticsModel();
-  for (const record of records.slice(0, real.folded)) model.record(record);
-  for (const query of everyQuery(records)) assert.deepEqual(real.follower.summary(query), model.summary(query));
-  assert.equal(real.follower.totals().records, real.folded);
+function assertFigures(real: LedgerAndFigures, model: Model): void {
+  const { records } = model;
+  const figures = figuresOf(model, real.folded);
+  const asOfMs = records[real.folded - 1]?.[1] ?? null;
+  for (const query of everyQuery(records)) {
+    assert.deepEqual(real.follower.summary(query), { ...figures.summary(query), asOfMs });
+  }
+  if (real.dropped === 0) assert.equal(real.follower.totals().records, real.folded);
 }
 
 const append = fc
@@ -62,6 +81,28 @@ const ask = fc.constant(
   }),
 );
 
+const seal = fc
+  .record({ age: fc.constantFrom(0, 1, 46, 46, 47), drops: fc.boolean(), prunes: fc.nat({ max: 2 }) })
+  .map(({ age, drops, prunes }) =>
+    command(`seal what is older than ${age} days${drops ? '' : ' and keep the ledger'}`, async ({ seals }, real) => {
+      real.fold(real.acknowledged);
+      const outcome = await real.seal(arbitraryToday - age, drops);
+      assert.ok(outcome.sealed);
+      const { keptFromDay } = outcome;
+      if (keptFromDay > (seals.at(-1)?.keptFromDay ?? 0)) seals.push({ position: real.folded, keptFromDay });
+      for (let i = 0; i < prunes; i++) real.prune();
+    }),
+  );
+
+const loseStore = fc.constant(
+  command('lose the store', async (model, real) => {
+    const { folded } = real;
+    real.loseStore();
+    real.fold(folded);
+    assertFigures(real, model);
+  }),
+);
+
 const keepStore = fc.constant(command('keep the store', async (_, real) => real.keepStore()));
 
 const crash = fc
@@ -78,10 +119,11 @@ const crash = fc
         return kind === 0 ? [0, 0] : kind === 1 ? [0, length] : [0, at % (length + 1)];
       };
       const safe = power ? real.powerSafe : real.acknowledged;
-      const recovered = await real.crash(power ? fate : null, storeToo);
-      assert.deepEqual(plain(recovered), plain(model.records.slice(0, recovered.length)));
-      assert.ok(recovered.length >= safe);
-      model.records = model.records.slice(0, recovered.length);
+      const { first, records } = await real.crash(power ? fate : null, storeToo);
+      const last = first - 1 + records.length;
+      assert.deepEqual(plain(records), plain(model.records.slice(first - 1, last)));
+      assert.ok(last >= safe);
+      model.records = model.records.slice(0, last);
       // Before anything more is folded they are right as far as they go.
       assertFigures(real, model);
     }),
@@ -92,21 +134,24 @@ const common = [append, append, append, foldSome, foldInterrupted, ask, keepStor
 // Without syncs a failed write and a power cut together may leave a log with a hole, which is refused, as it must be.
 for (const [durability, commands, numRuns] of [
   ['fsync', [...common, fail], 40],
+  ['fsync', [...common, fail, seal, seal, loseStore], 40],
   ['write', common, 20],
 ] as const) {
-  test(`figures are those of the records in the ledger, whatever dies when, with durability ${durability}`, async () => {
+  const sealing = commands.includes(seal) ? ' and days that are sealed' : '';
+  test(`figures are those of the records in the ledger, whatever dies when, with durability ${durability}${sealing}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands([...commands], { maxCommands: 30, size: 'max' }), async (steps) => {
         const real = await LedgerAndFigures.open(durability);
         try {
-          const model: Model = { records: [] };
+          const model: Model = { records: [], seals: [] };
           await fc.asyncModelRun(() => ({ model, real }), steps);
           await real.catchUp();
           assert.equal(real.acknowledged, model.records.length);
           real.fold(real.acknowledged);
           assertFigures(real, model);
-          // Figures are ahead of a ledger only if the ledger lost what it had called durable.
-          if (durability === 'fsync') assert.equal(real.rebuilds, 0);
+          // Figures are ahead of a ledger only if the ledger lost what it had called durable, and behind what is left of it
+          // only if the store had.
+          if (durability === 'fsync' && real.dropped === 0) assert.equal(real.rebuilds, 0);
         } finally {
           await real.close();
         }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
+import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { LedgerFollower, type SealOutcome } from '../../src/analytics/ledger-follower.ts';
+import { dropSegments } from '../../src/events/drop-segments.ts';
 import { LogUnavailable } from '../../src/events/event-log.ts';
 import type { FileEventLog } from '../../src/events/file-event-log.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
@@ -14,6 +16,11 @@ import { SimulatedLogFiles } from '../events/simulated-log-files.ts';
 
 const ledgerPath = '/ledger';
 
+export interface Recovered {
+  readonly first: number;
+  readonly records: readonly unknown[];
+}
+
 /**
  * A ledger on a simulated disk and the follower that makes figures of it, as one process holds them. The follower reads real
  * files, which are made to show what the disk shows, and keeps a real store.
@@ -21,9 +28,9 @@ const ledgerPath = '/ledger';
 export class LedgerAndFigures {
   readonly #durability: 'fsync' | 'write';
   readonly #folder = mkdtempSync(join(tmpdir(), 'ledger-and-figures-'));
-  readonly #ledgerFolder = join(this.#folder, 'ledger');
+  readonly #analytics = analyticsFiles(this.#folder);
+  readonly #ledgerFolder = this.#analytics.ledgerFolder;
   readonly #keptFolder = join(this.#folder, 'kept');
-  readonly #storeFile = join(this.#folder, 'analytics.sqlite');
   #files = new SimulatedLogFiles(new SimulatedDisk());
   #log!: FileEventLog;
   #follower!: LedgerFollower;
@@ -31,6 +38,8 @@ export class LedgerAndFigures {
   #healed: () => void = () => {};
   /** How often the figures had to be made again from the ledger's start. */
   rebuilds = 0;
+  /** Segments of the ledger that were given up. */
+  dropped = 0;
 
   private constructor(durability: 'fsync' | 'write') {
     this.#durability = durability;
@@ -100,6 +109,20 @@ export class LedgerAndFigures {
     this.#follower.fold(upToPosition);
   }
 
+  /** Gives up what is older than a day; all that was acknowledged must be folded. It may end before the ledger is touched. */
+  async seal(keptFromDay: number, drops: boolean): Promise<SealOutcome> {
+    const outcome = this.#follower.seal(keptFromDay, 0);
+    if (!outcome.sealed || !drops) return outcome;
+    // A sync of the folder may fail; what was removed then is the oldest all the same.
+    this.dropped += await dropSegments(this.#files, ledgerPath, outcome.ledgerFrom).catch(() => 1);
+    return outcome;
+  }
+
+  /** Removes some of the rows of what was given up. */
+  prune(): void {
+    if (this.#follower.mustPrune) this.#follower.prune();
+  }
+
   /** The follower dies in the middle of a batch that would have gone up to this position, and another takes over. */
   foldInterrupted(upToPosition: number, bytesReadable: number): void {
     this.#show(bytesReadable);
@@ -118,11 +141,20 @@ export class LedgerAndFigures {
     copyStore(this.#folder, this.#keptFolder);
   }
 
+  /** The store is gone, and derived again from what there is. */
+  loseStore(): void {
+    this.#follower.close();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#analytics.storeFile + suffix, { force: true });
+    rmSync(this.#keptFolder, { recursive: true, force: true });
+    this.#show();
+    this.#follow();
+  }
+
   /**
    * The process dies, with the power if there is a fate, and with what the store had not made durable if it is to go back
-   * to what was kept. Returns the records recovered by the next process.
+   * to what was kept. Returns the records recovered by the next process, and the position of the first of them.
    */
-  async crash(fate: Fate | null, storeToo: boolean): Promise<unknown[]> {
+  async crash(fate: Fate | null, storeToo: boolean): Promise<Recovered> {
     const { disk } = this.#files;
     const left = fate === null ? disk.copy() : disk.afterPowerCut(fate);
     this.#follower.close();
@@ -138,8 +170,9 @@ export class LedgerAndFigures {
     rmSync(this.#folder, { recursive: true });
   }
 
-  async #start(): Promise<unknown[]> {
+  async #start(): Promise<Recovered> {
     const records: unknown[] = [];
+    let first = 1;
     this.#log = await openEventLog({
       folder: ledgerPath,
       shard: 0,
@@ -147,14 +180,16 @@ export class LedgerAndFigures {
       segmentBytesMax: 700,
       healMs: 1,
       files: this.#files,
-      onRecord: (_position, record) => records.push(record),
+      onRecord: (position, record) => {
+        if (records.push(record) === 1) first = position;
+      },
       onTrouble: ({ kind }) => {
         if (kind === 'healed') this.#healed();
       },
     });
     this.#show();
     this.#follow();
-    return records;
+    return { first, records };
   }
 
   /** What it still does is done to a disk that nobody will look at again. */
@@ -164,7 +199,7 @@ export class LedgerAndFigures {
   }
 
   #follow(): void {
-    this.#follower = new LedgerFollower(this.#ledgerFolder, this.#storeFile, () => {
+    this.#follower = new LedgerFollower(this.#analytics, () => {
       this.rebuilds++;
       rmSync(this.#keptFolder, { recursive: true, force: true });
     });

@@ -3,6 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
@@ -10,8 +11,8 @@ import { createdRecord, subOf } from '../support/ledger-records.ts';
 test('a store that followed a ledger which went on differently is derived again, not left behind for ever', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-follower-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const ledgerFolder = join(folder, 'ledger');
-  const storeFile = join(folder, 'analytics.sqlite');
+  const files = analyticsFiles(folder);
+  const { ledgerFolder } = files;
   const reasons: string[] = [];
   /** The same positions in segments of the same name and length, with other sessions in them. */
   const write = async (serial: number, sessions: number): Promise<void> => {
@@ -22,7 +23,7 @@ test('a store that followed a ledger which went on differently is derived again,
     await log.close();
   };
   const recordsFolded = (upTo: number): number => {
-    const follower = new LedgerFollower(ledgerFolder, storeFile, (reason) => reasons.push(reason));
+    const follower = new LedgerFollower(files, (reason) => reasons.push(reason));
     follower.fold(upTo);
     const { records } = follower.totals();
     follower.close();

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { AnalyticsUnavailable, type SummaryQuery } from '../../src/analytics/analytics.ts';
+import { type AnalyticsFiles, analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import {
   startThreadAnalytics,
   type ThreadAnalytics,
@@ -32,14 +33,15 @@ const subs = Array.from({ length: 2_000 }, (_, serial) => subOf({ createdMs: noo
 
 describe('thread analytics', () => {
   let folder: string;
+  let files: AnalyticsFiles;
   let ledgerFolder: string;
   let storeFile: string;
   const toClose: { close(): Promise<void> }[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'thread-analytics-'));
-    ledgerFolder = join(folder, 'ledger');
-    storeFile = join(folder, 'analytics.sqlite');
+    files = analyticsFiles(folder);
+    ({ ledgerFolder, storeFile } = files);
   });
 
   afterEach(async () => {
@@ -64,7 +66,7 @@ describe('thread analytics', () => {
     log: ThreadAnalyticsOptions['log'],
     options: Partial<ThreadAnalyticsOptions> = {},
   ): Promise<ThreadAnalytics> {
-    const analytics = await startThreadAnalytics({ ledgerFolder, storeFile, log, ...options });
+    const analytics = await startThreadAnalytics({ files, log, ...options });
     toClose.push(analytics);
     return analytics;
   }
@@ -302,7 +304,8 @@ describe('thread analytics', () => {
 
   it('refuses to start when the store cannot be opened', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
-    await assert.rejects(startThreadAnalytics({ ledgerFolder, storeFile: join(folder, 'none', 'a'), log: logAt(1) }));
+    const nowhere = { ...files, storeFile: join(folder, 'none', 'a') };
+    await assert.rejects(startThreadAnalytics({ files: nowhere, log: logAt(1) }));
   });
 
   it('refuses a question with neither tag nor ids, and lives on', async () => {

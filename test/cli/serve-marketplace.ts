@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { keyFilePath } from '../../src/access/key-file.ts';
 
 export interface ServedMarketplace {
   readonly port: number;
@@ -13,23 +15,29 @@ export interface ServedMarketplace {
 }
 
 /** `marketplace serve` as a process of its own, on free ports and a data folder. Resolves when it serves. */
-export async function serveMarketplace(dataDir: string): Promise<ServedMarketplace> {
+export async function serveMarketplace(
+  dataDir: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<ServedMarketplace> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   const settings = { SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
   const server = spawn(fileURLToPath(new URL('../../bin/marketplace', import.meta.url)), ['serve'], {
-    env: { ...Object.fromEntries(inherited), ...settings, SVC_LOG_LEVEL: 'warn' },
+    env: { ...Object.fromEntries(inherited), ...settings, SVC_LOG_LEVEL: 'warn', ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(server, 'exit');
+  // On a folder of its first start it goes on to introduce itself.
+  const greeting = existsSync(keyFilePath(dataDir)) ? '' : String.raw`(?:.|\n)*curl`;
+  const serving = new RegExp(
+    String.raw`127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n${greeting}`,
+  );
   let printed = '';
   const ports = await new Promise<RegExpExecArray>((resolve, reject) => {
     server.once('error', reject);
     ended.then(() => reject(new Error(`the server ended before it served: ${printed}`)), reject);
     server.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
-      const found = /127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n(?:.|\n)*curl/.exec(
-        printed,
-      );
+      const found = serving.exec(printed);
       if (found !== null) resolve(found);
     });
   });

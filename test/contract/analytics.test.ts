@@ -52,6 +52,7 @@ atEveryDoor('GET /analytics', (door) => {
         rev_per_session_matured: 'null',
         rev_per_session_ci95: 'null',
         by_device: 'object',
+        sessions_kept_from: 'null',
         as_of: 'string',
       },
     );

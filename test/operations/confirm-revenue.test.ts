@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
+import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
@@ -59,8 +59,7 @@ class Bench {
     const storeFolder = temporaryFolder();
     afterwards(t, () => rmSync(storeFolder, { recursive: true }));
     const analytics = await startThreadAnalytics({
-      ledgerFolder: ledger.folder,
-      storeFile: join(storeFolder, 'analytics.sqlite'),
+      files: { ...analyticsFiles(storeFolder), ledgerFolder: ledger.folder },
       log: ledger.log,
     });
     afterwards(t, () => analytics.close());

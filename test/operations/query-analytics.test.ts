@@ -276,6 +276,7 @@ describe('the summary', () => {
       rev_per_session_matured: null,
       rev_per_session_ci95: null,
       by_device: {},
+      sessions_kept_from: null,
       as_of: null,
     });
   });

@@ -37,12 +37,19 @@ export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
   #position = 0;
+  #keptFromDay = 0;
+
+  /** Gives up the sessions created before a day: their figures are final, and they are in no answer that tells sessions apart. */
+  seal(keptFromDay: number): void {
+    this.#keptFromDay = Math.max(this.#keptFromDay, keptFromDay);
+  }
 
   record(record: LedgerRecord): void {
     const id = Buffer.from(record[2]).toString('hex');
     const session = this.#sessions.get(id);
     this.#asOfMs = record[1];
     this.#position++;
+    if (!this.#isKept(record[2])) return;
     if (record[0] === 1) {
       if (session === undefined) {
         this.#sessions.set(id, {
@@ -97,6 +104,10 @@ export class AnalyticsModel {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
   }
 
+  #isKept(sub: Uint8Array): boolean {
+    return dayOf(decodeSubId(sub).createdMs) >= this.#keptFromDay;
+  }
+
   summary(query: SummaryQuery): SummaryFigures {
     const all = { ...none };
     const matured = { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 };
@@ -109,6 +120,7 @@ export class AnalyticsModel {
       if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
       if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
       if (query.subs !== null && !query.subs.some((sub) => Buffer.from(sub).toString('hex') === id)) continue;
+      if (query.subs !== null && !this.#isKept(Buffer.from(id, 'hex'))) continue;
       const day = dayOf(createdMs);
       if (day < query.fromDay || day > query.toDay) {
         if (query.subs !== null) subsOutsideDates++;
@@ -173,7 +185,7 @@ export class AnalyticsModel {
       if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
       if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
       if (query.subs !== null && !query.subs.some((wanted) => Buffer.compare(wanted, sub) === 0)) continue;
-      if (day < query.fromDay || day > query.toDay) continue;
+      if (day < query.fromDay || day > query.toDay || !this.#isKept(sub)) continue;
       const clicks = [...session.clicks.values()];
       const { position, tag, device, metadata, views, lastEventMs } = session;
       const row = {

@@ -12,6 +12,8 @@ import {
 } from './ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
+/** The day of the youngest sessions. */
+export const arbitraryToday = dayOf(noon);
 const offers = ['a', 'b', 'c', 'd'];
 
 /** A few ids, so that records meet: of two accounts, both modes, several days, some created in another order than their ids. */
@@ -107,7 +109,7 @@ export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc
 
 /** Questions that between them look at every figure of what `arbitraryRecords` makes. */
 export function everyQuery(records: readonly LedgerRecord[]): SummaryQuery[] {
-  const today = dayOf(noon);
+  const today = arbitraryToday;
   const subs = [...new Map(records.map((record) => [Buffer.from(record[2]).toString('hex'), record[2]])).values()];
   const queries: SummaryQuery[] = [];
   for (const account of [1, 2]) {

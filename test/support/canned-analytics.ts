@@ -16,6 +16,7 @@ export const noFigures: Figures = { sessions: 0, views: 0, clicks: 0, attributed
  */
 export class CannedAnalytics implements Analytics {
   readonly foldedPosition = 0;
+  keptFromDay = 0;
   readonly healthy = true;
   asked: SummaryQuery | null = null;
   askedForRows: RowsQuery | null = null;

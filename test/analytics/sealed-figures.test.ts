@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { type SealedCounters, SealedFigures, SealingFailed } from '../../src/analytics/sealed-figures.ts';
+import type { SealedRecord } from '../../src/analytics/sealed-record.ts';
+import { LogDamaged } from '../../src/events/segment-reader.ts';
+
+/** Counters of one experiment with one day. */
+function counters(day: number, tag = 'tag-one'): SealedRecord[] {
+  return [
+    [12, [1, 1, 0, tag]],
+    [13, [day, 2, 30, 20, 10, 5_000_000, 4_000_000, '9223372036854775807']],
+    [14, [day, 'Lender of a', 10, 4_000_000]],
+  ];
+}
+
+describe('sealed figures', () => {
+  let root: string;
+  let folder: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'sealed-figures-'));
+    folder = join(root, 'sealed');
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const seal = (untilDay: number, ledgerFrom: number) =>
+    new SealedFigures(folder).seal(
+      { wallMs: untilDay * 1_000, untilDay, ledgerFrom },
+      counters(untilDay - 1) as unknown as SealedCounters,
+    );
+  const files = () => readdirSync(folder).map((name) => join(folder, name));
+
+  it('are none at first', () => {
+    const sealed = new SealedFigures(folder);
+    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom, [...sealed.records()]], [0, 1, []]);
+  });
+
+  it('are read back as they were sealed, one sealing after the other', () => {
+    seal(100, 7);
+    seal(101, 7);
+    const third = new SealedFigures(folder);
+    third.seal({ wallMs: 5, untilDay: 140, ledgerFrom: 900 }, []);
+    assert.deepEqual([third.keptFromDay, third.ledgerFrom], [140, 900]);
+    const sealed = new SealedFigures(folder);
+    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom], [140, 900]);
+    const expected = [
+      [11, 100_000, 0, 100, 7],
+      ...counters(99),
+      [15],
+      [11, 101_000, 100, 101, 7],
+      ...counters(100),
+      [15],
+      [11, 5, 101, 140, 900],
+      [15],
+    ];
+    assert.deepEqual([...sealed.records()], expected);
+    assert.deepEqual([...third.records()], expected);
+  });
+
+  it('hold many counters in pieces of bounded size', () => {
+    const tags = Array.from({ length: 3_000 }, (_, i) => `tag-${i}`);
+    const all = tags.flatMap((tag) => counters(9, tag));
+    new SealedFigures(folder).seal({ wallMs: 1, untilDay: 10, ledgerFrom: 1 }, all as unknown as SealedCounters);
+    assert.deepEqual([...new SealedFigures(folder).records()].slice(1, -1), all);
+  });
+
+  it('are refused when a byte of them is another one, or missing, wherever that is', () => {
+    seal(100, 7);
+    seal(101, 9);
+    for (const file of files()) {
+      const whole = readFileSync(file);
+      for (let at = 0; at < whole.length; at++) {
+        const changed = Buffer.from(whole);
+        changed[at]! ^= 1;
+        for (const [bytes, what] of [
+          [changed, 'changed'],
+          [whole.subarray(0, at), 'cut'],
+        ] as const) {
+          writeFileSync(file, bytes);
+          assert.throws(() => [...new SealedFigures(folder).records()], LogDamaged, `${file} ${what} at ${at}`);
+        }
+      }
+      writeFileSync(file, whole);
+    }
+  });
+
+  it('are refused when an older sealing is missing', () => {
+    for (const [day, from] of [
+      [100, 1],
+      [101, 1],
+      [102, 1],
+    ] as const) {
+      seal(day, from);
+    }
+    const [first, second] = files();
+    for (const file of [first!, second!]) {
+      const whole = readFileSync(file);
+      rmSync(file);
+      assert.throws(() => [...new SealedFigures(folder).records()], LogDamaged);
+      writeFileSync(file, whole);
+    }
+    assert.equal([...new SealedFigures(folder).records()].length, 15);
+  });
+
+  it('are refused when whole records are no sealing', () => {
+    for (const [what, records] of [
+      ['counters that end', [[14, [1, 'x', -1, 0]]]],
+      ['another kind', [[99]]],
+      ['an opening in the middle', [[11, 1, 0, 5, 1]]],
+      ['a sum beyond 64 bits', [[13, [1, 0, 1, 1, 1, 1, 1, '9223372036854775808']]]],
+    ] as const) {
+      rmSync(folder, { recursive: true, force: true });
+      const sealed = new SealedFigures(folder);
+      const wrong = records as unknown as SealedCounters;
+      assert.throws(() => sealed.seal({ wallMs: 1, untilDay: 10, ledgerFrom: 1 }, wrong), LogDamaged, what);
+    }
+  });
+
+  it('are not made when the system does not take them, and are when it does', () => {
+    writeFileSync(folder, 'a file where the folder is to be');
+    const sealed = new SealedFigures(join(folder, 'below'));
+    const sealing = { wallMs: 1, untilDay: 100, ledgerFrom: 8 };
+    assert.throws(() => sealed.seal(sealing, []), SealingFailed);
+    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom, [...sealed.records()]], [0, 1, []]);
+    rmSync(folder);
+    sealed.seal(sealing, []);
+    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom], [100, 8]);
+  });
+
+  it('leave nothing behind when their counters cannot be had', () => {
+    seal(100, 7);
+    const sealed = new SealedFigures(folder);
+    const broken = (function* (): SealedCounters {
+      yield [12, [1, 1, 0, 'tag-one']];
+      throw new Error('the store is damaged');
+    })();
+    assert.throws(() => sealed.seal({ wallMs: 1, untilDay: 101, ledgerFrom: 8 }, broken), /the store is damaged/);
+    assert.equal(files().length, 1);
+    assert.equal(sealed.keptFromDay, 100);
+  });
+
+  it('do not mind what a killed sealing has left', () => {
+    seal(100, 7);
+    writeFileSync(join(folder, '0000000000000006.log.new'), 'half');
+    seal(101, 8);
+    assert.equal(new SealedFigures(folder).keptFromDay, 101);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith('.new')),
+      [],
+    );
+  });
+});

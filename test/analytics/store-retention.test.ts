@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { RowsQuery } from '../../src/analytics/analytics.ts';
+import { SealedFigures } from '../../src/analytics/sealed-figures.ts';
+import { bounds } from '../../src/bounds.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { FoldedStore } from '../support/folded-store.ts';
+import { clickedRecord, confirmedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = dayOf(noon);
+const old = noon - 10 * dayMs;
+
+describe('store retention', () => {
+  let folded: FoldedStore;
+  let root: string;
+  let sealed: SealedFigures;
+
+  beforeEach(() => {
+    folded = new FoldedStore();
+    root = mkdtempSync(join(tmpdir(), 'store-retention-'));
+    sealed = new SealedFigures(join(root, 'sealed'));
+  });
+  afterEach(() => {
+    folded.close();
+    rmSync(root, { recursive: true });
+  });
+
+  const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
+  const byTag = { ...window, referrerTag: 'tag-one', subs: null };
+  const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
+
+  it('removes what is given up in pieces, and answers from the first moment as if all were gone', () => {
+    const count = 2 * bounds.sessionsPrunedAtOnce + 10;
+    const olds = Array.from({ length: count }, (_, serial) => subOf({ createdMs: old, serial }));
+    const young = subOf({ createdMs: noon, serial: count });
+    for (const sub of [...olds, young]) {
+      folded.fold(
+        createdRecord(sub, { metadata: '{"page":1}' }),
+        viewedRecord(sub, ['a', 'b']),
+        clickedRecord(sub, 'a'),
+        confirmedRecord(sub, 'a'),
+      );
+    }
+    const before = folded.store.summary({ ...byTag, today });
+    assert.deepEqual(
+      [before.sessions, before.clicks, before.confirmedMicros],
+      [count + 1, count + 1, (count + 1) * 40e6],
+    );
+    folded.store.seal(sealed, today, noon);
+    for (let pieces = 0; ; pieces++) {
+      assert.deepEqual(folded.store.summary({ ...byTag, today }), before);
+      assert.deepEqual(
+        folded.store.rows(rows).rows.map(({ sub }) => Buffer.from(sub)),
+        [young],
+      );
+      const byIds = folded.store.summary({ ...byTag, referrerTag: null, subs: [...olds.slice(-400), young], today });
+      assert.deepEqual([byIds.sessions, byIds.subsOutsideDates], [1, 0]);
+      const [given, kept] = folded.store.knownPayouts([
+        { sub: olds.at(-1)!, offerId: 'a', txid: 'tx-1' },
+        { sub: young, offerId: 'a', txid: 'tx-1' },
+      ]);
+      assert.deepEqual([given!.shown, given!.payout, kept!.shown], [false, null, true]);
+      if (!folded.store.mustPrune) {
+        assert.ok(pieces > 2);
+        break;
+      }
+      folded.store.prune();
+      // Whoever goes on after a crash finds what is left to do.
+      if (pieces === 0) folded.reopen();
+    }
+    assert.deepEqual(folded.store.summary({ ...byTag, today }), before);
+  });
+
+  it('counts no record of a session given up, whatever it tells', () => {
+    const [gone, never, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
+    folded.fold(createdRecord(gone!), viewedRecord(gone!, ['a']), createdRecord(young!));
+    const before = { ...folded.store.summary({ ...byTag, today }), asOfMs: 0 };
+    folded.store.seal(sealed, today, noon);
+    folded.fold(createdRecord(gone!), createdRecord(never!), viewedRecord(gone!, ['a']), clickedRecord(gone!, 'a'));
+    assert.deepEqual({ ...folded.store.summary({ ...byTag, today }), asOfMs: 0 }, before);
+    assert.equal(folded.store.totals().sealedSession, 4);
+    folded.fold(viewedRecord(young!, ['a']));
+    assert.equal(folded.store.summary({ ...byTag, today }).views, before.views + 1);
+  });
+
+  it('needs the ledger from the first segment on that tells of a session that is kept, though older ones follow', () => {
+    let position = 0;
+    const foldInto = (segment: number, ...records: readonly unknown[]) =>
+      folded.store.foldBatch((batch) => {
+        batch.segment = segment;
+        for (const record of records) batch.fold(++position, record);
+        return { position, segment, offset: position, crc: 0 };
+      });
+    const session = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
+    foldInto(1, session(1, old));
+    // The clock went ahead for a moment, in the same batch and in one of its own.
+    foldInto(20, session(2, old), session(3, noon), session(4, old));
+    foldInto(20, session(5, old));
+    foldInto(40, session(6, old));
+    folded.reopen();
+    folded.store.seal(sealed, today, noon);
+    assert.equal(sealed.ledgerFrom, 20);
+    foldInto(60, session(7, noon + dayMs));
+    folded.store.seal(sealed, today + 1, noon);
+    assert.equal(sealed.ledgerFrom, 60);
+    folded.store.seal(sealed, today + 2, noon);
+    assert.equal(sealed.ledgerFrom, 60);
+    assert.deepEqual([...sealed.records()].filter(([kind]) => kind === 11).length, 3);
+  });
+
+  it('keeps all there is until something is sealed, and never goes back', () => {
+    const sub = subOf({ createdMs: old, serial: 1 });
+    folded.store.seal(sealed, today, noon);
+    assert.deepEqual([folded.store.keptFromDay, sealed.keptFromDay], [0, 0]);
+    folded.fold(createdRecord(sub));
+    assert.equal(folded.store.mustPrune, false);
+    folded.store.seal(sealed, today - 20, noon);
+    assert.equal(folded.store.rows(rows).rows.length, 1);
+    folded.store.seal(sealed, today, noon);
+    folded.store.seal(sealed, today - 20, noon);
+    assert.deepEqual([folded.store.keptFromDay, sealed.keptFromDay], [today, today]);
+    assert.equal(folded.store.rows(rows).rows.length, 0);
+  });
+});

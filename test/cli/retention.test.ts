@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
+import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
+import { createMarketplace, type Marketplace, type Result } from '../../src/index.ts';
+import { figuresInStore } from '../support/figures-in-store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { serveMarketplace } from './serve-marketplace.ts';
+import { marketplaceOnFreshFolder } from './support.ts';
+
+const retentionDays = 140;
+const tags = ['variant-a', 'variant-b'];
+
+function ok<Value>(result: Result<Value>): Value {
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+/**
+ * A data folder with four lives of the service, each of which begins a segment of the ledger: sessions of two tags that were
+ * shown offers and clicked, at days 0, 3, 60 and 150, and confirmations of the older ones in the younger lives.
+ */
+async function lived(t: TestContext, startMs: number) {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  const clock = new ManualClock(startMs);
+  let key = '';
+  const subIds: string[][] = [];
+  const clickIds: string[] = [];
+  for (const day of [0, 3, 60, 150]) {
+    clock.advance(startMs + day * dayMs - clock.wallMs());
+    const marketplace = await createMarketplace({ dataDir: folder, clock, durability: 'write' });
+    key ||= marketplace.keys.create({ account: 'keeper', vertical: 'personal-loans', mode: 'live' }).key;
+    const partner = marketplace.partner(key);
+    const ofLife: string[] = [];
+    for (let serial = 0; serial < 6; serial++) {
+      const { sub_id } = ok(
+        await partner.createSession({ referrer_tag: tags[serial % 2]!, metadata: { day, serial } }),
+      );
+      ofLife.push(sub_id);
+      ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
+      const { offers } = ok(await partner.getMarketplace({ sub_id }));
+      const click = await marketplace.followClick(offers[serial % 3]!.click_url);
+      assert.ok(click.kind === 'redirect');
+      clickIds.push(click.clickId);
+      clock.advance(60_000);
+    }
+    subIds.push(ofLife);
+    // The first of each life is confirmed as long as that is possible, and once more than is kept of it.
+    const occurred_at = new Date(clock.wallMs()).toISOString();
+    const rows = [0, 6, 12].flatMap((index) => {
+      const click_id = clickIds[index];
+      const row = { txid: `tx-${day}`, amount: 40.25, status: 'funded', occurred_at } as const;
+      return click_id === undefined ? [] : [{ ...row, click_id }];
+    });
+    ok(await marketplace.confirmations.submit(rows));
+    ok(await partner.queryAnalytics({ referrer_tag: tags[0]! }));
+    await marketplace.close();
+  }
+  return { folder, run, clock, key, subIds, clickIds, store: join(folder, 'analytics.sqlite') };
+}
+
+/** Answers of the analytics over all dates, by whoever asks. */
+async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClock, ids: readonly string[]) {
+  const partner = marketplace.partner(key);
+  const dates = { date_from: isoDate(dayOf(clock.wallMs()) - 200), date_to: isoDate(dayOf(clock.wallMs())) };
+  const byTag = [];
+  const daily = [];
+  const rows = [];
+  for (const tag of tags) {
+    const {
+      sessions_kept_from: _,
+      as_of: __,
+      ...summary
+    } = ok(await partner.queryAnalytics({ referrer_tag: tag, ...dates }));
+    byTag.push(summary);
+    for (let cursor: string | undefined; ; ) {
+      const page = ok(
+        await partner.queryAnalytics({ granularity: 'daily', referrer_tag: tag, ...dates, ...(cursor && { cursor }) }),
+      );
+      daily.push(...page.data);
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+    }
+    rows.push(...ok(await partner.queryAnalytics({ granularity: 'row', referrer_tag: tag, ...dates })).data);
+  }
+  const byIds = ok(await partner.queryAnalytics({ sub_id_list: ids, ...dates }));
+  return { byTag, daily, rows, byIds };
+}
+
+/** The sealing begins when the service starts, and nothing waits for it. */
+async function untilGivenUp(folder: string, segments: number): Promise<void> {
+  const left = () => readdirSync(join(folder, 'ledger')).filter((name) => name.endsWith('.log')).length;
+  while (left() > segments) await pause(10);
+}
+
+test('what is older than the retention is given up, and no figure of a tag changes, nor when they are derived again', async (t) => {
+  const startMs = Date.UTC(2026, 0, 10, 12);
+  const { folder, run, clock, key, subIds, clickIds, store } = await lived(t, startMs);
+  const options = { dataDir: folder, clock, durability: 'write' } as const;
+  const all = subIds.flat();
+  const keeper = await createMarketplace(options);
+  const before = await figuresOf(keeper, key, clock, all);
+  await keeper.close();
+  assert.equal(before.rows.length, 24);
+  assert.equal(before.byIds.sessions_total, 24);
+  assert.equal(before.byIds.sessions_kept_from, null);
+  assert.equal(before.byTag[0]!.rev_confirmed, 6 * 40.25);
+
+  // Day 150: sessions of days 0 and 3 are older than 140 days.
+  const first = await createMarketplace({ ...options, retentionDays });
+  await untilGivenUp(folder, 2);
+  const after = await figuresOf(first, key, clock, all);
+  assert.deepEqual(after.byTag, before.byTag);
+  assert.deepEqual(after.daily, before.daily);
+  const kept = subIds.slice(2).flat();
+  assert.deepEqual(after.rows.map(({ sub_id }) => sub_id).sort(), kept.sort());
+  assert.equal(after.byIds.sessions_total, 12);
+  assert.equal(after.byIds.ids_outside_dates, 0);
+  assert.equal(after.byIds.sessions_kept_from, isoDate(dayOf(startMs) + 150 - retentionDays));
+
+  // What comes for a session given up is too late, and says so; a younger one is as it was.
+  const late = {
+    txid: 'tx-late',
+    amount: 1,
+    status: 'funded',
+    occurred_at: new Date(clock.wallMs()).toISOString(),
+  } as const;
+  const { results } = ok(
+    await first.confirmations.submit([
+      { ...late, click_id: clickIds[0]! },
+      { ...late, click_id: clickIds[19]! },
+    ]),
+  );
+  assert.deepEqual(results, [
+    { index: 0, outcome: 'rejected', reason: 'too_late' },
+    { index: 1, outcome: 'accepted' },
+  ]);
+  const settled = await figuresOf(first, key, clock, all);
+  await first.close();
+
+  const stored = figuresInStore(store);
+  assert.equal((stored.sessions as unknown[]).length, 12);
+  assert.equal((stored.clicks as unknown[]).length, 12);
+  assert.equal((stored.metadata as unknown[]).length, 12);
+  const rebuilt = await run('analytics', 'rebuild');
+  assert.equal(rebuilt.code, 0, rebuilt.stderr);
+  assert.doesNotMatch(rebuilt.stderr, /leave/);
+  assert.deepEqual(figuresInStore(store), stored);
+
+  // Without the store, and without the retention: what is given up stays so.
+  for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
+  const second = await createMarketplace(options);
+  assert.deepEqual(await figuresOf(second, key, clock, all), settled);
+  await second.close();
+
+  const { code, stdout } = await run('log', 'verify', join(folder, 'sealed'));
+  assert.deepEqual([code, /state +whole$/m.test(stdout)], [0, true]);
+});
+
+test('sealed figures that are lost are sealed once more, as long as the store has them', async (t) => {
+  const { folder, run, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
+  const sealed = join(folder, 'sealed');
+  await (await createMarketplace(options)).close();
+  const stored = figuresInStore(store);
+  rmSync(sealed, { recursive: true });
+  await (await createMarketplace(options)).close();
+  assert.equal(readdirSync(sealed).length, 1);
+  const rebuilt = await run('analytics', 'rebuild');
+  assert.equal(rebuilt.code, 0, rebuilt.stderr);
+  assert.deepEqual(figuresInStore(store), stored);
+
+  // Neither store nor sealed figures: nobody is told that all is well.
+  rmSync(sealed, { recursive: true });
+  const incomplete = await run('analytics', 'rebuild');
+  assert.equal(incomplete.code, 0);
+  assert.match(incomplete.stderr, /the ledger has no records 1 to \d+, .* the figures leave them out/);
+});
+
+test('damaged sealed figures are refused, naming the file, and the store stays as it is', async (t) => {
+  const { folder, run, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
+  await (await createMarketplace(options)).close();
+  const stored = figuresInStore(store);
+  const [name] = readdirSync(join(folder, 'sealed'));
+  const file = join(folder, 'sealed', name!);
+  const whole = readFileSync(file);
+  const damaged = Buffer.from(whole);
+  damaged[200]! ^= 1;
+  writeFileSync(file, damaged);
+  await assert.rejects(createMarketplace(options), (error: Error) => error.message.includes(file));
+  const refused = await run('analytics', 'rebuild');
+  assert.deepEqual([refused.code, refused.stderr.includes(file)], [3, true]);
+  assert.deepEqual(figuresInStore(store), stored);
+  writeFileSync(file, whole);
+  await (await createMarketplace(options)).close();
+  assert.deepEqual(figuresInStore(store), stored);
+});
+
+test('a sealing that the disk does not take is told of, and nothing is given up', async (t) => {
+  const { folder, clock, key, subIds } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
+  mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
+  const told = Promise.withResolvers<string>();
+  const logger = pino({ level: 'warn' }, { write: told.resolve });
+  const marketplace = await createMarketplace({ ...options, logger });
+  assert.match(await told.promise, /could not be given up yet/);
+  const { rows, byIds } = await figuresOf(marketplace, key, clock, subIds.flat());
+  assert.deepEqual([rows.length, byIds.sessions_total, byIds.sessions_kept_from], [24, 24, null]);
+  assert.deepEqual(marketplace.notReady(), []);
+  await marketplace.close();
+  assert.equal(readdirSync(join(folder, 'ledger')).length, 4);
+});
+
+test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
+  const days = 170;
+  const { folder, key, store } = await lived(t, Date.now() - days * dayMs);
+  const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
+  await untilGivenUp(folder, 2);
+  const [keptFrom, from] = [isoDate(dayOf(Date.now()) - 140), isoDate(dayOf(Date.now()) - 200)];
+  const url = `http://127.0.0.1:${server.port}/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
+  const ask = async (more = '') => {
+    const response = await fetch(url + more, { headers: { authorization: `Bearer ${key}` } });
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const summary = await ask();
+  const rows = await ask('&granularity=row');
+  await server.stop();
+  assert.deepEqual([summary.sessions_total, summary.sessions_kept_from], [12, keptFrom]);
+  assert.deepEqual([(rows.data as unknown[]).length, rows.sessions_kept_from], [6, keptFrom]);
+  assert.equal((figuresInStore(store).sessions as unknown[]).length, 12);
+});

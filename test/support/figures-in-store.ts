@@ -1,0 +1,54 @@
+import Database from 'better-sqlite3';
+import { decodeOfferNumbers } from '../../src/analytics/offer-numbers.ts';
+
+/**
+ * Everything a store says of sessions, clicks, payouts and counters, by names. The numbers that stand for names follow from
+ * the records a store was derived from, and how lists are cut into pieces from its batches: neither matters to any answer.
+ */
+export function figuresInStore(file: string): Record<string, unknown> {
+  const database = new Database(file, { readonly: true });
+  try {
+    database.defaultSafeIntegers();
+    const rows = (sql: string) => database.prepare<[], unknown[]>(sql).raw().all() as unknown[][];
+    const offers = new Map(rows('SELECT number, id FROM offer').map(([number, id]) => [Number(number), id]));
+    const tag = `account || ' ' || vertical || ' ' || test || ' ' || tag`;
+    const lists = new Map<unknown, string>();
+    for (const [list, subs] of rows(
+      `SELECT day || ' ' || ${tag}, subs FROM cohort_piece JOIN experiment ON number = experiment ORDER BY day, last_position`,
+    )) {
+      lists.set(list, (lists.get(list) ?? '') + (subs as Buffer).toString('hex'));
+    }
+    return {
+      keptFromDay: rows('SELECT kept_from_day FROM retention'),
+      progress: rows('SELECT position, segment, "offset", crc, last_wall_ms FROM progress'),
+      segments: rows('SELECT * FROM ledger_segment ORDER BY first'),
+      lists: [...lists].sort(),
+      sessions: rows(
+        `SELECT sub, ${tag}, position, device, views, clicks, last_event_ms, shown
+        FROM session JOIN experiment ON number = experiment ORDER BY sub`,
+      ).map(([sub, ...values]) => {
+        const shown = decodeOfferNumbers(values.pop() as Buffer | null).map((number) => offers.get(number));
+        return [(sub as Buffer).toString('hex'), ...values, shown];
+      }),
+      metadata: rows('SELECT * FROM session_metadata ORDER BY session'),
+      clicks: rows(
+        `SELECT session, id, name, clicked_ms, attributed_micros, confirmed_micros
+        FROM click JOIN offer ON offer.number = offer JOIN lender ON lender.number = lender ORDER BY session, id`,
+      ),
+      payouts: rows(
+        `SELECT session, id, txid, funded_micros, funded_ms, reversed_micros, reversed_ms
+        FROM payout JOIN offer ON number = offer ORDER BY session, id, txid`,
+      ),
+      days: rows(
+        `SELECT ${tag}, day, device, sessions, views, clicks, attributed_micros, confirmed_micros, confirmed_cents_squared
+        FROM day_counter JOIN experiment ON number = experiment ORDER BY 1, 2, 3`,
+      ),
+      lenders: rows(
+        `SELECT ${tag}, day, name, clicks, confirmed_micros FROM lender_counter
+        JOIN experiment ON experiment.number = experiment JOIN lender ON lender.number = lender ORDER BY 1, 2, 3`,
+      ),
+    };
+  } finally {
+    database.close();
+  }
+}
