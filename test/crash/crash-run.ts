@@ -10,7 +10,8 @@ import { type Caller, Load } from './load.ts';
 import { createPartner } from './partner.ts';
 import { ServerProcess } from './server-process.ts';
 import { Tally } from './tally.ts';
-import { type VerificationOptions, verify, verifyAllFields } from './verification.ts';
+import { verify, verifyAllFields } from './verification.ts';
+import type { VerificationOptions } from './verification-options.ts';
 import { type Operation, Wire } from './wire.ts';
 
 /** Callers with a live key, and with a test key. */
