@@ -16,7 +16,7 @@ export async function settleUnansweredKeys({ wire, expectations, tally }: Verifi
     const existed = answer.headers.get('idempotency-replayed') === 'true';
     tally.add(existed ? 'unanswered creations found by their key' : 'unanswered creations made again with their key');
     const view = sessionOf(answer);
-    const session = new SessionRecord(view.sub_id, book.tag, book.mode);
+    const session = new SessionRecord(view, book.tag, book.mode);
     book.created(session);
     adopt(session);
     expectations.touched.add(session);

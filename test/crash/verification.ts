@@ -1,5 +1,6 @@
+import { repeatAllConfirmations, settleConfirmations } from './confirmations-check.ts';
 import { compareFields } from './fields-check.ts';
-import { compareAllSessions, settleFigures, settleTag } from './figures-check.ts';
+import { compareAllSessions, compareRows, settleFigures, settleTag } from './figures-check.ts';
 import { inParallel } from './in-parallel.ts';
 import { repeatKnownKeys, settleUnansweredKeys } from './keys-check.ts';
 import { sample } from './sample.ts';
@@ -14,12 +15,13 @@ const offersCompared = 25;
  * Judges a restarted server by what the callers know, while nobody else asks it anything, and settles what they did not
  * know. What must hold:
  *
- * - A session, a merge or a click that was answered is there, once. One that was not may be there, once. A retry with the
- *   same Idempotency-Key finds the first if there is one.
+ * - A session, a merge, a click or a confirmation that was answered is there, once. One that was not may be there, once. A
+ *   retry with the same Idempotency-Key finds the first if there is one, and so does a confirmation that is sent again.
  * - A view does not wait for the log (D8), so one that was answered may be gone; but then so is everything of its session
  *   that came after it, and nothing in the whole service that came after it had been answered as durable. A click on what
  *   only a lost view showed redirects and counts nothing (D10).
- * - Every figure of a tag is the sum of its sessions' figures.
+ * - Every figure of a tag, of its days and of any list of sessions is the sum of its sessions' figures; and the payouts of a
+ *   session are with the lenders who owe them.
  */
 export async function verify(options: VerificationOptions): Promise<void> {
   const { expectations } = options;
@@ -27,7 +29,10 @@ export async function verify(options: VerificationOptions): Promise<void> {
   await repeatKnownKeys(options);
 
   const touched = [...expectations.touched];
-  await inParallel(touched, (session) => settleFigures(options, session));
+  await inParallel(touched, async (session) => {
+    await settleFigures(options, session);
+    await settleConfirmations(options, session);
+  });
   const ofOffers = new Set([
     ...touched.filter(({ pendingMerge }) => pendingMerge !== null),
     ...sample(options.random, touched, offersCompared),
@@ -41,14 +46,28 @@ export async function verify(options: VerificationOptions): Promise<void> {
   const touchedBooks = touched.map(({ tag, mode }) => expectations.book(tag, mode));
   const lookedBooks = new Set([...openBooks, ...touchedBooks, ...sample(options.random, books, sampled.tags)]);
   await inParallel([...lookedBooks], (book) => settleTag(options, book));
-  for (const mode of modes) await compareAllSessions(options, mode);
+  for (const mode of modes) {
+    await compareAllSessions(options, mode);
+    const ofMode = [...looked].filter((session) => session.mode === mode);
+    await compareRows(options, mode, ofMode);
+  }
   // What has been read is durable, the views of this verification included.
   for (const session of looked) session.settleAll();
   expectations.touched.clear();
 }
 
-/** As `verify` left it, every session there ever was is live, and its fields are what its merges made of them. */
-export async function verifyAllFields(options: VerificationOptions): Promise<void> {
-  const sessions = modes.flatMap((mode) => options.expectations.sessions(mode));
+/**
+ * As `verify` left it, every session there ever was is live, and its fields are what its merges made of them. Every payout
+ * sent again is a repeat and changes no figure of any session.
+ */
+export async function verifyAll(options: VerificationOptions): Promise<void> {
+  const { expectations } = options;
+  const sessions = modes.flatMap((mode) => expectations.sessions(mode));
   await inParallel(sessions, (session) => compareFields(options, session, false));
+  await repeatAllConfirmations(options, sessions);
+  for (const mode of modes) {
+    await compareAllSessions(options, mode);
+    await compareRows(options, mode, expectations.sessions(mode));
+  }
+  await inParallel([...expectations.books], (book) => settleTag(options, book));
 }
