@@ -13,21 +13,32 @@ import { ServerProcess } from './server-process.ts';
 import { Tally } from './tally.ts';
 import { verify, verifyAll } from './verification.ts';
 import type { VerificationOptions } from './verification-options.ts';
-import { type Address, type Operation, Wire } from './wire.ts';
+import { type Address, type Operation, type Turn, Wire } from './wire.ts';
 
 /** Callers with a live key, and with a test key. */
 const callersOf = { live: 6, test: 2 } as const;
 /** Requests one life of the server gets to see before it is killed: drawn between these. */
 const requestsOfLife = { least: 5, most: 2_000 };
+interface KillMoment {
+  /** What request the kill then waits for; null: any. */
+  readonly operation: Operation | null;
+  /** `answered`: it comes with the answer, at once, when what was answered should be durable for just as long. */
+  readonly turn: Turn;
+  /** How long at most beyond that, so that it finds any moment of the handling of a request. */
+  readonly delayMsMax: number;
+}
+
 /**
- * What request the kill then waits for, and how long at most beyond its sending, so that it finds any moment of its handling. An analytics query has the aggregator write what it has read at once, and so has a
- * confirmation, which is then written itself: the only way to find them doing so more often than by rare chance.
+ * An analytics query has the aggregator write what it has read at once, and so has a confirmation, which is then written
+ * itself: without waiting for one, a kill would find them doing so by rare chance only.
  */
-const killedAt: Weighted<{ readonly operation: Operation | null; readonly delayMsMax: number }> = [
-  [{ operation: null, delayMsMax: 3 }, 4],
-  [{ operation: 'query', delayMsMax: 3 }, 3],
+const killMoments: Weighted<KillMoment> = [
+  [{ operation: null, turn: 'sent', delayMsMax: 3 }, 4],
+  [{ operation: 'query', turn: 'sent', delayMsMax: 3 }, 3],
   // It asks the aggregator first, and waits for those before it.
-  [{ operation: 'confirm', delayMsMax: 30 }, 4],
+  [{ operation: 'confirm', turn: 'sent', delayMsMax: 30 }, 3],
+  [{ operation: null, turn: 'answered', delayMsMax: 0 }, 1],
+  [{ operation: 'confirm', turn: 'answered', delayMsMax: 0 }, 2],
 ];
 /** How often the answers are lost from then on: by a kill alone, few requests are found done and yet unanswered. */
 const deafAtKill = 0.5;
@@ -169,21 +180,24 @@ class CrashRun {
   async #underLoad(address: Address, callers: readonly Caller[], limit: DayLimit): Promise<void> {
     const server = this.#server!;
     let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
-    const awaited = pick(this.#random, killedAt);
-    const delayMs = wholeNumber(this.#random, 0, awaited.delayMsMax);
+    const moment = pick(this.#random, killMoments);
+    const delayMs = wholeNumber(this.#random, 0, moment.delayMsMax);
     const isDeaf = chance(this.#random, deafAtKill);
     let isDoomed = false;
-    const beforeSend = (operation: Operation): void => {
-      this.tally.add('requests');
-      left--;
-      if (isDoomed || left > 0 || (awaited.operation ?? operation) !== operation) return;
+    const onTurn = (operation: Operation, turn: Turn): void => {
+      if (turn === 'sent') {
+        this.tally.add('requests');
+        left--;
+      }
+      if (isDoomed || left > 0 || turn !== moment.turn || (moment.operation ?? operation) !== operation) return;
       isDoomed = true;
       if (isDeaf) for (const wire of wires) wire.deafen();
+      if (turn === 'answered') server.kill();
       // With no delay the kill races the request it comes with.
-      if (delayMs === 0) setImmediate(() => server.kill());
+      else if (delayMs === 0) setImmediate(() => server.kill());
       else setTimeout(() => server.kill(), delayMs);
     };
-    const wires = callers.map(() => new Wire(address, beforeSend));
+    const wires = callers.map(() => new Wire(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));

@@ -23,6 +23,9 @@ const answerWaitMs = 30_000;
 
 export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click' | 'confirm';
 
+/** A request is about to be sent, or was answered just now. */
+export type Turn = 'sent' | 'answered';
+
 /** Where a life of the server is reached, and what opens the operator's door. */
 export interface Address {
   readonly ports: Ports;
@@ -37,17 +40,17 @@ export class Wire {
   readonly #http: HttpClient;
   readonly #operations: HttpClient;
   readonly #operatorToken: string;
-  readonly #beforeSend: (operation: Operation) => void;
+  readonly #onTurn: (operation: Operation, turn: Turn) => void;
   /** Whether an answer has failed to come: the server has been killed. */
   isCut = false;
   #isDeaf = false;
 
-  /** `beforeSend` is called ahead of every request, and may have the server killed. */
-  constructor({ ports, operatorToken }: Address, beforeSend: (operation: Operation) => void = () => {}) {
+  /** `onTurn` is called ahead of every request and with every answer, and may have the server killed. */
+  constructor({ ports, operatorToken }: Address, onTurn: (operation: Operation, turn: Turn) => void = () => {}) {
     this.#http = new HttpClient(ports.public);
     this.#operations = new HttpClient(ports.operations);
     this.#operatorToken = operatorToken;
-    this.#beforeSend = beforeSend;
+    this.#onTurn = onTurn;
   }
 
   createSession(partner: Partner, body: object, idempotencyKey: string | null): Promise<Answer | null> {
@@ -106,14 +109,17 @@ export class Wire {
   }
 
   async #send(operation: Operation, request: () => Promise<Answer>): Promise<Answer | null> {
-    this.#beforeSend(operation);
+    this.#onTurn(operation, 'sent');
     let timer: NodeJS.Timeout | undefined;
     const tooLate = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new NoAnswer()), answerWaitMs);
     });
     try {
       const answer = await Promise.race([request(), tooLate]);
-      if (!this.#isDeaf) return answer;
+      if (!this.#isDeaf) {
+        this.#onTurn(operation, 'answered');
+        return answer;
+      }
       this.isCut = true;
       return null;
     } catch (fault) {
