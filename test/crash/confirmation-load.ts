@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
+import type { ConfirmationsView } from '../../src/index.ts';
 import { ConfirmationBatch, viewOf } from './confirmation-batch.ts';
 import { drawConfirmation } from './draw-confirmation.ts';
 import type { Expectations } from './expectations.ts';
@@ -25,12 +25,7 @@ export async function loadConfirmations(
   { wire, random, expectations, tally }: ConfirmationLoadOptions,
   sessions: readonly SessionRecord[],
 ): Promise<void> {
-  const batch = new ConfirmationBatch();
-  const rows = chance(random, 0.4) ? 1 : wholeNumber(random, 2, rowsMax);
-  for (let drawn = 0; drawn < rows; drawn++) {
-    const session = sessions[wholeNumber(random, 0, sessions.length - 1)]!;
-    batch.add(session, drawConfirmation(session, random));
-  }
+  const batch = drawBatch(random, sessions);
   if (batch.size === 0) return;
   for (const session of batch.sessions) expectations.touched.add(session);
 
@@ -53,15 +48,29 @@ export async function loadConfirmations(
     for (const session of batch.sessions) session.isFrozen = true;
     return;
   }
-  const isAsWanted =
-    views.length < wanted.length
-      ? wanted.some((view) => isDeepStrictEqual(view, views[0]))
-      : isDeepStrictEqual(views, wanted) || isDeepStrictEqual(views, wanted.toReversed());
-  if (!isAsWanted)
-    assert.deepEqual(views, wanted, `confirmations got another answer than they must: ${JSON.stringify(body)}`);
+  if (!areAsWanted(views, wanted)) {
+    const [rows, got, must] = [body, views, wanted].map((part) => JSON.stringify(part));
+    throw new Error(`confirmations ${rows} got the answers ${got}, where they must get ${must}`);
+  }
   if (batch.settle()) expectations.durableSince(sentAt);
   tally.add('confirmations accepted', first.accepted);
   tally.add('confirmations repeated', first.repeated + (views.length > 1 ? wanted[1]!.repeated : 0));
   tally.add('confirmations rejected', first.rejected);
   tally.add('clicks restored by a confirmation', batch.restored);
+}
+
+function drawBatch(random: Random, sessions: readonly SessionRecord[]): ConfirmationBatch {
+  const batch = new ConfirmationBatch();
+  const rows = chance(random, 0.4) ? 1 : wholeNumber(random, 2, rowsMax);
+  for (let drawn = 0; drawn < rows; drawn++) {
+    const session = sessions[wholeNumber(random, 0, sessions.length - 1)]!;
+    batch.add(session, drawConfirmation(session, random));
+  }
+  return batch;
+}
+
+/** Which of two requests at once is the first is open, and either may go unanswered. */
+function areAsWanted(views: readonly ConfirmationsView[], wanted: readonly ConfirmationsView[]): boolean {
+  if (views.length < wanted.length) return wanted.some((view) => isDeepStrictEqual(view, views[0]));
+  return isDeepStrictEqual(views, wanted) || isDeepStrictEqual(views, wanted.toReversed());
 }
