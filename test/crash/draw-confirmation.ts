@@ -1,5 +1,6 @@
 import { chance, pick, type Random, type Weighted, wholeNumber } from '../../bench/population/random.ts';
 import type { ConfirmationRow } from './confirmation-row.ts';
+import { sessionMicrosMax } from './payouts.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** Few enough that one name is used again: for another offer, which is fine, or for the same, which is a conflict. */
@@ -82,7 +83,8 @@ function contradict(session: SessionRecord, random: Random): ConfirmationRow {
 function reverseUnknown(session: SessionRecord, random: Random): ConfirmationRow {
   const row = reverse(session, random);
   if (row.status === 'funded') return { ...row, status: 'reversed', txid: 'never-funded' };
-  return chance(random, 0.5) ? { ...row, txid: 'never-funded' } : { ...row, amountMicros: row.amountMicros * 2 + 1 };
+  if (chance(random, 0.5)) return { ...row, txid: 'never-funded' };
+  return { ...row, amountMicros: Math.min(row.amountMicros * 2 + 1, sessionMicrosMax) };
 }
 
 function nameUnclicked(session: SessionRecord, random: Random): ConfirmationRow {

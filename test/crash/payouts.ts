@@ -1,7 +1,7 @@
 import type { ConfirmationRow, RowVerdict } from './confirmation-row.ts';
 
-/** D11: no session earns more. */
-const sessionMicrosMax = 100_000 * 1_000_000;
+/** D11: no session earns more, and no row tells of more. */
+export const sessionMicrosMax = 100_000 * 1_000_000;
 
 /** What was funded and reversed of one session, and the rules of D11 for payouts, as a lender may rely on them. */
 export class Payouts {
