@@ -3,26 +3,19 @@ import { chance, type Random, wholeNumber } from '../../bench/population/random.
 import type { ConfirmationsView } from '../../src/index.ts';
 import { ConfirmationBatch, viewOf } from './confirmation-batch.ts';
 import { drawConfirmation } from './draw-confirmation.ts';
-import type { Expectations } from './expectations.ts';
+import { expectUnavailable } from './expect-unavailable.ts';
+import type { LoadOptions } from './load-options.ts';
 import type { SessionRecord } from './session-record.ts';
-import type { Tally } from './tally.ts';
-import { confirmationsOf, unexpected, type Wire } from './wire.ts';
+import { confirmationsOf } from './wire.ts';
 
 const rowsMax = 12;
-
-export interface ConfirmationLoadOptions {
-  readonly wire: Wire;
-  readonly random: Random;
-  readonly expectations: Expectations;
-  readonly tally: Tally;
-}
 
 /**
  * Sends a batch of confirmations of these sessions (D11), of which the caller asks nothing else meanwhile. Now and then the
  * same batch is sent twice at once: then one is the first and the other finds all of it booked.
  */
 export async function loadConfirmations(
-  { wire, random, expectations, tally }: ConfirmationLoadOptions,
+  { wire, random, expectations, tally }: LoadOptions,
   sessions: readonly SessionRecord[],
 ): Promise<void> {
   const batch = drawBatch(random, sessions);
@@ -37,11 +30,7 @@ export async function loadConfirmations(
   const sentAt = expectations.now();
   const answers = await Promise.all(wanted.map(() => wire.confirm(body)));
 
-  for (const answer of answers) {
-    if (answer === null || answer.status === 200) continue;
-    if (answer.status !== 503) throw unexpected(answer);
-    tally.add('requests told 503');
-  }
+  for (const answer of answers) if (answer !== null && answer.status !== 200) expectUnavailable(answer, tally);
   const views = answers.filter((answer) => answer?.status === 200).map((answer) => confirmationsOf(answer!));
   if (views.length === 0 || views.some(({ unknown }) => unknown > 0)) {
     tally.add('confirmations in doubt', first.accepted);

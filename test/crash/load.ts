@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { chance, pick, type Random, type Weighted, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pick, type Weighted, wholeNumber } from '../../bench/population/random.ts';
 import { clickIdOf } from '../support/click-id-of.ts';
 import type { Answer } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { loadConfirmations } from './confirmation-load.ts';
-import type { Expectations, KeyedCreation } from './expectations.ts';
+import { CreationLoad } from './creation-load.ts';
+import { expectUnavailable } from './expect-unavailable.ts';
 import { figuresOf, sameFigures, tell } from './figures.ts';
+import type { LoadOptions } from './load-options.ts';
 import { offerLink } from './offer-link.ts';
-import type { Partner } from './partner.ts';
 import { drawMerge, mergeFields, readinessOf } from './pocket-fields.ts';
-import { type Link, SessionRecord } from './session-record.ts';
+import type { Link, SessionRecord } from './session-record.ts';
+import { sharedTag } from './shared-tag.ts';
 import type { TagBook } from './tag-book.ts';
-import type { Tally } from './tally.ts';
-import { inputsOf, marketplaceOf, sessionOf, summaryOf, unexpected, type Wire } from './wire.ts';
+import { inputsOf, marketplaceOf, summaryOf, unexpected } from './wire.ts';
 
-const sharedTags = 3;
 /** D10: from here on a redirect may have gone ahead of its record. */
 const lateClickMs = 500;
 /** Callers come back to the sessions they have just had, and now and then to an old one. */
@@ -22,40 +22,24 @@ const recentSessions = 12;
 /** Sessions that one batch of confirmations is about. */
 const confirmedTogether = 3;
 
-/** One of several who use the service at the same time, through all its lives. */
-export interface Caller {
-  readonly name: string;
-  readonly partner: Partner;
-  /** Its own: nobody else asks anything of them under load. */
-  readonly sessions: SessionRecord[];
-}
-
-export interface LoadOptions {
-  readonly caller: Caller;
-  readonly wire: Wire;
-  readonly random: Random;
-  readonly expectations: Expectations;
-  readonly tally: Tally;
-  /** A live partner near the end of its day's sessions, and the tag of all it creates. */
-  readonly limit: { readonly partner: Partner; readonly tag: string };
-}
-
 /**
  * What one caller asks during one life of the server: one request after another, drawn at random, until the connection is
  * lost. All it asks and hears goes into the expectations; an answer that does not agree with them throws.
  */
 export class Load {
   readonly #options: LoadOptions;
+  readonly #creations: CreationLoad;
 
   constructor(options: LoadOptions) {
     this.#options = options;
+    this.#creations = new CreationLoad(options);
   }
 
   /** What callers do, and how often. */
   readonly #actions: Weighted<() => Promise<void>> = [
-    [() => this.#createSession(), 8],
-    [() => this.#createLimitedSession(), 1],
-    [() => this.#repeatCreation(), 3],
+    [() => this.#creations.createSession(), 8],
+    [() => this.#creations.createLimitedSession(), 1],
+    [() => this.#creations.repeatCreation(), 3],
     [() => this.#withSession((session) => this.#submitInputs(session)), 28],
     [() => this.#withSession((session) => this.#getMarketplace(session)), 26],
     [() => this.#withSession((session) => this.#click(session)), 22],
@@ -68,82 +52,6 @@ export class Load {
   async run(): Promise<void> {
     const { wire, random } = this.#options;
     while (!wire.isCut) await pick(random, this.#actions)();
-  }
-
-  async #createSession(): Promise<void> {
-    const { caller, random, expectations } = this.#options;
-    const name = `${caller.name}-${expectations.now()}`;
-    // A tag of its own lets one session be asked for without its id.
-    const tag = chance(random, 0.15) ? `own-${name}` : this.#sharedTag();
-    await this.#create(caller.partner, tag, chance(random, 0.5) ? name : null);
-  }
-
-  /** Without keys: a retry that meets the day's limit would leave open what became of the first. */
-  async #createLimitedSession(): Promise<void> {
-    const { caller, limit } = this.#options;
-    if (caller.partner.mode === limit.partner.mode) await this.#create(limit.partner, limit.tag, null);
-  }
-
-  async #create(partner: Partner, tag: string, idempotencyKey: string | null): Promise<void> {
-    const { caller, wire, random, expectations, tally } = this.#options;
-    const book = expectations.book(tag, partner.mode);
-    const body = {
-      referrer_tag: tag,
-      ...(chance(random, 0.3) ? { user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' } : {}),
-      ...(chance(random, 0.3) ? { metadata: { caller: caller.name, moment: expectations.now() } } : {}),
-    };
-    const copies = idempotencyKey !== null && chance(random, 0.2) ? 2 : 1;
-    book.begin();
-    const sentAt = expectations.now();
-    const answers = await Promise.all(
-      Array.from({ length: copies }, () => wire.createSession(partner, body, idempotencyKey)),
-    );
-
-    const good = answers.filter((answer) => answer?.status === 200) as Answer[];
-    for (const answer of answers) {
-      if (answer?.status === 429 && partner.sessionsPerDay !== null) {
-        book.refused();
-        assert.ok(book.possible >= partner.sessionsPerDay, 'a session was refused before the day was used up');
-        tally.add('sessions refused by the limit of the day');
-        return;
-      }
-      if (answer !== null && answer.status !== 200) this.#expectUnavailable(answer);
-    }
-    const adopt = (session: SessionRecord): void => void caller.sessions.push(session);
-    const creation: KeyedCreation | null =
-      idempotencyKey === null ? null : { partner, idempotencyKey, body, book, adopt };
-    const [first, second] = good;
-    if (first === undefined) {
-      tally.add('sessions unanswered');
-      if (creation !== null) expectations.keyedUnanswered.push(creation);
-      return;
-    }
-    if (second !== undefined) {
-      assert.deepEqual(sessionOf(second), sessionOf(first));
-      const replays = good.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
-      assert.equal(replays.length, 1, 'of two requests with one key, one is the first and the other a repeat');
-    }
-    const view = sessionOf(first);
-    expectations.durableSince(sentAt);
-    const session = new SessionRecord(view, tag, partner.mode);
-    book.created(session);
-    adopt(session);
-    expectations.touched.add(session);
-    if (creation !== null) expectations.keyed.push({ ...creation, answer: view });
-    tally.add('sessions answered');
-  }
-
-  async #repeatCreation(): Promise<void> {
-    const { wire, random, expectations, tally } = this.#options;
-    const { keyed } = expectations;
-    const creation = keyed[wholeNumber(random, 0, keyed.length - 1)];
-    if (creation === undefined) return;
-    const answer = await wire.createSession(creation.partner, creation.body, creation.idempotencyKey);
-    if (answer === null) return;
-    if (answer.status !== 200) return this.#expectUnavailable(answer);
-    assert.deepEqual(sessionOf(answer), creation.answer, 'a repeat gets the first answer');
-    assert.equal(answer.headers.get('idempotency-replayed'), 'true');
-    tally.add('creations repeated with their key');
   }
 
   async #withSession(act: (session: SessionRecord) => Promise<void>): Promise<void> {
@@ -168,7 +76,7 @@ export class Load {
     if (answer === null) return tally.add('merges unanswered');
     if (answer.status !== 200) {
       session.isFrozen = true;
-      return this.#expectUnavailable(answer);
+      return expectUnavailable(answer, tally);
     }
     session.pendingMerge = null;
     session.fields = mergeFields(session.fields, merge);
@@ -195,7 +103,7 @@ export class Load {
       session.viewed([], Number.POSITIVE_INFINITY);
       if (answer === null) return tally.add('views unanswered');
       session.isFrozen = true;
-      return this.#expectUnavailable(answer);
+      return expectUnavailable(answer, tally);
     }
     const { credit_score_range: creditBand } = session.fields;
     const links = marketplaceOf(answer).offers.map((offer) => offerLink(offer, session.mode, creditBand));
@@ -254,7 +162,7 @@ export class Load {
     const sentAt = expectations.now();
     const answer = await wire.queryAnalytics(caller.partner, { sub_id_list: session.subId });
     if (answer === null) return;
-    if (answer.status !== 200) return this.#expectUnavailable(answer);
+    if (answer.status !== 200) return expectUnavailable(answer, tally);
     const summary = summaryOf(answer);
     assert.equal(summary.sessions_total, 1);
     const figures = figuresOf(summary);
@@ -269,25 +177,15 @@ export class Load {
   }
 
   async #queryTag(): Promise<void> {
-    const { caller, wire, expectations, tally } = this.#options;
+    const { caller, wire, random, expectations, tally } = this.#options;
     const { partner } = caller;
-    const book: TagBook = expectations.book(this.#sharedTag(), partner.mode);
+    const book: TagBook = expectations.book(sharedTag(random), partner.mode);
     const least = book.certain;
     const answer = await wire.queryAnalytics(partner, { referrer_tag: book.tag });
     if (answer === null) return;
-    if (answer.status !== 200) return this.#expectUnavailable(answer);
+    if (answer.status !== 200) return expectUnavailable(answer, tally);
     const { sessions_total: total } = summaryOf(answer);
     assert.ok(total >= least && total <= book.possible, `${total} sessions, not ${least} to ${book.possible}`);
     tally.add('tags compared under load');
-  }
-
-  #sharedTag(): string {
-    return `shared-${wholeNumber(this.#options.random, 1, sharedTags)}`;
-  }
-
-  /** A loaded server may say so at any time (D2); nothing else is an answer to a request that is in order. */
-  #expectUnavailable(answer: Answer): void {
-    if (answer.status !== 503) throw unexpected(answer);
-    this.#options.tally.add('requests told 503');
   }
 }

@@ -28,7 +28,7 @@ interface OpenEvent {
 export interface Doubt {
   /** In the order of sending. */
   readonly rows: readonly ConfirmationRow[];
-  /** How many of them, from the first on, may have been booked by what the figures say: one number, unless they cancel out. */
+  /** How many of them, from the first on, may have been booked by what the figures say: one number, unless some cancel out. */
   readonly booked: readonly number[];
 }
 
@@ -148,7 +148,7 @@ export class SessionRecord {
   }
 
   /**
-   * A row is being sent whose verdict is not null, and is returned. What it books is open until it is answered and so durable
+   * A row is being sent whose verdict is known; returns it. What it books is open until it is answered and so durable
    * (`settleAll`).
    */
   confirmed(row: ConfirmationRow): RowVerdict {
@@ -213,7 +213,7 @@ export class SessionRecord {
     this.#settle(least);
   }
 
-  /** Of several numbers of survivors that fit, only a payout and its reversal lie between one and the next. */
+  /** Of several numbers of survivors that fit, only confirmations that cancel out lie between one and the next. */
   #doubtAbout(fitting: readonly number[]): Doubt | null {
     const rowsOf = (events: readonly OpenEvent[]) => events.flatMap(({ confirmation }) => confirmation ?? []);
     const rows = rowsOf(this.#open);
