@@ -4,6 +4,7 @@ import { bounds } from '../../src/bounds.ts';
 import type { ConfirmationsView } from '../../src/index.ts';
 import { assertOk, assertRefused, assertShape } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
+import { clickIdOf } from '../support/click-id-of.ts';
 import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
@@ -37,19 +38,13 @@ async function outcomes(market: RunningMarketplace, body: unknown): Promise<stri
 }
 
 atEveryDoor('confirmed revenue', (door) => {
-  function clickIdOf(offerId: string, redirect: Answer): string {
-    const location = redirect.headers.get('location') ?? '';
-    const [head, tail] = listedOffer(door.fixture, offerId).offer.landing_url.split('{click_id}') as [string, string];
-    return location.slice(head.length, location.length - tail.length);
-  }
-
   /** A session of `caller` that has clicked its first offers. */
   async function clicked(caller: ApiCaller, tag: string, clicks = 1, more: Readonly<Record<string, unknown>> = {}) {
     const subId = await caller.sessionWith(tag, door.fixture.complete, more);
     const { offers } = await caller.offers(subId, { max_offers: 20 });
     const clickIds: string[] = [];
     for (const { svc_offer_id: id, click_url: url } of offers.slice(0, clicks)) {
-      clickIds.push(clickIdOf(id, await caller.click(url)));
+      clickIds.push(clickIdOf(door.fixture, id, await caller.click(url)));
     }
     return { subId, offers, clickIds };
   }
@@ -125,7 +120,7 @@ atEveryDoor('confirmed revenue', (door) => {
     const { subId, offers } = await clicked(caller, 'repeats');
     market.clock.advance(1_000);
     const first = offers[0]!;
-    const click_id = clickIdOf(first.svc_offer_id, await caller.click(first.click_url));
+    const click_id = clickIdOf(fixture, first.svc_offer_id, await caller.click(first.click_url));
     const funded = row({ click_id });
     assert.deepEqual(await outcomes(market, funded), ['accepted']);
     const pair = { sub_id: subId, svc_offer_id: first.svc_offer_id };
@@ -176,9 +171,9 @@ atEveryDoor('confirmed revenue', (door) => {
     const caller = market.caller(fixture, { mode: 'test' });
     const subId = await caller.sessionWith('sandbox', fixture.complete);
     const { offers } = await caller.offers(subId);
-    const location = (await caller.click(offers[0]?.click_url as string)).headers.get('location') as string;
-    const click_id = new URL(location).searchParams.get('click_id');
-    const pair = { sub_id: subId, svc_offer_id: offers[0]?.svc_offer_id };
+    const { svc_offer_id, click_url } = offers[0]!;
+    const click_id = clickIdOf(fixture, svc_offer_id, await caller.click(click_url), 'test');
+    const pair = { sub_id: subId, svc_offer_id };
     assert.deepEqual(await outcomes(market, [row({ click_id }), row(pair)]), ['sandbox', 'sandbox']);
     assert.equal((await caller.summary({ referrer_tag: 'sandbox' })).rev_confirmed, 0);
   });

@@ -2,28 +2,47 @@ import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chance, type Random, seededRandom, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pick, type Random, seededRandom, type Weighted, wholeNumber } from '../../bench/population/random.ts';
 import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
+import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
 import { DayLimit } from './day-limit-check.ts';
 import { Expectations } from './expectations.ts';
-import { type Caller, Load } from './load.ts';
+import { Load } from './load.ts';
+import type { Caller } from './load-options.ts';
 import { createPartner } from './partner.ts';
 import { ServerProcess } from './server-process.ts';
 import { Tally } from './tally.ts';
-import { type VerificationOptions, verify, verifyAllFields } from './verification.ts';
-import { type Operation, Wire } from './wire.ts';
+import { verify, verifyAll } from './verification.ts';
+import type { VerificationOptions } from './verification-options.ts';
+import { type Address, type Operation, type Turn, Wire } from './wire.ts';
 
 /** Callers with a live key, and with a test key. */
 const callersOf = { live: 6, test: 2 } as const;
 /** Requests one life of the server gets to see before it is killed: drawn between these. */
 const requestsOfLife = { least: 5, most: 2_000 };
+interface KillMoment {
+  /** What request the kill then waits for; null: any. */
+  readonly operation: Operation | null;
+  /** `answered`: it comes with the answer, at once, when what was answered should be durable for just as long. */
+  readonly turn: Turn;
+  /** How long at most beyond that, so that it finds any moment of the handling of a request. */
+  readonly delayMsMax: number;
+}
+
 /**
- * How often the kill then waits for the next analytics query: that has the aggregator write what it has read at once, and
- * is the only way to find it doing so more often than by rare chance.
+ * An analytics query has the aggregator write what it has read at once, and so has a confirmation, which is then written
+ * itself: without waiting for one, a kill would find them doing so by rare chance only.
  */
-const killedAtQuery = 0.5;
-/** Added to it, so that the kill finds any moment of the handling of a request. */
-const killDelayMsMax = 3;
+const killMoments: Weighted<KillMoment> = [
+  [{ operation: null, turn: 'sent', delayMsMax: 3 }, 4],
+  [{ operation: 'query', turn: 'sent', delayMsMax: 3 }, 3],
+  // It asks the aggregator first, and waits for those before it.
+  [{ operation: 'confirm', turn: 'sent', delayMsMax: 30 }, 3],
+  [{ operation: null, turn: 'answered', delayMsMax: 0 }, 1],
+  [{ operation: 'confirm', turn: 'answered', delayMsMax: 0 }, 2],
+];
+/** How often the answers are lost from then on: by a kill alone, few requests are found done and yet unanswered. */
+const deafAtKill = 0.5;
 /** How often a start is killed, too. */
 const startsKilled = 0.4;
 
@@ -79,6 +98,7 @@ class CrashRun {
   readonly #expectations = new Expectations();
   #server: ServerProcess | null = null;
   #limitsIssued = 0;
+  #operatorToken: string | null = null;
   /** What the last start took; a guess before the first. */
   #startMs = 1_000;
 
@@ -107,20 +127,20 @@ class CrashRun {
       ),
     );
     let limit = await this.#issueLimit();
-    let port = await this.#startAtLast();
+    let address = await this.#startAtLast();
     for (this.cycle = 1; this.cycle <= this.#options.cycles; this.cycle++) {
-      await this.#underLoad(port, callers, limit);
-      port = await this.#startAtLast();
-      await this.#withWire(port, async (wire) => {
+      await this.#underLoad(address, callers, limit);
+      address = await this.#startAtLast();
+      await this.#withWire(address, async (wire) => {
         await verify({ wire, partners, random: this.#random, ...shared });
         if (!(await limit.check(wire, this.#expectations))) limit = await this.#issueLimit();
       });
       this.#say();
     }
-    await this.#withWire(port, async (wire) => {
+    await this.#withWire(address, async (wire) => {
       const last: VerificationOptions = { wire, partners, random: this.#random, ...shared };
       await verify(last);
-      await verifyAllFields(last);
+      await verifyAll(last);
     });
   }
 
@@ -132,14 +152,16 @@ class CrashRun {
     await this.#server?.stop();
   }
 
-  /** The port of a server that was left alone while it started, maybe after others that were not. */
-  async #startAtLast(): Promise<number> {
+  /** The address of a server that was left alone while it started, maybe after others that were not. */
+  async #startAtLast(): Promise<Address> {
     while (chance(this.#random, startsKilled)) await this.#killStart();
     const startedMs = performance.now();
     this.#server = this.#spawn();
-    const port = await this.#server.ready();
+    const ports = await this.#server.ready();
     this.#startMs = performance.now() - startedMs;
-    return port;
+    // Read once: it must open the door of every later life, too.
+    this.#operatorToken ??= readOperatorToken(operatorTokenPath(this.#dataDir));
+    return { ports, operatorToken: this.#operatorToken };
   }
 
   #spawn(): ServerProcess {
@@ -156,22 +178,27 @@ class CrashRun {
   }
 
   /** Load from all callers until the server is killed in the middle of it. */
-  async #underLoad(port: number, callers: readonly Caller[], limit: DayLimit): Promise<void> {
+  async #underLoad(address: Address, callers: readonly Caller[], limit: DayLimit): Promise<void> {
     const server = this.#server!;
     let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
-    const atQuery = chance(this.#random, killedAtQuery);
-    const delayMs = wholeNumber(this.#random, 0, killDelayMsMax);
+    const moment = pick(this.#random, killMoments);
+    const delayMs = wholeNumber(this.#random, 0, moment.delayMsMax);
+    const isDeaf = chance(this.#random, deafAtKill);
     let isDoomed = false;
-    const beforeSend = (operation: Operation): void => {
-      this.tally.add('requests');
-      left--;
-      if (isDoomed || left > 0 || (atQuery && operation !== 'query')) return;
+    const onTurn = (operation: Operation, turn: Turn): void => {
+      if (turn === 'sent') {
+        this.tally.add('requests');
+        left--;
+      }
+      if (isDoomed || left > 0 || turn !== moment.turn || (moment.operation ?? operation) !== operation) return;
       isDoomed = true;
+      if (isDeaf) for (const wire of wires) wire.deafen();
+      if (turn === 'answered') server.kill();
       // With no delay the kill races the request it comes with.
-      if (delayMs === 0) setImmediate(() => server.kill());
+      else if (delayMs === 0) setImmediate(() => server.kill());
       else setTimeout(() => server.kill(), delayMs);
     };
-    const wires = callers.map(() => new Wire(port, beforeSend));
+    const wires = callers.map(() => new Wire(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
@@ -187,8 +214,8 @@ class CrashRun {
     this.tally.add('kills under load');
   }
 
-  async #withWire(port: number, use: (wire: Wire) => Promise<void>): Promise<void> {
-    const wire = new Wire(port);
+  async #withWire(address: Address, use: (wire: Wire) => Promise<void>): Promise<void> {
+    const wire = new Wire(address);
     try {
       await Promise.race([use(wire), this.#server!.endedByItself()]);
     } finally {

@@ -39,7 +39,7 @@ export class DayLimit {
     }
     if (answer.status !== 200) throw unexpected(answer);
     const view = sessionOf(answer);
-    const session = new SessionRecord(view.sub_id, this.tag, 'live');
+    const session = new SessionRecord(view, this.tag, 'live');
     book.begin();
     book.created(session);
     expectations.touched.add(session);

@@ -1,39 +1,26 @@
 import assert from 'node:assert/strict';
-import { chance, pick, type Random, type Weighted, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pick, type Weighted, wholeNumber } from '../../bench/population/random.ts';
+import { clickIdOf } from '../support/click-id-of.ts';
 import type { Answer } from '../support/http-client.ts';
-import type { Expectations, KeyedCreation } from './expectations.ts';
-import { figuresOf, sameFigures } from './figures.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { loadConfirmations } from './confirmation-load.ts';
+import { CreationLoad } from './creation-load.ts';
+import { expectUnavailable } from './expect-unavailable.ts';
+import { figuresOf, sameFigures, tell } from './figures.ts';
+import type { LoadOptions } from './load-options.ts';
 import { offerLink } from './offer-link.ts';
-import type { Partner } from './partner.ts';
 import { drawMerge, mergeFields, readinessOf } from './pocket-fields.ts';
-import { SessionRecord } from './session-record.ts';
+import type { Link, SessionRecord } from './session-record.ts';
+import { sharedTag } from './shared-tag.ts';
 import type { TagBook } from './tag-book.ts';
-import type { Tally } from './tally.ts';
-import { inputsOf, marketplaceOf, sessionOf, summaryOf, unexpected, type Wire } from './wire.ts';
+import { inputsOf, marketplaceOf, summaryOf, unexpected } from './wire.ts';
 
-const sharedTags = 3;
 /** D10: from here on a redirect may have gone ahead of its record. */
 const lateClickMs = 500;
 /** Callers come back to the sessions they have just had, and now and then to an old one. */
 const recentSessions = 12;
-
-/** One of several who use the service at the same time, through all its lives. */
-export interface Caller {
-  readonly name: string;
-  readonly partner: Partner;
-  /** Its own: nobody else asks anything of them under load. */
-  readonly sessions: SessionRecord[];
-}
-
-export interface LoadOptions {
-  readonly caller: Caller;
-  readonly wire: Wire;
-  readonly random: Random;
-  readonly expectations: Expectations;
-  readonly tally: Tally;
-  /** A live partner near the end of its day's sessions, and the tag of all it creates. */
-  readonly limit: { readonly partner: Partner; readonly tag: string };
-}
+/** Sessions that one batch of confirmations is about. */
+const confirmedTogether = 3;
 
 /**
  * What one caller asks during one life of the server: one request after another, drawn at random, until the connection is
@@ -41,19 +28,23 @@ export interface LoadOptions {
  */
 export class Load {
   readonly #options: LoadOptions;
+  readonly #creations: CreationLoad;
 
   constructor(options: LoadOptions) {
     this.#options = options;
+    this.#creations = new CreationLoad(options);
   }
 
   /** What callers do, and how often. */
   readonly #actions: Weighted<() => Promise<void>> = [
-    [() => this.#createSession(), 8],
-    [() => this.#createLimitedSession(), 1],
-    [() => this.#repeatCreation(), 3],
+    [() => this.#creations.createSession(), 8],
+    [() => this.#creations.createLimitedSession(), 1],
+    [() => this.#creations.repeatCreation(), 3],
     [() => this.#withSession((session) => this.#submitInputs(session)), 28],
     [() => this.#withSession((session) => this.#getMarketplace(session)), 26],
     [() => this.#withSession((session) => this.#click(session)), 22],
+    [() => this.#withSession((session) => this.#look(session)), 3],
+    [() => this.#confirm(), 14],
     [() => this.#withSession((session) => this.#queryOwn(session)), 5],
     [() => this.#queryTag(), 3],
   ];
@@ -63,90 +54,18 @@ export class Load {
     while (!wire.isCut) await pick(random, this.#actions)();
   }
 
-  async #createSession(): Promise<void> {
-    const { caller, random, expectations } = this.#options;
-    const name = `${caller.name}-${expectations.now()}`;
-    // A tag of its own lets one session be asked for without its id.
-    const tag = chance(random, 0.15) ? `own-${name}` : this.#sharedTag();
-    await this.#create(caller.partner, tag, chance(random, 0.5) ? name : null);
-  }
-
-  /** Without keys: a retry that meets the day's limit would leave open what became of the first. */
-  async #createLimitedSession(): Promise<void> {
-    const { caller, limit } = this.#options;
-    if (caller.partner.mode === limit.partner.mode) await this.#create(limit.partner, limit.tag, null);
-  }
-
-  async #create(partner: Partner, tag: string, idempotencyKey: string | null): Promise<void> {
-    const { caller, wire, random, expectations, tally } = this.#options;
-    const book = expectations.book(tag, partner.mode);
-    const body = {
-      referrer_tag: tag,
-      ...(chance(random, 0.3) ? { user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)' } : {}),
-      ...(chance(random, 0.3) ? { metadata: { caller: caller.name, moment: expectations.now() } } : {}),
-    };
-    const copies = idempotencyKey !== null && chance(random, 0.2) ? 2 : 1;
-    book.begin();
-    const sentAt = expectations.now();
-    const answers = await Promise.all(
-      Array.from({ length: copies }, () => wire.createSession(partner, body, idempotencyKey)),
-    );
-
-    const good = answers.filter((answer) => answer?.status === 200) as Answer[];
-    for (const answer of answers) {
-      if (answer?.status === 429 && partner.sessionsPerDay !== null) {
-        book.refused();
-        assert.ok(book.possible >= partner.sessionsPerDay, 'a session was refused before the day was used up');
-        tally.add('sessions refused by the limit of the day');
-        return;
-      }
-      if (answer !== null && answer.status !== 200) this.#expectUnavailable(answer);
-    }
-    const adopt = (session: SessionRecord): void => void caller.sessions.push(session);
-    const creation: KeyedCreation | null =
-      idempotencyKey === null ? null : { partner, idempotencyKey, body, book, adopt };
-    const [first, second] = good;
-    if (first === undefined) {
-      tally.add('sessions unanswered');
-      if (creation !== null) expectations.keyedUnanswered.push(creation);
-      return;
-    }
-    if (second !== undefined) {
-      assert.deepEqual(sessionOf(second), sessionOf(first));
-      const replays = good.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
-      assert.equal(replays.length, 1, 'of two requests with one key, one is the first and the other a repeat');
-    }
-    const view = sessionOf(first);
-    expectations.durableSince(sentAt);
-    const session = new SessionRecord(view.sub_id, tag, partner.mode);
-    book.created(session);
-    adopt(session);
-    expectations.touched.add(session);
-    if (creation !== null) expectations.keyed.push({ ...creation, answer: view });
-    tally.add('sessions answered');
-  }
-
-  async #repeatCreation(): Promise<void> {
-    const { wire, random, expectations, tally } = this.#options;
-    const { keyed } = expectations;
-    const creation = keyed[wholeNumber(random, 0, keyed.length - 1)];
-    if (creation === undefined) return;
-    const answer = await wire.createSession(creation.partner, creation.body, creation.idempotencyKey);
-    if (answer === null) return;
-    if (answer.status !== 200) return this.#expectUnavailable(answer);
-    assert.deepEqual(sessionOf(answer), creation.answer, 'a repeat gets the first answer');
-    assert.equal(answer.headers.get('idempotency-replayed'), 'true');
-    tally.add('creations repeated with their key');
-  }
-
   async #withSession(act: (session: SessionRecord) => Promise<void>): Promise<void> {
-    const { caller, random, expectations } = this.#options;
-    const { sessions } = caller;
+    const session = this.#drawSession(this.#options.caller.sessions);
+    if (session === null) return;
+    this.#options.expectations.touched.add(session);
+    await act(session);
+  }
+
+  #drawSession(sessions: readonly SessionRecord[]): SessionRecord | null {
+    const { random } = this.#options;
     const recent = chance(random, 0.85) ? Math.min(recentSessions, sessions.length) : sessions.length;
     const session = sessions[sessions.length - 1 - wholeNumber(random, 0, recent - 1)];
-    if (session === undefined || session.isFrozen) return;
-    expectations.touched.add(session);
-    await act(session);
+    return session === undefined || session.isFrozen ? null : session;
   }
 
   async #submitInputs(session: SessionRecord): Promise<void> {
@@ -157,7 +76,7 @@ export class Load {
     if (answer === null) return tally.add('merges unanswered');
     if (answer.status !== 200) {
       session.isFrozen = true;
-      return this.#expectUnavailable(answer);
+      return expectUnavailable(answer, tally);
     }
     session.pendingMerge = null;
     session.fields = mergeFields(session.fields, merge);
@@ -184,7 +103,7 @@ export class Load {
       session.viewed([], Number.POSITIVE_INFINITY);
       if (answer === null) return tally.add('views unanswered');
       session.isFrozen = true;
-      return this.#expectUnavailable(answer);
+      return expectUnavailable(answer, tally);
     }
     const { credit_score_range: creditBand } = session.fields;
     const links = marketplaceOf(answer).offers.map((offer) => offerLink(offer, session.mode, creditBand));
@@ -194,21 +113,48 @@ export class Load {
 
   async #click(session: SessionRecord): Promise<void> {
     const { wire, random, expectations, tally } = this.#options;
-    const { links } = session;
-    const link = links[wholeNumber(random, 0, links.length - 1)];
-    if (link === undefined) return this.#getMarketplace(session);
+    const link = this.#drawLink(session);
+    if (link === null) return this.#getMarketplace(session);
     const copies = chance(random, 0.15) ? 2 : 1;
     const sentAt = expectations.now();
     const sentMs = performance.now();
     const answers = await Promise.all(Array.from({ length: copies }, () => wire.click(link.path)));
     const isLate = performance.now() - sentMs >= lateClickMs;
-    for (const answer of answers) {
-      if (answer !== null && answer.status !== 302) throw unexpected(answer);
-    }
+    for (const answer of answers) if (answer !== null) this.#noteRedirect(session, link, answer);
     const isLost = answers.every((answer) => answer === null);
     const counts = session.clicked(link, isLost ? 'lost' : isLate ? 'late' : 'durable', expectations.now());
     if (counts && !isLost && !isLate) expectations.durableSince(sentAt);
     tally.add(isLost ? 'clicks unanswered' : counts ? 'clicks answered' : 'repeated clicks answered');
+  }
+
+  /** A click of which nothing is known but what its click_id says: as after a time when no log could take it (D10). */
+  async #look(session: SessionRecord): Promise<void> {
+    const link = this.#drawLink(session);
+    if (link === null) return;
+    const answer = await this.#options.wire.look(link.path);
+    if (answer === null) return;
+    this.#noteRedirect(session, link, answer);
+    this.#options.tally.add('clicks that only have an id');
+  }
+
+  #drawLink({ links }: SessionRecord): Link | null {
+    return links[wholeNumber(this.#options.random, 0, links.length - 1)] ?? null;
+  }
+
+  #noteRedirect(session: SessionRecord, link: Link, answer: Answer): void {
+    if (answer.status !== 302) throw unexpected(answer);
+    session.redirected(link, clickIdOf(personalLoansFixture, link.offerId, answer, session.mode));
+  }
+
+  async #confirm(): Promise<void> {
+    const { caller, random } = this.#options;
+    // To a test key's clicks there is one answer only.
+    if (caller.partner.mode === 'test' && chance(random, 0.8)) return;
+    // Of the others there is nothing to say but nonsense, which is said now and then.
+    const among = chance(random, 0.95) ? caller.sessions.filter(({ issued }) => issued.length > 0) : caller.sessions;
+    const drawn = Array.from({ length: wholeNumber(random, 1, confirmedTogether) }, () => this.#drawSession(among));
+    const sessions = drawn.filter((session) => session !== null);
+    if (sessions.length > 0) await loadConfirmations(this.#options, sessions);
   }
 
   async #queryOwn(session: SessionRecord): Promise<void> {
@@ -216,13 +162,14 @@ export class Load {
     const sentAt = expectations.now();
     const answer = await wire.queryAnalytics(caller.partner, { sub_id_list: session.subId });
     if (answer === null) return;
-    if (answer.status !== 200) return this.#expectUnavailable(answer);
+    if (answer.status !== 200) return expectUnavailable(answer, tally);
     const summary = summaryOf(answer);
     assert.equal(summary.sessions_total, 1);
     const figures = figuresOf(summary);
-    if (!sameFigures(figures, session.figures)) {
-      const wanted = JSON.stringify(session.figures);
-      throw new Error(`reads do not follow writes: ${session.subId} has ${JSON.stringify(figures)}, not ${wanted}`);
+    const wanted = tell(session.figures, 1);
+    if (!sameFigures(figures, wanted)) {
+      const texts = [figures, wanted].map((told) => JSON.stringify(told));
+      throw new Error(`reads do not follow writes: ${session.subId} has ${texts[0]}, not ${texts[1]}`);
     }
     expectations.durableSince(sentAt);
     session.settleAll();
@@ -230,25 +177,15 @@ export class Load {
   }
 
   async #queryTag(): Promise<void> {
-    const { caller, wire, expectations, tally } = this.#options;
+    const { caller, wire, random, expectations, tally } = this.#options;
     const { partner } = caller;
-    const book: TagBook = expectations.book(this.#sharedTag(), partner.mode);
+    const book: TagBook = expectations.book(sharedTag(random), partner.mode);
     const least = book.certain;
     const answer = await wire.queryAnalytics(partner, { referrer_tag: book.tag });
     if (answer === null) return;
-    if (answer.status !== 200) return this.#expectUnavailable(answer);
+    if (answer.status !== 200) return expectUnavailable(answer, tally);
     const { sessions_total: total } = summaryOf(answer);
     assert.ok(total >= least && total <= book.possible, `${total} sessions, not ${least} to ${book.possible}`);
     tally.add('tags compared under load');
-  }
-
-  #sharedTag(): string {
-    return `shared-${wholeNumber(this.#options.random, 1, sharedTags)}`;
-  }
-
-  /** A loaded server may say so at any time (D2); nothing else is an answer to a request that is in order. */
-  #expectUnavailable(answer: Answer): void {
-    if (answer.status !== 503) throw unexpected(answer);
-    this.#options.tally.add('requests told 503');
   }
 }

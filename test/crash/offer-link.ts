@@ -9,6 +9,19 @@ export function offerLink({ svc_offer_id: offerId, click_url }: OfferView, mode:
   return { offerId, path: pathname + search, micros: mode === 'test' ? 0 : worthMicros(offerId, String(creditBand)) };
 }
 
+/** Who makes an offer. */
+export function lenderOf(offerId: string, mode: Mode): string {
+  const name = `${mode} ${offerId}`;
+  let lender = lenders.get(name);
+  if (lender === undefined) {
+    ({ lender } = listedOffer(personalLoansFixture, offerId, mode));
+    lenders.set(name, lender);
+  }
+  return lender;
+}
+
+const lenders = new Map<string, string>();
+
 /** By name of offer and band: looking one up takes a walk through the catalog. */
 const worths = new Map<string, number>();
 

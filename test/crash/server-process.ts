@@ -10,11 +10,17 @@ const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.u
 const readyWaitMs = 60_000;
 const logLinesKept = 20;
 
+/** Where a server is reached: both listeners, on this machine. */
+export interface Ports {
+  readonly public: number;
+  readonly operations: number;
+}
+
 /** `bin/marketplace serve` on a data folder, with free ports and all other settings as they come. */
 export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #gone: Promise<unknown>;
-  readonly #port: Promise<number>;
+  readonly #ports: Promise<Ports>;
   #isExpectedToEnd = false;
   /** The last lines of its log, warnings and worse. */
   readonly log: string[] = [];
@@ -37,22 +43,22 @@ export class ServerProcess {
       if (this.log.length > logLinesKept) this.log.shift();
       onLog(messageOf(line));
     });
-    this.#port = new Promise((resolve) => {
+    this.#ports = new Promise((resolve) => {
       createInterface({ input: this.#child.stdout! }).on('line', (line) => {
-        const said = /^serving http:\/\/127\.0\.0\.1:(\d+)\//.exec(line);
-        if (said !== null) resolve(Number(said[1]));
+        const said = /^serving http:\/\/127\.0\.0\.1:(\d+)\/.* operations on 127\.0\.0\.1:(\d+)$/.exec(line);
+        if (said !== null) resolve({ public: Number(said[1]), operations: Number(said[2]) });
       });
     });
   }
 
-  /** The public port, once it is served. Rejects when the process ends instead, or takes forever. */
-  async ready(): Promise<number> {
+  /** The ports, once they are served. Rejects when the process ends instead, or takes forever. */
+  async ready(): Promise<Ports> {
     let timer: NodeJS.Timeout | undefined;
     const tooLate = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`the server is not ready after ${readyWaitMs} ms`)), readyWaitMs);
     });
     try {
-      return await Promise.race([this.#port, tooLate, this.endedByItself()]);
+      return await Promise.race([this.#ports, tooLate, this.endedByItself()]);
     } finally {
       clearTimeout(timer);
     }

@@ -1,25 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Figures } from './figures.ts';
+import { type ToldFigures, tell } from './figures.ts';
 import { type Link, SessionRecord } from './session-record.ts';
 
 const first: Link = { offerId: 'first', path: '/c?1', micros: 1_000_000 };
 const second: Link = { offerId: 'second', path: '/c?2', micros: 2_500_000 };
+const created_at = '2026-06-09T10:00:00.000Z';
 const unanswered = Number.POSITIVE_INFINITY;
 
 function viewed(...views: readonly (readonly [links: readonly Link[], answeredAt: number])[]): SessionRecord {
-  const session = new SessionRecord('sub_1', 'tag', 'live');
+  const session = new SessionRecord({ sub_id: 'sub_1', created_at }, 'tag', 'live');
   for (const [links, answeredAt] of views) session.viewed(links, answeredAt);
   return session;
 }
 
-const figures = (views: number, clicks = 0, attributedMicros = 0): Figures => ({ views, clicks, attributedMicros });
+function figures(views: number, clicks = 0, attributedMicros = 0, confirmedMicros = 0): ToldFigures {
+  return tell({ views, clicks, attributedMicros, confirmedMicros }, 1);
+}
+
+const figuresOf = (session: SessionRecord): ToldFigures => tell(session.figures, 1);
 
 test('a view that was answered may be gone, and its links with it', () => {
   const session = viewed([[first], 10], [[first, second], 20]);
   session.settle(figures(1), 0);
   assert.deepEqual(session.links, [first]);
-  assert.deepEqual(session.figures, figures(1));
+  assert.deepEqual(figuresOf(session), figures(1));
   assert.equal(session.lostLink, second);
 });
 
@@ -55,7 +60,7 @@ test('a click that was not answered is there at its own value or not at all', ()
     const session = viewed([[second], 10]);
     session.clicked(second, 'lost', unanswered);
     session.settle(found, 15);
-    assert.deepEqual(session.figures, found);
+    assert.deepEqual(figuresOf(session), found);
   }
   const session = viewed([[second], 10]);
   session.clicked(second, 'lost', unanswered);
@@ -68,7 +73,7 @@ test('a click counts once, and again only where a crash took it back', () => {
   assert.equal(session.clicked(first, 'durable', 20), false);
   session.settle(figures(1), 15);
   assert.equal(session.clicked(first, 'durable', 30), true);
-  assert.deepEqual(session.figures, figures(1, 1, 1_000_000));
+  assert.deepEqual(figuresOf(session), figures(1, 1, 1_000_000));
 });
 
 test('a redirect that may have gone ahead of its record leaves open whether it counts', () => {
@@ -76,6 +81,6 @@ test('a redirect that may have gone ahead of its record leaves open whether it c
     const session = viewed([[first], 10]);
     session.clicked(first, 'late', 20);
     session.settle(found, 15);
-    assert.deepEqual(session.figures, found);
+    assert.deepEqual(figuresOf(session), found);
   }
 });

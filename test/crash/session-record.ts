@@ -1,6 +1,8 @@
-import type { Mode } from '../../src/index.ts';
+import type { Mode, SessionView } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
-import { addFigures, type Figures, noFigures, sameFigures } from './figures.ts';
+import type { ConfirmationRow, IssuedClick, RowVerdict } from './confirmation-row.ts';
+import { addFigures, type Figures, noFigures, sameFigures, type ToldFigures, tell } from './figures.ts';
+import { changeMicros, Payouts } from './payouts.ts';
 
 /** A click URL from an answer, and what its first click books. */
 export interface Link {
@@ -10,18 +12,27 @@ export interface Link {
   readonly micros: number;
 }
 
-/** A view, or a click that will count, which a crash may still take back. */
+/** A view, a click that will count or a confirmation that will be accepted, which a crash may still take back. */
 interface OpenEvent {
   readonly adds: Figures;
   /** What a view gave to click on. */
   readonly links: readonly Link[];
-  /** Of a click. */
+  /** Of a click, or of a confirmation that brings the click it is for. */
   readonly offerId: string | null;
   /** Infinity when no answer came. */
   readonly answeredAt: number;
+  readonly confirmation: ConfirmationRow | null;
 }
 
-/** Links kept to click on; older ones are forgotten. */
+/** Confirmations of one session that went unanswered, as a restart has left them. */
+export interface Doubt {
+  /** In the order of sending. */
+  readonly rows: readonly ConfirmationRow[];
+  /** How many of them, from the first on, may have been booked by what the figures say: one number, unless some cancel out. */
+  readonly booked: readonly number[];
+}
+
+/** Links kept to click on, and clicks to confirm; older ones are forgotten. */
 const linksKept = 40;
 
 /**
@@ -33,6 +44,7 @@ export class SessionRecord {
   readonly subId: string;
   readonly tag: string;
   readonly mode: Mode;
+  readonly createdMs: number;
   fields: Fields = {};
   /** Sent, and what became of it is not known. */
   pendingMerge: Fields | null = null;
@@ -47,9 +59,13 @@ export class SessionRecord {
   #isShownKnown = true;
   /** Offers whose click counts. */
   readonly #counted = new Set<string>();
+  readonly #payouts = new Payouts();
+  #issued: IssuedClick[] = [];
+  #doubt: Doubt | null = null;
 
-  constructor(subId: string, tag: string, mode: Mode) {
-    this.subId = subId;
+  constructor(view: Pick<SessionView, 'sub_id' | 'created_at'>, tag: string, mode: Mode) {
+    this.subId = view.sub_id;
+    this.createdMs = Date.parse(view.created_at);
     this.tag = tag;
     this.mode = mode;
   }
@@ -68,9 +84,29 @@ export class SessionRecord {
     return this.#open.reduce((sum, { adds }) => addFigures(sum, adds), this.#settled);
   }
 
+  /** Offers whose click counts, while the server lives. */
+  get counted(): ReadonlySet<string> {
+    return this.#counted;
+  }
+
+  get payouts(): Pick<Payouts, 'rows' | 'isReversed'> {
+    return this.#payouts;
+  }
+
+  /** Clicks that got as far as a redirect, whether or not they count. */
+  get issued(): readonly IssuedClick[] {
+    return this.#issued;
+  }
+
   /** An answer that showed offers; when none came, `answeredAt` is Infinity. Without links it is not known what it showed. */
   viewed(links: readonly Link[], answeredAt: number): void {
-    this.#open.push({ adds: { ...noFigures, views: 1 }, links, offerId: null, answeredAt });
+    this.#open.push({ adds: { ...noFigures, views: 1 }, links, offerId: null, answeredAt, confirmation: null });
+  }
+
+  /** A redirect gave the lender a click_id, with which it may confirm even a click that left no record (D10). */
+  redirected({ offerId, micros }: Link, clickId: string): void {
+    this.#issued.push({ offerId, clickId, micros });
+    this.#issued = this.#issued.slice(-linksKept);
   }
 
   /**
@@ -80,15 +116,68 @@ export class SessionRecord {
   clicked({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
     if (this.#counted.has(offerId)) return false;
     this.#counted.add(offerId);
-    const adds = { views: 0, clicks: 1, attributedMicros: micros };
     this.#open.push({
-      adds,
+      adds: { ...noFigures, clicks: 1, attributedMicros: micros },
       links: [],
       offerId,
       answeredAt: outcome === 'lost' ? Number.POSITIVE_INFINITY : answeredAt,
+      confirmation: null,
     });
     if (outcome === 'durable') this.settleAll();
     return true;
+  }
+
+  /**
+   * What D11 has a row come to while the server lives and all before it is booked. Null where that depends on what a view
+   * showed whose answer never came.
+   */
+  verdictOn(row: ConfirmationRow): RowVerdict | null {
+    if (row.spoilt !== null) return row.spoilt.reason;
+    if (this.mode === 'test') return 'sandbox';
+    const known = this.#payouts.verdictOnKnown(row);
+    if (known !== null) return known;
+    if (!this.#counted.has(row.offerId)) {
+      if (row.issued === null) return 'click_unknown';
+      if (!this.#hasShown(row.offerId)) return this.#isShownKnown ? 'click_unknown' : null;
+    }
+    const fault = row.status === 'reversed' ? this.#payouts.faultOfReversal(row) : null;
+    if (fault !== null) return fault;
+    if (row.occurredMs < this.createdMs) return 'before_click';
+    if (row.occurredMs > Date.now()) return 'in_future';
+    return row.status === 'funded' && this.#payouts.isBeyondLimit(row) ? 'session_limit' : 'accepted';
+  }
+
+  /**
+   * A row is being sent whose verdict is known; returns it. What it books is open until it is answered and so durable
+   * (`settleAll`).
+   */
+  confirmed(row: ConfirmationRow): RowVerdict {
+    const verdict = this.verdictOn(row);
+    if (verdict === null) throw new Error('nobody knows what becomes of this row');
+    if (verdict !== 'accepted') return verdict;
+    const isRestored = !this.#counted.has(row.offerId);
+    this.#counted.add(row.offerId);
+    this.#payouts.book(row);
+    this.#open.push({
+      adds: {
+        views: 0,
+        clicks: isRestored ? 1 : 0,
+        attributedMicros: isRestored ? row.issued!.micros : 0,
+        confirmedMicros: changeMicros(row),
+      },
+      links: [],
+      offerId: isRestored ? row.offerId : null,
+      answeredAt: Number.POSITIVE_INFINITY,
+      confirmation: row,
+    });
+    return verdict;
+  }
+
+  /** The confirmations the last restart left in doubt, to be sent again: null when there are none, and from then on. */
+  takeDoubt(): Doubt | null {
+    const doubt = this.#doubt;
+    this.#doubt = null;
+    return doubt;
   }
 
   /** Everything noted so far is known to be in the ledger. */
@@ -102,27 +191,43 @@ export class SessionRecord {
    * @param barrier everything answered before this moment was durable
    * @throws when the figures cannot have come from what was asked and answered
    */
-  settle(found: Figures, barrier: number): void {
+  settle(found: ToldFigures, barrier: number): void {
     const certain = this.#open.findLastIndex(({ answeredAt }) => answeredAt < barrier) + 1;
     let sum = this.#settled;
-    const possible: Figures[] = [];
+    const possible: ToldFigures[] = [];
+    const fitting: number[] = [];
     for (let survivors = 0; survivors <= this.#open.length; survivors++) {
       if (survivors > 0) sum = addFigures(sum, this.#open[survivors - 1]!.adds);
       if (survivors < certain) continue;
-      if (sameFigures(sum, found)) {
-        this.#settle(survivors);
-        return;
-      }
-      possible.push(sum);
+      const told = tell(sum, 1);
+      if (sameFigures(told, found)) fitting.push(survivors);
+      else possible.push(told);
     }
-    throw new Error(
-      `${this.subId} (tag ${this.tag}) has ${JSON.stringify(found)}, where it may have ${JSON.stringify(possible)}`,
-    );
+    const [least] = fitting;
+    if (least === undefined) {
+      throw new Error(
+        `${this.subId} (tag ${this.tag}) has ${JSON.stringify(found)}, where it may have ${JSON.stringify(possible)}`,
+      );
+    }
+    this.#doubt = this.#doubtAbout(fitting);
+    this.#settle(least);
+  }
+
+  /** Of several numbers of survivors that fit, only confirmations that cancel out lie between one and the next. */
+  #doubtAbout(fitting: readonly number[]): Doubt | null {
+    const rowsOf = (events: readonly OpenEvent[]) => events.flatMap(({ confirmation }) => confirmation ?? []);
+    const rows = rowsOf(this.#open);
+    const booked = fitting.map((survivors) => rowsOf(this.#open.slice(0, survivors)).length);
+    return rows.length === 0 ? null : { rows, booked };
+  }
+
+  #hasShown(offerId: string): boolean {
+    return this.#shown.has(offerId) || this.#open.some(({ links }) => links.some((link) => link.offerId === offerId));
   }
 
   #settle(survivors: number): void {
     const lost: Link[] = [];
-    for (const [index, { adds, links, offerId }] of this.#open.entries()) {
+    for (const [index, { adds, links, offerId, confirmation }] of this.#open.entries()) {
       if (index < survivors) {
         this.#settled = addFigures(this.#settled, adds);
         this.#settledLinks.push(...links);
@@ -131,6 +236,7 @@ export class SessionRecord {
       } else {
         lost.push(...links);
         if (offerId !== null) this.#counted.delete(offerId);
+        if (confirmation !== null) this.#payouts.forget(confirmation);
       }
     }
     this.#settledLinks = this.#settledLinks.slice(-linksKept);

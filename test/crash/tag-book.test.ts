@@ -3,10 +3,12 @@ import { test } from 'node:test';
 import { SessionRecord } from './session-record.ts';
 import { TagBook } from './tag-book.ts';
 
+const created_at = '2026-06-09T10:00:00.000Z';
+
 function book(answered: number, unanswered: number): TagBook {
   const made = new TagBook('tag', 'live');
   for (let i = 0; i < answered + unanswered; i++) made.begin();
-  for (let i = 0; i < answered; i++) made.created(new SessionRecord(`sub_${i}`, 'tag', 'live'));
+  for (let i = 0; i < answered; i++) made.created(new SessionRecord({ sub_id: `sub_${i}`, created_at }, 'tag', 'live'));
   return made;
 }
 

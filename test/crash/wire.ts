@@ -1,10 +1,18 @@
 import { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MarketplaceView, SessionView, SummaryView } from '../../src/index.ts';
+import type {
+  ConfirmationsView,
+  DailyView,
+  MarketplaceView,
+  RowsView,
+  SessionView,
+  SummaryView,
+} from '../../src/index.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { type Answer, HttpClient } from '../support/http-client.ts';
 import type { Partner } from './partner.ts';
+import type { Ports } from './server-process.ts';
 
 const verticalSegment = 'personal-loans';
 /** How often, and how long apart, a question is asked again that a server just started answers with 503. */
@@ -13,7 +21,16 @@ const patience = { times: 50, pauseMs: 200 };
 /** The service answers 503 by itself long before (D2). */
 const answerWaitMs = 30_000;
 
-export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click';
+export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click' | 'confirm';
+
+/** A request is about to be sent, or was answered just now. */
+export type Turn = 'sent' | 'answered';
+
+/** Where a life of the server is reached, and what opens the operator's door. */
+export interface Address {
+  readonly ports: Ports;
+  readonly operatorToken: string;
+}
 
 /**
  * Connections to one life of the server. `null` in place of an answer: the connection was lost, so that nobody knows
@@ -21,14 +38,19 @@ export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click';
  */
 export class Wire {
   readonly #http: HttpClient;
-  readonly #beforeSend: (operation: Operation) => void;
+  readonly #operations: HttpClient;
+  readonly #operatorToken: string;
+  readonly #onTurn: (operation: Operation, turn: Turn) => void;
   /** Whether an answer has failed to come: the server has been killed. */
   isCut = false;
+  #isDeaf = false;
 
-  /** `beforeSend` is called ahead of every request, and may have the server killed. */
-  constructor(port: number, beforeSend: (operation: Operation) => void = () => {}) {
-    this.#http = new HttpClient(port);
-    this.#beforeSend = beforeSend;
+  /** `onTurn` is called ahead of every request and with every answer, and may have the server killed. */
+  constructor({ ports, operatorToken }: Address, onTurn: (operation: Operation, turn: Turn) => void = () => {}) {
+    this.#http = new HttpClient(ports.public);
+    this.#operations = new HttpClient(ports.operations);
+    this.#operatorToken = operatorToken;
+    this.#onTurn = onTurn;
   }
 
   createSession(partner: Partner, body: object, idempotencyKey: string | null): Promise<Answer | null> {
@@ -54,8 +76,32 @@ export class Wire {
     return this.#send('click', () => this.#http.send({ path }));
   }
 
+  /** A click that leaves no record, but a redirect with a click_id (D10). */
+  look(path: string): Promise<Answer | null> {
+    return this.#send('click', () => this.#http.send({ method: 'HEAD', path }));
+  }
+
+  /** One row, or an array of them. */
+  confirm(rows: object): Promise<Answer | null> {
+    const body = JSON.stringify(rows);
+    const headers = {
+      Authorization: `Bearer ${this.#operatorToken}`,
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+    };
+    return this.#send('confirm', () =>
+      this.#operations.send({ method: 'POST', path: '/confirmations', headers, body }),
+    );
+  }
+
+  /** Whatever is answered from now on is lost on its way. */
+  deafen(): void {
+    this.#isDeaf = true;
+  }
+
   close(): void {
     this.#http.close();
+    this.#operations.close();
   }
 
   #as({ key }: Partner): ApiCaller {
@@ -63,13 +109,19 @@ export class Wire {
   }
 
   async #send(operation: Operation, request: () => Promise<Answer>): Promise<Answer | null> {
-    this.#beforeSend(operation);
+    this.#onTurn(operation, 'sent');
     let timer: NodeJS.Timeout | undefined;
     const tooLate = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new NoAnswer()), answerWaitMs);
     });
     try {
-      return await Promise.race([request(), tooLate]);
+      const answer = await Promise.race([request(), tooLate]);
+      if (!this.#isDeaf) {
+        this.#onTurn(operation, 'answered');
+        return answer;
+      }
+      this.isCut = true;
+      return null;
     } catch (fault) {
       // The client judges every answer by what they have in common, and a bad one is not a lost one.
       if (fault instanceof AssertionError || fault instanceof NoAnswer) throw fault;
@@ -108,3 +160,6 @@ export const sessionOf = (answer: Answer): SessionView => JSON.parse(answer.text
 export const inputsOf = (answer: Answer): InputsView => JSON.parse(answer.text);
 export const marketplaceOf = (answer: Answer): MarketplaceView => JSON.parse(answer.text);
 export const summaryOf = (answer: Answer): SummaryView => JSON.parse(answer.text);
+export const confirmationsOf = (answer: Answer): ConfirmationsView => JSON.parse(answer.text);
+export const dailyOf = (answer: Answer): DailyView => JSON.parse(answer.text);
+export const rowsOf = (answer: Answer): RowsView => JSON.parse(answer.text);

@@ -1,0 +1,11 @@
+import type { Mode } from '../../src/index.ts';
+import type { Answer } from './http-client.ts';
+import { listedOffer, type VerticalFixture } from './vertical-fixture.ts';
+
+/** The click_id a redirect gave the lender of an offer, or the sandbox's landing page. */
+export function clickIdOf(fixture: VerticalFixture, offerId: string, { headers }: Answer, mode: Mode = 'live'): string {
+  const location = headers.get('location') ?? '';
+  if (mode === 'test') return new URL(location).searchParams.get('click_id') ?? '';
+  const [head, tail] = listedOffer(fixture, offerId).offer.landing_url.split('{click_id}') as [string, string];
+  return location.slice(head.length, location.length - tail.length);
+}
