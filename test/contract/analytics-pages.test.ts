@@ -43,6 +43,7 @@ atEveryDoor('GET /analytics in pages', (door) => {
       'granularity',
       'date_from',
       'date_to',
+      'sessions_kept_from',
       'data',
       'has_more',
       'next_cursor',
@@ -54,6 +55,7 @@ atEveryDoor('GET /analytics in pages', (door) => {
       granularity: 'daily',
       date_from: from,
       date_to: today,
+      sessions_kept_from: null,
       has_more: false,
       next_cursor: null,
     });
@@ -175,6 +177,7 @@ atEveryDoor('GET /analytics in pages', (door) => {
       granularity: 'row',
       date_from: date(created - 30 * dayMs),
       date_to: date(created),
+      sessions_kept_from: null,
       has_more: false,
       next_cursor: null,
     });

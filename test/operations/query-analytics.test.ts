@@ -420,6 +420,7 @@ describe('the days', () => {
           matured: false,
         },
       ],
+      sessions_kept_from: null,
       has_more: false,
       next_cursor: null,
     });
@@ -509,6 +510,7 @@ describe('the rows', () => {
           ],
         },
       ],
+      sessions_kept_from: null,
       has_more: false,
       next_cursor: null,
     });
