@@ -70,6 +70,8 @@ export const bounds = {
   aprPercentMax: 36,
   /** Compiled catalogs one matching worker keeps; others are loaded again when asked for. */
   matcherCatalogsMax: 16,
+  /** Offers of a new catalog that the front end takes over in one turn of the event loop: about a millisecond. */
+  catalogPieceOffers: 250,
   /** How often the catalog file is looked at for a change. */
   catalogWatchMs: 1_000,
   /** Requests that may wait for the matchers; beyond it, 503. */

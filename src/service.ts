@@ -366,6 +366,7 @@ async function openOffers(options: ServiceOptions, closers: Closers, cdnUrl: () 
     onDamaged: (problem) =>
       logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
   });
+  closers.add(() => catalogs.close());
   const matcher = await startMatcher({
     threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
     catalogs,

@@ -5,7 +5,7 @@ import { CatalogArchive } from '../src/offers/catalog-archive.ts';
 import { rankOffers } from '../src/offers/match.ts';
 import { type BatchAnswer, type BatchRequest, decodeBatch, encodeAnswers } from '../src/offers/match-batch.ts';
 import { compileMatchTables, type MatchTables } from '../src/offers/match-tables.ts';
-import type { MatchWorkerData } from '../src/offers/pool-matcher.ts';
+import type { MatchWorkerData, PreparedTables } from '../src/offers/pool-matcher.ts';
 
 /** The entry of a matching worker: Piscina calls the functions exported here. */
 
@@ -18,9 +18,9 @@ export default function match(batch: Uint8Array): Uint8Array {
   return encodeAnswers(decodeBatch(batch).map(answer));
 }
 
-/** Loads and compiles a catalog version, so that the first request for it does not wait. */
-export function prepare(catalogVersion: string): void {
-  tablesOf(catalogVersion);
+/** Takes over the tables of a catalog version. A thread that came later loads and compiles them itself, when asked. */
+export function prepare({ catalogVersion, tables }: PreparedTables): void {
+  tablesOfVersions.set(catalogVersion, tables);
 }
 
 function answer([catalogVersion, today, ...borrower]: BatchRequest): BatchAnswer {

@@ -4,7 +4,8 @@ import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { type CompiledCatalog, compileCatalog } from './compile-catalog.ts';
+import { compileInThread } from './catalog-thread.ts';
+import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import { parseCatalog } from './parse-catalog.ts';
 import { readCatalogText } from './read-catalog-text.ts';
 
@@ -31,8 +32,8 @@ export type CatalogChange =
   | { readonly ok: true; readonly version: string; readonly changed: boolean }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Makes a version ready wherever it will be needed. The library waits for it before the version comes into use. */
-export type PrepareCatalog = (version: string) => Promise<void>;
+/** Makes a catalog ready wherever it will be needed. The library waits for it before the catalog comes into use. */
+export type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 
 /** A catalog given at the start is missing or not valid; `faults` names everything wrong with it. */
 export class CatalogUnusable extends Error {
@@ -61,6 +62,7 @@ export class CatalogLibrary {
   readonly #currentVersions = new Map<string, CompiledCatalog>();
   readonly #replaced = new Map<string, { readonly compiled: CompiledCatalog; readonly replacedMs: number }>();
   readonly #preparations: PrepareCatalog[] = [];
+  readonly #closing = new AbortController();
   #lastChange: Promise<unknown> = Promise.resolve();
 
   /** Use `openCatalogLibrary`. */
@@ -99,6 +101,11 @@ export class CatalogLibrary {
     return [...this.#currentVersions.keys()];
   }
 
+  /** The catalogs in use. */
+  get inUse(): CompiledCatalog[] {
+    return [...this.#currentVersions.values()];
+  }
+
   /** The lender that makes an offer, by the catalog in use or else by a replaced one that has it; null when none does. */
   lenderOf(vertical: number, mode: Mode, offerId: string): string | null {
     const catalogs = [
@@ -113,18 +120,23 @@ export class CatalogLibrary {
     return null;
   }
 
-  /** Has `prepare` called, and waited for, with each version before it comes into use. */
+  /** Has `prepare` called, and waited for, with each catalog before it comes into use. */
   beforeUse(prepare: PrepareCatalog): void {
     this.#preparations.push(prepare);
   }
 
-  /** Reads the file of a vertical and mode again. Whatever goes wrong, the old one stays. Changes happen one after the other. */
+  /**
+   * Reads the file of a vertical and mode again. Whatever goes wrong, the old one stays, and it answers until the new one is
+   * ready everywhere. Changes happen one after the other.
+   */
   reload(vertical: number, mode: Mode): Promise<CatalogChange> {
-    return this.#inTurn(async () => {
-      const shelf = this.#shelf(vertical, mode);
-      const text = textOf(shelf.source);
-      return text.ok ? await this.#change(shelf, text.text) : text;
-    });
+    return this.#inTurn(() => this.#change(this.#shelf(vertical, mode)));
+  }
+
+  /** Gives up a change that is under way; further ones fail. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#lastChange;
   }
 
   #shelf(vertical: number, mode: Mode): Shelf {
@@ -144,26 +156,42 @@ export class CatalogLibrary {
     return turn;
   }
 
-  async #change(shelf: Shelf, text: string): Promise<CatalogChange> {
+  async #change(shelf: Shelf): Promise<CatalogChange> {
     const { source, current: old } = shelf;
-    const parsed = parseCatalog(text, source.vertical);
-    if (!parsed.ok) return parsed;
-    const compiled = this.#compile(parsed.catalog, source);
-    const { version } = compiled;
-    if (version === old.version) return { ok: true, version, changed: false };
+    const { vertical, mode } = source;
+    const compiled = await compileInThread(
+      {
+        source: 'text' in source ? { text: source.text } : { file: source.file },
+        vertical,
+        mode,
+        currentVersion: old.version,
+        archiveFolder: this.archive.folder,
+      },
+      this.#closing.signal,
+    );
+    if (compiled.kind === 'faulty') return { ok: false, faults: compiled.faults };
+    if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false };
+    const { cdnUrl } = this.#options;
+    return await this.#putInUse(shelf, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
+  }
 
-    this.#forgetOld();
-    if (this.#replaced.size >= bounds.catalogsKeptMax) {
-      return {
-        ok: false,
-        faults: [`catalog: ${this.#replaced.size} replaced catalogs are still kept; try again later`],
-      };
-    }
+  /** The catalog is in the archive already; it goes from there again when it does not come into use. */
+  async #putInUse(shelf: Shelf, compiled: CompiledCatalog): Promise<CatalogChange> {
+    const { version } = compiled;
+    const old = shelf.current;
     const replacedMs = this.#options.clock.wallMs();
-    this.archive.store(version, { ...source, catalog: parsed.catalog });
-    for (const prepare of this.#preparations) await prepare(version);
-    this.archive.markReplaced(old.version, replacedMs);
-    this.archive.markCurrent(version);
+    try {
+      this.#forgetOld();
+      if (this.#replaced.size >= bounds.catalogsKeptMax) {
+        throw new Error(`${this.#replaced.size} replaced catalogs are still kept; try again later`);
+      }
+      for (const prepare of this.#preparations) await prepare(compiled);
+      this.archive.markReplaced(old.version, replacedMs);
+      this.archive.markCurrent(version);
+    } catch (fault) {
+      if (!this.#replaced.has(version) && !this.#currentVersions.has(version)) this.archive.remove(version);
+      throw fault;
+    }
     shelf.current = compiled;
     this.#currentVersions.delete(old.version);
     this.#currentVersions.set(version, compiled);

@@ -3,7 +3,7 @@ import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './catalog-version.ts';
 import { compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
-import { OfferFragments } from './offer-fragments.ts';
+import { OfferFragments, type OfferTexts, offerTexts } from './offer-fragments.ts';
 
 export interface CompileOptions {
   /** A test catalog books no revenue whatever its payouts say (contract section 5). */
@@ -15,40 +15,37 @@ export interface CompileOptions {
   readonly cdnUrl: () => string;
 }
 
-export interface CompiledOffer {
-  readonly id: string;
-  readonly lenderName: string;
-  /** The parts of its landing URL around the places of the click id. */
-  readonly landingUrlParts: readonly string[];
-}
-
-/** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable. */
-export class CompiledCatalog {
+/** What compiling makes of a catalog: plain values, so that another thread may make them. */
+export interface CatalogParts {
   readonly version: string;
-  readonly vertical: Vertical;
-  readonly mode: Mode;
   /** The short advertiser disclosure, as the text of a JSON string. */
   readonly disclosureJson: string;
   /** In the order of their ids; a ranking names an offer by its place here. */
-  readonly offers: readonly CompiledOffer[];
+  readonly offers: readonly OfferTexts[];
+  readonly tables: MatchTables;
+}
+
+/** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable. */
+export class CompiledCatalog implements CatalogParts {
+  readonly version: string;
+  readonly vertical: Vertical;
+  readonly mode: Mode;
+  readonly disclosureJson: string;
+  readonly offers: readonly OfferTexts[];
   readonly tables: MatchTables;
   readonly #writeFragments: () => OfferFragments;
   #fragments: OfferFragments | null = null;
   readonly #indexes: ReadonlyMap<string, number>;
 
-  constructor(catalog: CatalogFile, vertical: Vertical, { mode, cdnUrl }: CompileOptions) {
-    this.version = catalogVersion(catalog, mode);
+  constructor({ version, disclosureJson, offers, tables }: CatalogParts, vertical: Vertical, options: CompileOptions) {
+    this.version = version;
     this.vertical = vertical;
-    this.mode = mode;
-    this.disclosureJson = JSON.stringify(catalog.disclosure);
-    this.offers = numberedOffers(catalog).map(({ lender, offer }) => ({
-      id: offer.id,
-      lenderName: lender.name,
-      landingUrlParts: offer.landing_url.split('{click_id}'),
-    }));
-    this.tables = compileMatchTables(catalog, vertical);
-    this.#writeFragments = () => new OfferFragments(catalog, this.tables, cdnUrl());
-    this.#indexes = new Map(this.offers.map(({ id }, index) => [id, index]));
+    this.mode = options.mode;
+    this.disclosureJson = disclosureJson;
+    this.offers = offers;
+    this.tables = tables;
+    this.#writeFragments = () => new OfferFragments(offers, tables, options.cdnUrl());
+    this.#indexes = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
   /** What answers are put together from. */
@@ -76,5 +73,14 @@ export class CompiledCatalog {
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileCatalog(catalog: CatalogFile, vertical: Vertical, options: CompileOptions): CompiledCatalog {
-  return new CompiledCatalog(catalog, vertical, options);
+  return new CompiledCatalog(compileParts(catalog, vertical, options.mode), vertical, options);
+}
+
+export function compileParts(catalog: CatalogFile, vertical: Vertical, mode: Mode): CatalogParts {
+  return {
+    version: catalogVersion(catalog, mode),
+    disclosureJson: JSON.stringify(catalog.disclosure),
+    offers: numberedOffers(catalog).map(({ lender, offer }) => offerTexts(lender, offer)),
+    tables: compileMatchTables(catalog, vertical),
+  };
 }

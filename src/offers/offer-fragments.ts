@@ -1,39 +1,49 @@
 import { flatText } from '../domain/flat-text.ts';
-import type { CatalogFile } from './catalog-schema.ts';
-import { type MatchTables, numberedOffers } from './match-tables.ts';
+import type { CatalogLender, CatalogOffer } from './catalog-schema.ts';
+import type { MatchTables } from './match-tables.ts';
+
+/** What is known of an offer without a borrower and without our own addresses: for clicks, for records, and for answers. */
+export interface OfferTexts {
+  readonly id: string;
+  readonly lenderName: string;
+  readonly logo: string;
+  /** The parts of its landing URL around the places of the click id. */
+  readonly landingUrlParts: readonly string[];
+  /** In an answer: from behind the amounts to the opening quote of the click URL. */
+  readonly middle: string;
+  /** In the click URL: from behind the sub_id to the sealed value. */
+  readonly clickParameters: string;
+}
+
+export function offerTexts(lender: CatalogLender, offer: CatalogOffer): OfferTexts {
+  const { id, stars, features, prequalification } = offer;
+  const members = JSON.stringify({ svc_star_rating: stars, features, prequalification });
+  return {
+    id,
+    lenderName: lender.name,
+    logo: lender.logo,
+    landingUrlParts: offer.landing_url.split('{click_id}'),
+    middle: flatText(`},${members.slice(1, -1)},"click_url":"`),
+    clickParameters: flatText(`&offer=${id}&v=`),
+  };
+}
 
 /**
- * The parts of an offer's JSON text that need no borrower, written once for a catalog version. They are long and few on
- * purpose: what an answer costs is the number of strings it is put together from, not their length. All are flat.
+ * The parts of an offer's JSON text that depend on no borrower but on more than the offer alone, written when first needed
+ * and kept: a large catalog has a million slots, and most are never shown. They are long and few on purpose: what an answer
+ * costs is the number of strings it is put together from, not their length. All are flat.
  */
 export class OfferFragments {
-  readonly ids: readonly string[];
-  /** By offer: from behind the amounts to the opening quote of the click URL. */
-  readonly middles: readonly string[];
-  /** By offer: in the click URL, from behind the sub_id to the sealed value. */
-  readonly offerParameters: readonly string[];
-  /** By offer: from the opening brace to the APR range. */
-  readonly #heads: readonly string[];
+  readonly #offers: readonly OfferTexts[];
   readonly #tables: MatchTables;
-  // Written when first needed: a large catalog has a million slots, and most are never shown.
+  readonly #cdnUrl: string;
   readonly #beginnings: (string | undefined)[];
   readonly #termLists = new Map<number, string>();
 
-  constructor(catalog: CatalogFile, tables: MatchTables, cdnUrl: string) {
-    const numbered = numberedOffers(catalog);
-    this.#heads = numbered.map(({ lender, offer }) => {
-      const members = { svc_offer_id: offer.id, lender_name: lender.name, logo_url: `${cdnUrl}/${lender.logo}` };
-      return `${JSON.stringify(members).slice(0, -1)},"apr_range":`;
-    });
-    this.middles = numbered.map(({ offer }) => {
-      const { stars, features, prequalification } = offer;
-      return flatText(
-        `},${JSON.stringify({ svc_star_rating: stars, features, prequalification }).slice(1, -1)},"click_url":"`,
-      );
-    });
-    this.ids = numbered.map(({ offer }) => offer.id);
-    this.offerParameters = this.ids.map((id) => flatText(`&offer=${id}&v=`));
+  constructor(offers: readonly OfferTexts[], tables: MatchTables, cdnUrl: string) {
+    this.#offers = offers;
     this.#tables = tables;
+    this.#cdnUrl = cdnUrl;
     this.#beginnings = new Array<string | undefined>(tables.aprMin.length);
   }
 
@@ -41,8 +51,14 @@ export class OfferFragments {
   beginning(offer: number, slot: number): string {
     let text = this.#beginnings[slot];
     if (text === undefined) {
-      const range = { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 };
-      text = flatText(`${this.#heads[offer]!}${JSON.stringify(range)},"monthly_payment_estimate":`);
+      const { id, lenderName, logo } = this.#offers[offer]!;
+      const members = {
+        svc_offer_id: id,
+        lender_name: lenderName,
+        logo_url: `${this.#cdnUrl}/${logo}`,
+        apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
+      };
+      text = flatText(`${JSON.stringify(members).slice(0, -1)},"monthly_payment_estimate":`);
       this.#beginnings[slot] = text;
     }
     return text;

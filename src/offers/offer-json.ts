@@ -27,13 +27,14 @@ export function renderOffers(
   sealedValue: string,
 ): string {
   if (count === 0) return '[]';
-  const { tables, fragments } = compiled;
+  const { tables, fragments, offers } = compiled;
   let priced = readApplicant(tables, borrower, applicant);
   let text = '[';
   for (let shown = 0; shown < count; shown++) {
     const offer = offerIndices[from + shown]!;
     priced &&= priceOffer(tables, offer, applicant, price);
-    if (!priced) throw new Error(`offer ${fragments.ids[offer]} was not ranked for this borrower`);
+    const { id, middle, clickParameters } = offers[offer]!;
+    if (!priced) throw new Error(`offer ${id} was not ranked for this borrower`);
     const cents = paymentCents(tables, price, applicant.amount);
     const dollars = Math.floor(cents / 100);
     text +=
@@ -41,10 +42,10 @@ export function renderOffers(
       (dollars + centTexts[cents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (price.amountMin + ',"max":' + price.amountMax) +
-      fragments.middles[offer]! +
+      middle +
       clickUrlHead +
       subId +
-      fragments.offerParameters[offer]! +
+      clickParameters +
       sealedValue +
       fragments.termList(price.openTerms) +
       (shown + 1 === count ? lastPositions : positions)[shown]!;

@@ -2,7 +2,9 @@ import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
+import type { CompiledCatalog } from './compile-catalog.ts';
 import { type BatchAnswer, type BatchRequest, decodeAnswers, encodeBatch } from './match-batch.ts';
+import type { MatchTables } from './match-tables.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 export interface PoolMatcherOptions {
@@ -19,6 +21,12 @@ export interface PoolMatcherOptions {
 export interface MatchWorkerData {
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
+}
+
+/** What a worker is made ready with. */
+export interface PreparedTables {
+  readonly catalogVersion: string;
+  readonly tables: MatchTables;
 }
 
 interface Waiting {
@@ -95,9 +103,10 @@ export class PoolMatcher implements Matcher {
     });
   }
 
-  /** Has every worker load and compile a catalog version, one after the other so that the others go on matching. */
-  async prepare(catalogVersion: string): Promise<void> {
-    for (const { pool } of this.#lanes) if (this.#closing === null) await pool.run(catalogVersion, { name: 'prepare' });
+  /** Gives every worker the tables of a catalog, which are compiled once for all of them. */
+  async prepare({ version, tables }: Pick<CompiledCatalog, 'version' | 'tables'>): Promise<void> {
+    const prepared: PreparedTables = { catalogVersion: version, tables };
+    for (const { pool } of this.#lanes) if (this.#closing === null) await pool.run(prepared, { name: 'prepare' });
   }
 
   close(): Promise<void> {

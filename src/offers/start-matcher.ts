@@ -24,11 +24,11 @@ export async function startMatcher({ threads, catalogs, verticals, onFault }: St
     ...(onFault === undefined ? {} : { onFault }),
   });
   try {
-    for (const version of catalogs.currentVersions) await matcher.prepare(version);
+    for (const compiled of catalogs.inUse) await matcher.prepare(compiled);
   } catch (fault) {
     await matcher.close();
     throw fault;
   }
-  catalogs.beforeUse((version) => matcher.prepare(version));
+  catalogs.beforeUse((compiled) => matcher.prepare(compiled));
   return matcher;
 }

@@ -11,7 +11,7 @@ import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { worthMicros } from '../support/vertical-fixture.ts';
+import { worthUsd } from '../support/vertical-fixture.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -125,7 +125,7 @@ test('a full disk stops what must be durable and nothing else, and the service h
   const assertFigures = async (asked: ApiCaller) => {
     const figures = await asked.summary({ referrer_tag: 'full' });
     assert.deepEqual([figures.sessions_total, figures.marketplace_views, figures.offer_clicks], [3, 2, 2]);
-    assert.equal(figures.rev_attributed, worthMicros(fixture, [offer.svc_offer_id, another.svc_offer_id]) / 1_000_000);
+    assert.equal(figures.rev_attributed, worthUsd(fixture, [offer.svc_offer_id, another.svc_offer_id]));
   };
   await assertFigures(caller);
   await server.stop();

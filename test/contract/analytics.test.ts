@@ -5,7 +5,7 @@ import { assertOk, assertRefused, assertShape, assertTimestamp } from '../suppor
 import type { ApiCaller } from '../support/api-caller.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
-import { worthMicros } from '../support/vertical-fixture.ts';
+import { worthMicros, worthUsd } from '../support/vertical-fixture.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const date = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -102,8 +102,7 @@ atEveryDoor('GET /analytics', (door) => {
     const summary = await caller.summary({ referrer_tag: 'arithmetic' });
     assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [7, 11, 5]);
     assert.equal(summary.click_rate, 0.454545);
-    // Added up in micro-dollars, answered to the cent.
-    assert.equal(summary.rev_attributed, Math.round(worthMicros(fixture, clicked) / 10_000) / 100);
+    assert.equal(summary.rev_attributed, worthUsd(fixture, clicked));
     assert.equal(summary.rev_per_session, 0);
   });
 

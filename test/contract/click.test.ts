@@ -4,7 +4,7 @@ import type { MarketplaceView } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
-import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -67,7 +67,7 @@ atEveryDoor('a click', (door) => {
     }
     const summary = await caller.summary({ referrer_tag: 'books' });
     assert.equal(summary.offer_clicks, 7);
-    assert.equal(summary.rev_attributed, worthMicros(door.fixture, ids) / 1_000_000);
+    assert.equal(summary.rev_attributed, worthUsd(door.fixture, ids));
     assert.ok(summary.rev_attributed > 0);
     assert.equal(summary.rev_confirmed, 0);
   });

@@ -13,7 +13,8 @@ import {
   CatalogUnusable,
   openCatalogLibrary,
 } from '../../src/offers/catalog-library.ts';
-import type { CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import { catalogVersion } from '../../src/offers/catalog-version.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -31,6 +32,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const textWith = (...ids: string[]) => JSON.stringify(catalogOf(ids.map((id) => plainOffer({ id }))));
+const versionOf = (text: string) => {
+  const catalog = JSON.parse(text) as CatalogFile;
+  return { catalog, version: catalogVersion(catalog, 'live') };
+};
 const fileOfOffers = () => join(folder, 'offers.json');
 function live(text: string): CatalogSource {
   writeFileSync(fileOfOffers(), text);
@@ -290,7 +295,7 @@ test('a damaged file of a catalog in use is written again', () => {
 test('a version is prepared, from the archive, before it comes into use', async () => {
   const library = open([live(textWith('a'))]);
   const seen: string[] = [];
-  library.beforeUse(async (version) => {
+  library.beforeUse(async ({ version }) => {
     library.archive.load(version);
     seen.push(version, ...idsOf(library.current(1, 'live')));
   });
@@ -304,6 +309,49 @@ test('a version that cannot be prepared does not come into use', async () => {
   const changed = await change(library, textWith('b'));
   assert.deepEqual(changed, { ok: false, faults: ['catalog: could not be put in use: no worker'] });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('a catalog that could not be prepared is not kept', async () => {
+  const library = open([live(textWith('a'))]);
+  const files = readdirSync(archiveFolder).sort();
+  library.beforeUse(() => Promise.reject(new Error('no worker')));
+  await change(library, textWith('b'));
+  assert.deepEqual(readdirSync(archiveFolder).sort(), files);
+});
+
+test('a kept catalog that could not be put in use again stays kept', async () => {
+  const library = open([live(textWith('a'))]);
+  const { version } = library.current(1, 'live');
+  await change(library, textWith('b'));
+  library.beforeUse(() => Promise.reject(new Error('no worker')));
+  assert.ok(!(await change(library, textWith('a'))).ok);
+  assert.deepEqual(idsOf(library.archive.load(version).catalog.lenders[0]!), ['a']);
+  assert.notEqual(library.byVersion(version), null);
+});
+
+test('a closed library gives up a change under way, and makes no other', async () => {
+  const library = open([live(textWith('a'))]);
+  const underWay = change(library, textWith('b'));
+  await library.close();
+  for (const given of [await underWay, await change(library, textWith('c'))]) {
+    assert.match(given.ok ? '' : given.faults[0]!, /^catalog: could not be put in use: /);
+  }
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('more catalogs than may be kept are refused, and the next is taken when the first is out of date', async () => {
+  const library = open([live(textWith('a'))]);
+  for (let at = 0; at < bounds.catalogsKeptMax; at++) {
+    const text = textWith(`kept-${at}`);
+    const { version, catalog } = versionOf(text);
+    library.archive.store(version, { vertical: personalLoans, mode: 'live', catalog });
+    library.archive.markReplaced(version, clock.wallMs());
+  }
+  const full = open([live(textWith('a'))]);
+  const refused = await change(full, textWith('b'));
+  assert.match(refused.ok ? '' : refused.faults[0]!, /: 256 replaced catalogs are still kept; try again later$/);
+  clock.advance(bounds.catalogKeptMs);
+  assert.ok((await change(full, textWith('b'))).ok);
 });
 
 test('changes asked for at once happen one after the other', async () => {

@@ -62,3 +62,8 @@ export function worthMicros(fixture: VerticalFixture, offerIds: readonly string[
   for (const id of offerIds) micros += fixture.clickMicros(listedOffer(fixture, id).offer, band);
   return micros;
 }
+
+/** The same as answers tell it: in USD, to the cent. */
+export function worthUsd(fixture: VerticalFixture, offerIds: readonly string[]): number {
+  return Math.round(worthMicros(fixture, offerIds) / 10_000) / 100;
+}

@@ -1,0 +1,61 @@
+import { Worker } from 'node:worker_threads';
+import type { Mode } from '../domain/mode.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import type { CatalogParts } from './compile-catalog.ts';
+import type { OfferTexts } from './offer-fragments.ts';
+
+/** What the thread is started with: where a catalog is, whom it is for, and where it is to be kept. */
+export interface CatalogJob {
+  readonly source: { readonly text: string } | { readonly file: string };
+  readonly vertical: Vertical;
+  readonly mode: Mode;
+  /** The version in use, which need not be compiled again. */
+  readonly currentVersion: string;
+  readonly archiveFolder: string;
+}
+
+export type CompiledJob =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'compiled'; readonly parts: CatalogParts }
+  /** The text is no catalog; a line each. */
+  | { readonly kind: 'faulty'; readonly faults: readonly string[] };
+
+/**
+ * What the thread sends. A piece is answered by a message of any content, which asks for the next:
+ *
+ *     unchanged | faulty | failed | compiled, piece, piece, ..., whole
+ */
+export type CatalogThreadMessage =
+  | Exclude<CompiledJob, { kind: 'compiled' }>
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'compiled'; readonly rest: Omit<CatalogParts, 'offers'> }
+  | { readonly kind: 'piece'; readonly offers: readonly OfferTexts[] }
+  | { readonly kind: 'whole' };
+
+/**
+ * Reads, checks, compiles and archives a catalog in a thread of its own, which ends with it: for ten thousand offers that
+ * takes more than a second, in which the calling thread has requests to answer. What comes back is taken in small pieces, one
+ * a turn of the event loop. Rejects when the archive cannot be written, or the thread dies or is told to stop.
+ */
+export function compileInThread(job: CatalogJob, stop: AbortSignal): Promise<CompiledJob> {
+  const worker = new Worker(new URL('../../workers/catalog.ts', import.meta.url), { workerData: job });
+  return new Promise<CompiledJob>((resolve, reject) => {
+    let rest: Omit<CatalogParts, 'offers'>;
+    const offers: OfferTexts[] = [];
+    worker.on('message', (message: CatalogThreadMessage) => {
+      if (message.kind === 'failed') reject(new Error(message.reason));
+      else if (message.kind === 'compiled') rest = message.rest;
+      else if (message.kind === 'whole') resolve({ kind: 'compiled', parts: { ...rest, offers } });
+      else if (message.kind !== 'piece') resolve(message);
+      else {
+        for (const offer of message.offers) offers.push(offer);
+        setImmediate(() => worker.postMessage('next'));
+      }
+    });
+    worker.on('error', reject);
+    worker.on('exit', () => reject(new Error('the thread that reads catalogs ended')));
+    const end = () => void worker.terminate();
+    if (stop.aborted) end();
+    else stop.addEventListener('abort', end, { once: true });
+  }).finally(() => worker.terminate());
+}
