@@ -1,7 +1,8 @@
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
-import type { CohortQuery, DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { CohortQuery, DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
+import type { Age } from './analytics-store.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
 
@@ -18,12 +19,12 @@ export type Question =
   | { readonly kind: 'rows'; readonly query: Packed<RowsQuery> }
   | { readonly kind: 'payouts'; readonly asked: readonly AskedPayout[] }
   | { readonly kind: 'totals' }
-  | { readonly kind: 'seal'; readonly keptFromDay: number; readonly wallMs: number };
+  | { readonly kind: 'seal'; readonly age: Age };
 
 export interface Answers {
   readonly summary: SummaryFigures;
   readonly payouts: readonly KnownPayout[];
-  readonly daily: readonly DayFigures[];
+  readonly daily: DailyFigures;
   readonly rows: RowsPage;
   readonly totals: FoldTotals;
   readonly seal: SealOutcome;

@@ -4,15 +4,18 @@ import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import type { LogCursor } from '../events/log-reader.ts';
-import type { DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-schema.ts';
 import { DailyReader } from './daily-reader.ts';
+import { KeptSessions } from './kept-sessions.ts';
 import { type FoldedSession, type FoldPast, type FoldTotals, LedgerFold, type SubKey } from './ledger-fold.ts';
+import { LedgerSegments } from './ledger-segments.ts';
 import { decodeOfferNumbers, encodeOfferNumbers } from './offer-numbers.ts';
 import { RowWriter, type SqlValue } from './row-writer.ts';
 import { RowsReader } from './rows-reader.ts';
 import type { SealedFigures } from './sealed-figures.ts';
-import { StoreRetention } from './store-retention.ts';
+import { SessionPruner } from './session-pruner.ts';
+import { StoredCounters } from './stored-counters.ts';
 import { type StoredClick, StoredRevenue } from './stored-revenue.ts';
 import { StoredSessions } from './stored-sessions.ts';
 import { SummaryReader } from './summary-reader.ts';
@@ -26,7 +29,12 @@ import { SummaryReader } from './summary-reader.ts';
  */
 export class AnalyticsStore {
   readonly #database: Database;
-  readonly #retention: StoreRetention;
+  readonly #kept: KeptSessions;
+  readonly #pruner: SessionPruner;
+  readonly #counters: StoredCounters;
+  readonly #segments: LedgerSegments;
+  readonly #cohortBefore: Statement<[number], number | null>;
+  readonly #cohortFrom: Statement<[number], number | null>;
   readonly #past: StoredPast;
   readonly #writer: BatchWriter;
   readonly #summaries: SummaryReader;
@@ -41,11 +49,20 @@ export class AnalyticsStore {
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#retention = new StoreRetention(this.#database);
-      this.#revenue = new StoredRevenue(this.#database, this.#retention);
-      this.#past = new StoredPast(this.#database, this.#revenue, this.#retention);
-      this.#writer = new BatchWriter(this.#database);
-      const sessions = new StoredSessions(this.#database, this.#retention);
+      this.#kept = new KeptSessions(this.#database);
+      this.#pruner = new SessionPruner(this.#database, this.#kept);
+      this.#counters = new StoredCounters(this.#database);
+      this.#segments = new LedgerSegments(this.#database);
+      this.#cohortBefore = this.#database
+        .prepare<[number], number | null>('SELECT max(day) FROM cohort_piece WHERE day < ?')
+        .pluck();
+      this.#cohortFrom = this.#database
+        .prepare<[number], number | null>('SELECT min(day) FROM cohort_piece WHERE day >= ?')
+        .pluck();
+      this.#revenue = new StoredRevenue(this.#database, this.#kept);
+      this.#past = new StoredPast(this.#database, this.#revenue, this.#kept);
+      this.#writer = new BatchWriter(this.#database, this.#counters, this.#segments);
+      const sessions = new StoredSessions(this.#database, this.#kept);
       this.#summaries = new SummaryReader(this.#database, sessions);
       this.#days = new DailyReader(this.#database, sessions);
       this.#rows = new RowsReader(this.#database, sessions);
@@ -86,45 +103,82 @@ export class AnalyticsStore {
 
   /** The first day (day number) whose sessions are kept; 0 when all are. */
   get keptFromDay(): number {
-    return this.#retention.keptFromDay;
+    return this.#kept.fromDay;
   }
 
   /**
-   * Gives up the sessions of the days before `keptFromDay`, whose counters are sealed first, as the records followed so far
-   * make them. Throws what `SealedFigures.seal` does; then nothing has changed.
+   * Gives up the sessions that have come of age, if there are any: seals the counters of their days, as the records followed so
+   * far make them, and keeps them no longer. Throws what `SealedFigures.seal` does; then nothing has changed.
    */
-  seal(sealed: SealedFigures, keptFromDay: number, wallMs: number): void {
+  seal(sealed: SealedFigures, age: Age): void {
     // Were sealings lost, the store still has their counters, and they are sealed once more.
-    const untilDay = Math.max(keptFromDay, this.#retention.keptFromDay);
-    const { position, segment } = this.#cursor ?? nowhere;
-    if (position === 0 || untilDay <= sealed.keptFromDay) return;
-    const ledgerFrom = Math.min(segment, this.#retention.firstSegmentWith(untilDay) ?? segment);
-    const counters = this.#retention.counters(sealed.keptFromDay, untilDay);
+    const untilDay = Math.max(this.#dayToKeepFrom(age), this.#kept.fromDay);
+    if (untilDay <= sealed.keptFromDay) return;
+    const { wallMs } = age;
+    const ledgerFrom = this.#firstSegmentWith(untilDay);
+    const counters = this.#counters.between(sealed.keptFromDay, untilDay);
     sealed.seal({ wallMs, untilDay, ledgerFrom }, counters);
-    this.#database.transaction(() => this.#retention.keepFrom(untilDay, ledgerFrom)).immediate();
+    this.#database.transaction(() => this.#keepFrom(untilDay)).immediate();
   }
 
   /** Takes over what was sealed, if the store does not know of it: it is new, or older than the last sealing. */
   adopt(sealed: SealedFigures): void {
-    if (sealed.keptFromDay <= this.#retention.keptFromDay) return;
-    this.#database.transaction(() => this.#retention.adopt(sealed, this.#past)).immediate();
+    const { keptFromDay } = sealed;
+    if (keptFromDay <= this.#kept.fromDay) return;
+    this.#database
+      .transaction(() => {
+        this.#counters.replace(keptFromDay, sealed.records(), this.#past);
+        this.#keepFrom(keptFromDay);
+      })
+      .immediate();
+  }
+
+  /**
+   * What comes before this position of the ledger is not needed, neither by the store nor to derive it from nothing. The
+   * ledger as it is now decides: it may have begun anew since the last sealing.
+   */
+  neededFrom(sealed: SealedFigures): number {
+    return Math.min(sealed.ledgerFrom, this.#firstSegmentWith(sealed.keptFromDay));
   }
 
   /** Whether rows of sessions that are not kept may be left. */
   get mustPrune(): boolean {
-    return this.#retention.mustPrune;
+    return this.#pruner.mustPrune;
   }
 
-  /** Removes some of them. */
+  /** Removes some of them: a few milliseconds' work. */
   prune(): void {
-    this.#retention.prune();
+    this.#pruner.prune();
+  }
+
+  /**
+   * 0 when there is nothing to give up. Days must have passed by the sessions of the ledger, too, and not just by one day's: or
+   * a single start with a clock that is months ahead would give up everything.
+   */
+  #dayToKeepFrom({ today, days }: Age): number {
+    const newest = this.#cohortBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
+    const beforeNewest = newest === null ? null : (this.#cohortBefore.get(newest) ?? null);
+    const oldest = this.#cohortFrom.get(this.#kept.fromDay) ?? null;
+    if (oldest === null || beforeNewest === null) return 0;
+    const day = Math.min(today, beforeNewest + 1) - days;
+    return oldest < day ? day : 0;
+  }
+
+  #firstSegmentWith(day: number): number {
+    const { segment } = this.#cursor ?? { segment: 0 };
+    return Math.min(segment, this.#segments.firstWith(day) ?? segment);
+  }
+
+  #keepFrom(day: number): void {
+    this.#kept.keepFrom(day);
+    this.#segments.forgetBefore(day);
   }
 
   summary(query: SummaryQuery): SummaryFigures {
     return this.#atOnce(() => this.#summaries.summary(query));
   }
 
-  daily(query: SummaryQuery): DayFigures[] {
+  daily(query: SummaryQuery): DailyFigures {
     return this.#atOnce(() => this.#days.daily(query));
   }
 
@@ -157,7 +211,15 @@ export class AnalyticsStore {
   }
 }
 
-const nowhere = { position: 0, segment: 0 };
+/** From when on sessions are too old to be kept. */
+export interface Age {
+  /** As the clock has it (day number). */
+  readonly today: number;
+  /** How many days back they are kept. */
+  readonly days: number;
+  /** When that is looked at. */
+  readonly wallMs: number;
+}
 
 interface ProgressRow extends LogCursor {
   readonly records: number;
@@ -184,7 +246,7 @@ type SessionRow = [
 
 /** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
 class StoredPast implements FoldPast {
-  readonly #retention: StoreRetention;
+  readonly #kept: KeptSessions;
   readonly #revenue: StoredRevenue;
   readonly #sessions = new LRUCache<SubKey, FoldedSession>({ max: bounds.foldSessionsCached });
   readonly #experiments = new LRUCache<string, number>({ max: bounds.foldNamesCached });
@@ -202,8 +264,8 @@ class StoredPast implements FoldPast {
   /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
   #lastKey: SubKey;
 
-  constructor(database: Database, revenue: StoredRevenue, retention: StoreRetention) {
-    this.#retention = retention;
+  constructor(database: Database, revenue: StoredRevenue, kept: KeptSessions) {
+    this.#kept = kept;
     this.#revenue = revenue;
     this.#findSession = database
       .prepare<[Buffer], SessionRow>(
@@ -227,7 +289,7 @@ class StoredPast implements FoldPast {
   }
 
   get keptFrom(): SubKey {
-    return this.#retention.keptFrom;
+    return this.#kept.fromKey;
   }
 
   findSession(key: SubKey): FoldedSession | null {
@@ -313,14 +375,15 @@ class BatchWriter {
   readonly #sessions: RowWriter;
   readonly #pieces: RowWriter;
   readonly #clicks: RowWriter;
-  readonly #days: RowWriter;
-  readonly #lenders: RowWriter;
+  readonly #counters: StoredCounters;
+  readonly #segments: LedgerSegments;
   readonly #payouts: RowWriter;
-  readonly #segments: RowWriter;
   readonly #confirmClick: Statement<[number, number, number]>;
   readonly #setProgress: Statement<SqlValue[]>;
 
-  constructor(database: Database) {
+  constructor(database: Database, counters: StoredCounters, segments: LedgerSegments) {
+    this.#counters = counters;
+    this.#segments = segments;
     this.#sessions = new RowWriter(
       database,
       'session',
@@ -336,43 +399,11 @@ class BatchWriter {
       'subs',
     ]);
     this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
-    this.#days = new RowWriter(
-      database,
-      'day_counter',
-      [
-        'experiment',
-        'day',
-        'device',
-        'sessions',
-        'views',
-        'clicks',
-        'attributed_micros',
-        'confirmed_micros',
-        'confirmed_cents_squared',
-      ],
-      `ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions, views = views + excluded.views,
-        clicks = clicks + excluded.clicks, attributed_micros = attributed_micros + excluded.attributed_micros,
-        confirmed_micros = confirmed_micros + excluded.confirmed_micros,
-        confirmed_cents_squared = confirmed_cents_squared + excluded.confirmed_cents_squared`,
-    );
-    this.#lenders = new RowWriter(
-      database,
-      'lender_counter',
-      ['experiment', 'day', 'lender', 'clicks', 'confirmed_micros'],
-      `ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks,
-        confirmed_micros = confirmed_micros + excluded.confirmed_micros`,
-    );
     this.#payouts = new RowWriter(
       database,
       'payout',
       ['session', 'offer', 'txid', 'funded_micros', 'funded_ms', 'reversed_micros', 'reversed_ms'],
       'ON CONFLICT DO UPDATE SET reversed_micros = excluded.reversed_micros, reversed_ms = excluded.reversed_ms',
-    );
-    this.#segments = new RowWriter(
-      database,
-      'ledger_segment',
-      ['first', 'last_day'],
-      'ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
     );
     this.#confirmClick = database.prepare(
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
@@ -394,10 +425,9 @@ class BatchWriter {
     this.#sessions.write(sessionRows(fold));
     this.#pieces.write(pieceRows(fold));
     this.#clicks.write(clickRows(fold));
-    this.#days.write(dayRows(fold));
-    this.#lenders.write(lenderRows(fold));
+    this.#counters.add(fold);
+    this.#segments.write(fold);
     this.#payouts.write(payoutRows(fold));
-    this.#segments.write(fold.segments);
     for (const { micros, session, offer } of fold.revenue.clicks.values())
       this.#confirmClick.run(micros, session, offer);
     const { records, sealedSession, malformed, unknownSession, repeatedSession } = fold.totals;
@@ -446,19 +476,6 @@ function* pieceRows({ cohorts }: LedgerFold): Rows {
 function* clickRows({ clicks }: LedgerFold): Rows {
   for (const { session, offer, lender, clickedMs, attributedMicros } of clicks) {
     yield [session, offer, lender, clickedMs, attributedMicros];
-  }
-}
-
-function* dayRows({ days }: LedgerFold): Rows {
-  for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...confirmed } of days.values()) {
-    const { confirmedMicros, confirmedCentsSquared } = confirmed;
-    yield [experiment, day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
-  }
-}
-
-function* lenderRows({ lenders }: LedgerFold): Rows {
-  for (const { experiment, day, lender, clicks, confirmedMicros } of lenders.values()) {
-    yield [experiment, day, lender, clicks, confirmedMicros];
   }
 }
 
