@@ -2,20 +2,18 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { FoldPast, LedgerFold } from './ledger-fold.ts';
 import { RowWriter } from './row-writer.ts';
 import type { SealedCounters } from './sealed-figures.ts';
-import { type SealedRecord, sealedKind } from './sealed-record.ts';
+import {
+  type SealedDay,
+  type SealedExperiment,
+  type SealedLender,
+  type SealedRecord,
+  sealedKind,
+} from './sealed-record.ts';
 
-type ExperimentRow = [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
-type DayRow = [
-  day: number,
-  device: number,
-  sessions: number,
-  views: number,
-  clicks: number,
-  attributedMicros: number,
-  confirmedMicros: number,
-  confirmedCentsSquared: string,
-];
-type LenderRow = [day: number, lenderName: string, clicks: number, confirmedMicros: number];
+type ExperimentRow = [number: number, ...experiment: SealedExperiment[1]];
+/** In the very form they are sealed in. */
+type DayRow = SealedDay[1];
+type LenderRow = SealedLender[1];
 
 /** The daily counters of the store: what a batch adds to them, and how they go into a sealing and come out of one. */
 export class StoredCounters {
