@@ -2,9 +2,9 @@ import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-his
 import { subIdBytes } from '../sessions/sub-id.ts';
 import type { CohortQuery, DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
-import type { Age } from './analytics-store.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
+import type { Age } from './store-retention.ts';
 
 /** What the aggregator thread is started with. */
 export interface AggregatorSetup {

@@ -6,9 +6,10 @@ import { nodeLogFiles } from '../events/node-log-files.ts';
 import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
 import { dropAnalyticsDatabase, isDamage, OtherStoreFormat } from './analytics-schema.ts';
-import { type Age, AnalyticsStore } from './analytics-store.ts';
+import { AnalyticsStore } from './analytics-store.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import { SealedFigures, SealingFailed } from './sealed-figures.ts';
+import type { Age } from './store-retention.ts';
 
 /** What sealing came to, or why it failed. */
 export type SealOutcome =

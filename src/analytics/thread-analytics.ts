@@ -21,10 +21,10 @@ import {
   type SummaryQuery,
 } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
-import type { Age } from './analytics-store.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
+import type { Age } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
   /** The folder of the store's file exists. */

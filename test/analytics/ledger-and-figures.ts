@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
-import type { Age } from '../../src/analytics/analytics-store.ts';
 import { LedgerFollower, type SealOutcome } from '../../src/analytics/ledger-follower.ts';
+import type { Age } from '../../src/analytics/store-retention.ts';
 import { dropSegments } from '../../src/events/drop-segments.ts';
 import { LogUnavailable } from '../../src/events/event-log.ts';
 import type { FileEventLog } from '../../src/events/file-event-log.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Age } from '../../src/analytics/analytics-store.ts';
 import type { SealOutcome } from '../../src/analytics/ledger-follower.ts';
 import { Retention } from '../../src/analytics/retention.ts';
+import type { Age } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
