@@ -75,6 +75,10 @@ export const bounds = {
   /** Requests that may wait for the matchers; beyond it, 503. */
   matchQueueMax: 4_096,
   matchBatchMax: 64,
+  /** Offers that are explained before whatever else is waiting gets its turn: a fraction of a millisecond. */
+  explainOffersAtOnce: 256,
+  /** Explanations that may wait behind the one in hand; beyond it, 503. */
+  explanationsWaitingMax: 16,
   /** Replaced catalogs stay this long, so that a click finds what was shown (D10). */
   catalogKeptMs: 28 * 60 * 60 * 1000,
   /** Replaced catalogs held at one time; a further change is refused until the oldest is out of date. */

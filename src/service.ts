@@ -202,6 +202,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     idempotencyKeys,
     journal,
     matcher,
+    explanations: new BatchQueue(bounds.explanationsWaitingMax),
     analytics,
     pageCursors: new PageCursors(secrets),
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),

@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
+import type { BatchQueue } from '../confirmations/batch-queue.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
@@ -7,6 +8,7 @@ import type { EventLog } from '../events/event-log.ts';
 import { recordKind } from '../events/ledger-record.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
+import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
 import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
 import { renderOffers } from '../offers/offer-json.ts';
 import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
@@ -20,6 +22,8 @@ export interface GetMarketplacePorts extends FindSessionPorts {
   readonly matcher: Matcher;
   readonly seal: OfferValueSeal;
   readonly ledger: EventLog;
+  /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
+  readonly explanations: BatchQueue;
   /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
   readonly clickUrlHead: string;
   /** A view went out that the log could not take, so clicks on it will not count: an alert. */
@@ -32,6 +36,8 @@ export interface MarketplaceRequest {
   readonly format?: string | undefined;
   readonly max_offers?: string | undefined;
   readonly sort?: string | undefined;
+  /** `true` or `false`; only a test key may ask for `true`. */
+  readonly explain?: string | undefined;
 }
 
 /**
@@ -56,6 +62,8 @@ export function getMarketplace(
   const sort = (request.sort ?? 'recommended') as Sort;
   const order = sorts.indexOf(sort);
   if (order < 0) return invalidRequest('sort');
+  const explain = request.explain === 'true';
+  if (explain ? tenant.mode === 'live' : !isFalseOrAbsent(request.explain)) return invalidRequest('explain');
 
   const found = findSession(ports, tenant, subId);
   if (!found.ok) return found;
@@ -67,12 +75,28 @@ export function getMarketplace(
   const today = compactDate(dayOf(ports.clock.wallMs()));
   const asked: Asked = { subId, borrower: session.fields, readiness, catalog, sort, order, maxOffers, counts };
   const { ranked } = session;
-  if (ranked !== null && ranked.ranking.catalogVersion === catalog.version && ranked.today === today) {
-    return answer(ports, asked, ranked);
-  }
+  const known =
+    ranked !== null && ranked.ranking.catalogVersion === catalog.version && ranked.today === today ? ranked : null;
+  if (explain) return answerWithReasons(ports, asked, known ?? rank(ports, session, subId, catalog, today), today);
+  if (known !== null) return answer(ports, asked, known, null);
   return rank(ports, session, subId, catalog, today).then((made) =>
-    made === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, made),
+    made === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, made, null),
   );
+}
+
+/** The slow way, of sandbox sessions alone: what it shows is a view like any other, once the reasons are there. */
+async function answerWithReasons(
+  ports: GetMarketplacePorts,
+  asked: Asked,
+  ranking: Ranked | Promise<Ranked | null>,
+  today: number,
+): Promise<Outcome<string>> {
+  const ranked = await ranking;
+  if (ranked === null) return unavailable(bounds.retryAfterSeconds);
+  const { catalog, borrower } = asked;
+  const explaining = ports.explanations.run(() => explainOffers(catalog.tables, catalog.vertical, borrower, today));
+  if (explaining === null) return unavailable(bounds.retryAfterSeconds);
+  return answer(ports, asked, ranked, await explaining);
 }
 
 /** A request that may be answered, with the borrower as it was when the request came. */
@@ -88,7 +112,12 @@ interface Asked {
   readonly counts: boolean;
 }
 
-function answer(ports: GetMarketplacePorts, asked: Asked, { ranking, sealedValue }: Ranked): Outcome<string> {
+function answer(
+  ports: GetMarketplacePorts,
+  asked: Asked,
+  { ranking, sealedValue }: Ranked,
+  explanation: Explanation | null,
+): Outcome<string> {
   const { subId, catalog } = asked;
   const nowMs = ports.clock.wallMs();
   const ranks = Math.min(ranking.total, bounds.offersMax);
@@ -108,7 +137,8 @@ function answer(ports: GetMarketplacePorts, asked: Asked, { ranking, sealedValue
   return done(
     `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
       `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${asked.sort}"` +
-      `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}}`,
+      `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}` +
+      `${explanation === null ? '' : `,"explain":${JSON.stringify(explanation)}`}}`,
   );
 }
 
@@ -151,6 +181,10 @@ function noteView(
 function matchQuality({ matchReadiness }: Readiness, total: number): 'high' | 'partial' | 'none' {
   if (total === 0) return 'none';
   return matchReadiness === 'high' && total >= 3 ? 'high' : 'partial';
+}
+
+function isFalseOrAbsent(text: string | undefined): boolean {
+  return text === undefined || text === 'false';
 }
 
 /** 1 to 20 in plain digits; null for anything else. */
