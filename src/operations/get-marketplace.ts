@@ -74,29 +74,29 @@ export function getMarketplace(
   const catalog = ports.catalogs.current(tenant.vertical.number, tenant.mode);
   const today = compactDate(dayOf(ports.clock.wallMs()));
   const asked: Asked = { subId, borrower: session.fields, readiness, catalog, sort, order, maxOffers, counts };
+  if (explain) return answerWithReasons(ports, asked, session, today);
   const { ranked } = session;
-  const known =
-    ranked !== null && ranked.ranking.catalogVersion === catalog.version && ranked.today === today ? ranked : null;
-  if (explain) return answerWithReasons(ports, asked, known ?? rank(ports, session, subId, catalog, today), today);
-  if (known !== null) return answer(ports, asked, known, null);
-  return rank(ports, session, subId, catalog, today).then((made) =>
+  if (ranked !== null && ranked.ranking.catalogVersion === catalog.version && ranked.today === today) {
+    return answer(ports, asked, ranked, null);
+  }
+  return rank(ports, asked, session, today).then((made) =>
     made === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, made, null),
   );
 }
 
-/** The slow way, of sandbox sessions alone: what it shows is a view like any other, once the reasons are there. */
+/** The slow way, of sandbox sessions alone: nothing is ranked, and no view noted, before the reasons are there. */
 async function answerWithReasons(
   ports: GetMarketplacePorts,
   asked: Asked,
-  ranking: Ranked | Promise<Ranked | null>,
+  session: Session,
   today: number,
 ): Promise<Outcome<string>> {
-  const ranked = await ranking;
-  if (ranked === null) return unavailable(bounds.retryAfterSeconds);
   const { catalog, borrower } = asked;
-  const explaining = ports.explanations.run(() => explainOffers(catalog.tables, catalog.vertical, borrower, today));
-  if (explaining === null) return unavailable(bounds.retryAfterSeconds);
-  return answer(ports, asked, ranked, await explaining);
+  const explanation = await ports.explanations.run(() =>
+    explainOffers(catalog.tables, catalog.vertical, borrower, today),
+  );
+  const ranked = explanation === null ? null : await rank(ports, asked, session, today);
+  return ranked === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, ranked, explanation);
 }
 
 /** A request that may be answered, with the borrower as it was when the request came. */
@@ -143,14 +143,8 @@ function answer(
 }
 
 /** Ranks and keeps the ranking, unless the fields changed meanwhile: then it answers this request alone. */
-async function rank(
-  ports: GetMarketplacePorts,
-  session: Session,
-  subId: string,
-  catalog: CompiledCatalog,
-  today: number,
-): Promise<Ranked | null> {
-  const borrower = session.fields;
+async function rank(ports: GetMarketplacePorts, asked: Asked, session: Session, today: number): Promise<Ranked | null> {
+  const { subId, borrower, catalog } = asked;
   const { vertical } = session.tenant;
   const ranking = await ports.matcher.match({ catalogVersion: catalog.version, borrower, today });
   if (ranking === null) return null;
