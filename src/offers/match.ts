@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import { isOfContractAge } from './age-of-contract.ts';
 import { BestOffers } from './best-offers.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Ranking } from './matcher.ts';
@@ -27,7 +28,7 @@ export function createRanker(score: Score): RankOffers {
   let eligible = new Int32Array(0);
 
   return (tables, borrower, today) => {
-    if (!readApplicant(tables, borrower, applicant)) return nothing;
+    if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
     const words = (tables.offerCount + 31) >>> 5;
     if (eligible.length < words) eligible = new Int32Array(words);
     choose(tables, borrower, eligible, words);

@@ -31,6 +31,7 @@ export const equipmentLeases: Vertical = {
     state: 'site_state',
     term: 'lease_months',
     monthlyDebt: 'running_leases',
+    birthdate: 'owner_born',
   },
 };
 
