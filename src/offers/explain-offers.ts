@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { Vertical } from '../verticals/vertical.ts';
+import { isOfContractAge } from './age-of-contract.ts';
 import type { MatchTables } from './match-tables.ts';
 import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
 
@@ -49,11 +50,13 @@ export async function explainOffers(
   const applicant = newApplicant();
   const priced = readApplicant(tables, borrower, applicant);
   const tally = new Map<string, { reason: MismatchReason; field: string; offers: number; alone: number }>();
+  const ofAge = isOfContractAge(tables, borrower, today);
   let matched = 0;
   for (let offer = 0; offer < tables.offerCount; offer++) {
     if (offer > 0 && offer % bounds.explainOffersAtOnce === 0) await setImmediate();
     const against = new Mismatches(vertical);
     judgeFields(tables, offer, borrower, today, against);
+    if (!ofAge) against.add('not_accepted', tables.roles.birthdate);
     if (priced) judgePrice(tables, offer, applicant, against);
     else judgeUnpriced(tables, borrower, against);
     if (against.all.size === 0) matched++;
@@ -131,7 +134,8 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   const { roles } = tables;
   const { amount } = applicant;
   if (amount < tables.amountMin[offer]!) against.add('amount_too_low', roles.amount);
-  if (amount < applicant.stateAmountMin) against.add('amount_too_low_in_state', roles.state);
+  const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
+  if (amount < tables.stateAmountMin[stateRule]!) against.add('amount_too_low_in_state', roles.state);
   const knownPayments = applicant.monthlyIncome >= 0 && applicant.monthlyDebt >= 0;
   const share = tables.debtToIncomeMax[offer]!;
   const limited = share !== Number.POSITIVE_INFINITY;
@@ -145,7 +149,7 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
 
   const slots = tables.termMonths.map((_months, term) => row * tables.termMonths.length + term);
   const offered = slots.filter((slot) => tables.aprMaxPercent[slot] !== Number.POSITIVE_INFINITY);
-  const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= applicant.aprCapPercent);
+  const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
   if (withinCap.length === 0) against.add('apr_above_cap', roles.state);
   if (!limited || !knownPayments) return;
   const paymentMax = share * applicant.monthlyIncome - applicant.monthlyDebt;
