@@ -54,6 +54,7 @@ const offer = Type.Object(
     criteria: Type.Array(criterion, { maxItems: 32 }),
     max_debt_to_income_percent: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
     payout_usd: Type.Number({ minimum: 0, maximum: bounds.payoutUsdMax }),
+    daily_cap: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.dailyCapMax })),
     bands: byName(band),
   },
   strict,
