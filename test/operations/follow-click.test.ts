@@ -364,6 +364,7 @@ for (const held of [true, false]) {
       const stalled = Object.create(bench.ledger.log, {
         append: { value: () => new Promise(() => {}) },
         healthy: { value: true },
+        appendedPosition: { value: 0 },
       }) as EventLog;
       await bench.redirect(bench.link(), stalled);
       assert.equal(bench.unrecorded, 1);
@@ -374,6 +375,7 @@ for (const held of [true, false]) {
       const broken = Object.create(bench.ledger.log, {
         append: { value: () => Promise.reject(new TypeError('a bug')) },
         healthy: { value: true },
+        appendedPosition: { value: 0 },
       }) as EventLog;
       await assert.rejects(bench.follow(bench.link(), broken), TypeError);
     });
