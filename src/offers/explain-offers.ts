@@ -14,12 +14,13 @@ export type MismatchReason =
   | 'amount_too_high'
   | 'amount_too_low_in_state'
   | 'apr_above_cap'
-  | 'debt_to_income';
+  | 'debt_to_income'
+  | 'daily_cap';
 
-/** One reason and the pocket field it is about. */
+/** One reason and the pocket field it is about; null where no field would change it. */
 export interface MismatchCount {
   readonly reason: MismatchReason;
-  readonly field: string;
+  readonly field: string | null;
   /** The offers it keeps away, alone or with others. */
   readonly offers: number;
   /** Those that nothing else is known to keep away. */
@@ -46,10 +47,12 @@ export async function explainOffers(
   vertical: Vertical,
   borrower: Readonly<PocketVector>,
   today: number,
+  /** Offers at their daily cap, a bit each (`ClosedOffers`); null: none. */
+  closed: Int32Array | null = null,
 ): Promise<Explanation> {
   const applicant = newApplicant();
   const priced = readApplicant(tables, borrower, applicant);
-  const tally = new Map<string, { reason: MismatchReason; field: string; offers: number; alone: number }>();
+  const tally = new Map<string, { reason: MismatchReason; field: string | null; offers: number; alone: number }>();
   const ofAge = isOfContractAge(tables, borrower, today);
   let matched = 0;
   for (let offer = 0; offer < tables.offerCount; offer++) {
@@ -59,6 +62,7 @@ export async function explainOffers(
     if (!ofAge) against.add('not_accepted', tables.roles.birthdate);
     if (priced) judgePrice(tables, offer, applicant, against);
     else judgeUnpriced(tables, borrower, against);
+    if (closed !== null && hasBit(closed, offer)) against.add('daily_cap', -1);
     if (against.all.size === 0) matched++;
     for (const [key, { reason, field }] of against.all) {
       let count = tally.get(key);
@@ -83,15 +87,16 @@ export async function explainOffers(
 
 /** What keeps one offer away, each reason and field once however often it applies. */
 class Mismatches {
-  readonly all = new Map<string, { readonly reason: MismatchReason; readonly field: string }>();
+  readonly all = new Map<string, { readonly reason: MismatchReason; readonly field: string | null }>();
   readonly #vertical: Vertical;
 
   constructor(vertical: Vertical) {
     this.#vertical = vertical;
   }
 
+  /** A position of -1 is no field's. */
   add(reason: MismatchReason, position: number): void {
-    const field = this.#vertical.fields[position]!.name;
+    const field = position < 0 ? null : this.#vertical.fields[position]!.name;
     this.all.set(`${reason} ${field}`, { reason, field });
   }
 }
@@ -109,7 +114,7 @@ function judgeFields(
     else if (!met) against.add('not_accepted', field);
   };
   for (const { field, allowed } of tables.choiceFilters) {
-    const admits = (value: number) => (allowed.get(value)![offer >> 5]! & (1 << (offer & 31))) !== 0;
+    const admits = (value: number) => hasBit(allowed.get(value)!, offer);
     judge(field, !admits(absent), admits(borrower[field]!));
   }
   for (const { field, min, max } of tables.rangeFilters) {
@@ -157,4 +162,8 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
     (slot) => amount * tables.paymentFactor[slot]! <= paymentMax,
   );
   if (!affordable) against.add('debt_to_income', roles.monthlyDebt);
+}
+
+function hasBit(offers: Int32Array, offer: number): boolean {
+  return (offers[offer >> 5]! & (1 << (offer & 31))) !== 0;
 }

@@ -11,6 +11,8 @@ export type RankOffers = (
   tables: MatchTables,
   borrower: Readonly<PocketVector>,
   today: number,
+  /** Offers that are left out, a bit each (`ClosedOffers`); null: none. */
+  closed?: Int32Array | null,
 ) => Omit<Ranking, 'catalogVersion'>;
 
 /**
@@ -27,11 +29,12 @@ export function createRanker(score: Score): RankOffers {
   const [recommended, lowestApr, highestAmount, revenue] = best;
   let eligible = new Int32Array(0);
 
-  return (tables, borrower, today) => {
+  return (tables, borrower, today, closed = null) => {
     if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
     const words = (tables.offerCount + 31) >>> 5;
     if (eligible.length < words) eligible = new Int32Array(words);
     choose(tables, borrower, eligible, words);
+    if (closed !== null) for (let word = 0; word < words; word++) eligible[word]! &= ~closed[word]!;
     for (const list of best) list.clear();
 
     let total = 0;

@@ -1,12 +1,14 @@
 import { bounds } from '../bounds.ts';
+import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
 import type { BatchQueue } from '../confirmations/batch-queue.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { recordKind } from '../events/ledger-record.ts';
+import { type OffersViewed, recordKind } from '../events/ledger-record.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import type { ClosedOffers } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
 import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
 import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
@@ -21,6 +23,7 @@ export interface GetMarketplacePorts extends FindSessionPorts {
   readonly catalogs: CatalogLibrary;
   readonly matcher: Matcher;
   readonly seal: OfferValueSeal;
+  readonly caps: DailyCaps;
   readonly ledger: EventLog;
   /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
   readonly explanations: BatchQueue;
@@ -71,32 +74,29 @@ export function getMarketplace(
   const readiness = readinessOf(tenant.vertical, session.fields);
   if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
 
+  const nowMs = ports.clock.wallMs();
   const catalog = ports.catalogs.current(tenant.vertical.number, tenant.mode);
-  const today = compactDate(dayOf(ports.clock.wallMs()));
-  const asked: Asked = { subId, borrower: session.fields, readiness, catalog, sort, order, maxOffers, counts };
-  if (explain) return answerWithReasons(ports, asked, session, today);
+  const today = compactDate(dayOf(nowMs));
+  const closed = ports.caps.closedOffers(catalog, nowMs);
+  const asked: Asked = { subId, borrower: session.fields, readiness, sort, order, maxOffers, explain, counts };
   const { ranked } = session;
-  if (ranked !== null && ranked.ranking.catalogVersion === catalog.version && ranked.today === today) {
-    return answer(ports, asked, ranked, null);
+  if (
+    !explain &&
+    ranked !== null &&
+    ranked.ranking.catalogVersion === catalog.version &&
+    ranked.today === today &&
+    ranked.closed === closed
+  ) {
+    return answer(ports, asked, catalog, ranked, null);
   }
-  return rank(ports, asked, session, today).then((made) =>
-    made === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, made, null),
-  );
+  return answerAnew(ports, asked, session, { catalog, today, closed });
 }
 
-/** The slow way, of sandbox sessions alone: nothing is ranked, and no view noted, before the reasons are there. */
-async function answerWithReasons(
-  ports: GetMarketplacePorts,
-  asked: Asked,
-  session: Session,
-  today: number,
-): Promise<Outcome<string>> {
-  const { catalog, borrower } = asked;
-  const explanation = await ports.explanations.run(() =>
-    explainOffers(catalog.tables, catalog.vertical, borrower, today),
-  );
-  const ranked = explanation === null ? null : await rank(ports, asked, session, today);
-  return ranked === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, ranked, explanation);
+/** All that a ranking depends on besides the borrower. */
+interface Offered {
+  readonly catalog: CompiledCatalog;
+  readonly today: number;
+  readonly closed: ClosedOffers;
 }
 
 /** A request that may be answered, with the borrower as it was when the request came. */
@@ -104,21 +104,22 @@ interface Asked {
   readonly subId: string;
   readonly borrower: Readonly<PocketVector>;
   readonly readiness: Readiness;
-  readonly catalog: CompiledCatalog;
   readonly sort: Sort;
   /** Place of the sort among `sorts`. */
   readonly order: number;
   readonly maxOffers: number;
+  readonly explain: boolean;
   readonly counts: boolean;
 }
 
 function answer(
   ports: GetMarketplacePorts,
   asked: Asked,
+  catalog: CompiledCatalog,
   { ranking, sealedValue }: Ranked,
   explanation: Explanation | null,
 ): Outcome<string> {
-  const { subId, catalog } = asked;
+  const { subId } = asked;
   const nowMs = ports.clock.wallMs();
   const ranks = Math.min(ranking.total, bounds.offersMax);
   const from = asked.order * ranks;
@@ -142,17 +143,39 @@ function answer(
   );
 }
 
-/** Ranks and keeps the ranking, unless the fields changed meanwhile: then it answers this request alone. */
-async function rank(ports: GetMarketplacePorts, asked: Asked, session: Session, today: number): Promise<Ranked | null> {
-  const { subId, borrower, catalog } = asked;
-  const { vertical } = session.tenant;
-  const ranking = await ports.matcher.match({ catalogVersion: catalog.version, borrower, today });
-  if (ranking === null) return null;
+/**
+ * Ranks, keeps the ranking unless the fields changed meanwhile, and answers. Where an offer reached its daily cap during the
+ * matching, it starts again: so no answer shows an offer that is closed when the answer is made.
+ */
+async function answerAnew(
+  ports: GetMarketplacePorts,
+  asked: Asked,
+  session: Session,
+  { catalog, today, closed }: Offered,
+): Promise<Outcome<string>> {
+  const { subId, borrower } = asked;
+  const { vertical, mode } = session.tenant;
+  const { version: catalogVersion } = catalog;
+  // Before the ranking, so that what is shown is as fresh as in any other answer, and no view is noted without its reasons.
+  const explanation = asked.explain
+    ? await ports.explanations.run(() => explainOffers(catalog.tables, vertical, borrower, today, closed.bits))
+    : null;
+  if (asked.explain && explanation === null) return unavailable(bounds.retryAfterSeconds);
+  const ranking = await ports.matcher.match({ catalogVersion, borrower, today, closed: closed.bits });
+  if (ranking === null) return unavailable(bounds.retryAfterSeconds);
+
+  const nowMs = ports.clock.wallMs();
+  const current = ports.catalogs.current(vertical.number, mode);
+  const closedNow = ports.caps.closedOffers(current, nowMs);
+  if (closedNow !== closed) {
+    const offered = { catalog: current, today: compactDate(dayOf(nowMs)), closed: closedNow };
+    return answerAnew(ports, asked, session, offered);
+  }
   const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
-  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), { catalogVersion: catalog.version, creditBand });
-  const ranked = { ranking, today, creditBand, sealedValue };
+  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), { catalogVersion, creditBand });
+  const ranked = { ranking, today, closed, creditBand, sealedValue };
   if (session.fields === borrower) session.ranked = ranked;
-  return ranked;
+  return answer(ports, asked, catalog, ranked, explanation);
 }
 
 /** Records what this answer shows (D8); nobody waits for that. */
@@ -168,8 +191,9 @@ function noteView(
   const offerIds: string[] = [];
   for (let i = from; i < from + shown; i++) offerIds.push(catalog.offers[ranking.orders[i]!]!.id);
   const sub = ports.subIds.bytesOf(subId);
-  const noted = ports.ledger.note([recordKind.offersViewed, nowMs, sub, catalog.version, offerIds]);
-  if (!noted) ports.onViewLost();
+  const view: OffersViewed = [recordKind.offersViewed, nowMs, sub, catalog.version, offerIds];
+  if (ports.ledger.note(view)) ports.caps.see(view);
+  else ports.onViewLost();
 }
 
 function matchQuality({ matchReadiness }: Readiness, total: number): 'high' | 'partial' | 'none' {

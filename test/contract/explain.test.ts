@@ -32,7 +32,7 @@ atEveryDoor('explain=true', (door) => {
     const names = door.fixture.vertical.fields.map(({ name }) => name);
     for (const one of explain.reasons) {
       assertShape(one, { reason: 'string', field: 'string', offers: 'integer', alone: 'integer' });
-      assert.ok(names.includes(one.field) && one.alone <= one.offers && one.offers <= explain.not_matched);
+      assert.ok(names.includes(one.field as string) && one.alone <= one.offers && one.offers <= explain.not_matched);
     }
   });
 

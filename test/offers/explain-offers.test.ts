@@ -136,6 +136,19 @@ test('an offer counts under each reason, and alone where it has but one; the com
   } satisfies Explanation);
 });
 
+test('an offer at its daily cap is kept away by that, and by nothing a field could change', async () => {
+  const tables = compileMatchTables(catalogOf([plainOffer({ id: 'a' }), plainOffer({ id: 'b' })]), personalLoans);
+  const { matched, reasons } = await explainOffers(
+    tables,
+    personalLoans,
+    borrowerOf(goodBorrower),
+    today,
+    Int32Array.of(0b10),
+  );
+  assert.equal(matched, 1);
+  assert.deepEqual(reasons, [{ reason: 'daily_cap', field: null, offers: 1, alone: 1 }]);
+});
+
 test('a borrower whose amount, band or state is missing has every offer against it', async () => {
   const catalog = generateCatalog(4, 30);
   for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
@@ -157,10 +170,12 @@ for (const vertical of [personalLoans, equipmentLeases]) {
         for (let i = 0; i < 4; i++) {
           const borrower = randomBorrower(random, vertical, 0.2);
           if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absent;
-          const explained = await explainOffers(tables, vertical, borrower, today);
+          const closed =
+            random() < 0.5 ? null : Int32Array.from({ length: Math.ceil(offers / 32) }, () => random() * 2 ** 32);
+          const explained = await explainOffers(tables, vertical, borrower, today, closed);
           const { offers_in_catalog, matched, not_matched, reasons } = explained;
           for (const { reason } of reasons) seen.add(reason);
-          assert.equal(matched, rankOffers(tables, borrower, today).total);
+          assert.equal(matched, rankOffers(tables, borrower, today, closed).total);
           assert.equal(offers_in_catalog, offers);
           assert.equal(matched + not_matched, offers);
           const sum = (count: 'offers' | 'alone') => reasons.reduce((total, one) => total + one[count], 0);
@@ -170,8 +185,8 @@ for (const vertical of [personalLoans, equipmentLeases]) {
       }),
       { numRuns: 100 },
     );
-    const all = ['amount_too_high', 'amount_too_low', 'amount_too_low_in_state', 'apr_above_cap', 'debt_to_income'];
-    assert.deepEqual([...seen].sort(), [...all, 'not_accepted', 'not_told']);
+    const all = ['amount_too_high', 'amount_too_low', 'amount_too_low_in_state', 'apr_above_cap'];
+    assert.deepEqual([...seen].sort(), [...all, 'daily_cap', 'debt_to_income', 'not_accepted', 'not_told']);
   });
 }
 
