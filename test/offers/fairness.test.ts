@@ -157,7 +157,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   describe(trait, () => {
     test('changes no price of the offers that stay', () => {
       const compared = assertSamePrices(fairMarket, trait);
-      assert.ok(compared > 500, `only ${compared} offers were compared`);
+      assert.ok(compared > 300, `only ${compared} offers were compared`);
     });
 
     test('changes no order of the offers that stay', () => assertSameOrders(fairMarket, trait));
@@ -249,7 +249,7 @@ describe('the retired', () => {
 
   test('are never scored below the employed of the same income', () => {
     const compared = assertNeverBelow(() => recommendedScore);
-    assert.ok(compared > 500, `only ${compared} offers were compared`);
+    assert.ok(compared > 300, `only ${compared} offers were compared`);
   });
 
   test('would be seen to be, if employment had a weight', () => {
