@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { bounds } from '../bounds.ts';
-import { dayOf } from '../domain/calendar.ts';
-import { type LedgerRecord, recordKind } from '../events/ledger-record.ts';
+import { dayOf, dayStartMs } from '../domain/calendar.ts';
+import { type LedgerRecord, type OfferClicked, recordKind } from '../events/ledger-record.ts';
 import { type ClosedOffers, noneClosed } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
@@ -35,19 +35,19 @@ export type ReadHistory = (sinceMs: number, visit: (record: LedgerRecord) => voi
  */
 export class DailyCaps {
   readonly #shelves = new Map<number, Shelf>();
+  readonly #pairsMax: number;
   readonly #pairs: SessionPairs;
   /** Records taken by the log while a catalog is being prepared. */
   #meanwhile: LedgerRecord[] | null = null;
   /** Capped offers of all shelves. */
   #followed = 0;
-  /** The hour in which pairs were last let go. */
-  #tidied = 0;
 
-  /** After a restart it must see the records from this moment on, which lies before the last UTC midnight. */
+  /** After a restart it must see the records from this moment on. */
   readonly neededSinceMs: number;
 
   constructor(nowMs: number, pairsMax: number = bounds.cappedPairsMax) {
     this.neededSinceMs = neededSinceMs(nowMs);
+    this.#pairsMax = pairsMax;
     this.#pairs = new SessionPairs(pairsMax, this.neededSinceMs);
   }
 
@@ -84,7 +84,7 @@ export class DailyCaps {
     const offer = this.#shelves.get(shelfOf(sub))?.offers.get(offerId);
     if (offer === undefined || offer.cap === null) return uncapped;
     const atCap = offer.booked(dayOf(clickedMs)) >= offer.cap;
-    return { atCap, withinDailyCap: this.#counts(sub, offer.mark) ? !atCap : null };
+    return { atCap, withinDailyCap: counts(sub, offer, this.#pairs) ? !atCap : null };
   }
 
   /** Takes note of a record that the log has taken. */
@@ -93,7 +93,7 @@ export class DailyCaps {
     // The bytes of the sub_id are the caller's, and will be others.
     this.#meanwhile?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const shelf = this.#shelves.get(shelfOf(record[2]));
-    if (shelf !== undefined) this.#follow(record, shelf, shelf.offers);
+    if (shelf !== undefined) follow(record, shelf, shelf.offers, this.#pairs);
   }
 
   /** Reads what must be known of the offers that a catalog, about to come into use, gives their first cap. */
@@ -102,18 +102,21 @@ export class DailyCaps {
     const offers = new Map<string, CappedOffer>();
     for (const id of catalog.dailyCaps.keys()) if (!shelf.offers.has(id)) offers.set(id, new CappedOffer());
     if (offers.size === 0) return;
+    const sinceMs = neededSinceMs(nowMs);
+    // Of their own while older records are read than those seen meanwhile.
+    const pairs = new SessionPairs(this.#pairsMax, sinceMs);
     const visit = (record: LedgerRecord): void => {
-      if (shelfOf(record[2]) === shelfKey(catalog)) this.#follow(record, shelf, offers);
+      if (shelfOf(record[2]) === shelfKey(catalog)) follow(record, shelf, offers, pairs);
     };
     const meanwhile: LedgerRecord[] = [];
     this.#meanwhile = meanwhile;
     try {
-      this.#pairs.forgetBefore(neededSinceMs(nowMs));
-      await readHistory(neededSinceMs(nowMs), visit);
+      await readHistory(sinceMs, visit);
     } finally {
       this.#meanwhile = null;
     }
     for (const record of meanwhile) visit(record);
+    this.#pairs.takeIn(pairs);
     for (const [id, offer] of offers) shelf.offers.set(id, offer);
     this.#followed += offers.size;
   }
@@ -131,65 +134,6 @@ export class DailyCaps {
     shelf.offers = offers;
     shelf.catalog = catalog;
     shelf.closedOn = null;
-  }
-
-  /** Applies a record to those of these offers that it names. */
-  #follow(record: LedgerRecord, shelf: Shelf, offers: ReadonlyMap<string, CappedOffer>): void {
-    switch (record[0]) {
-      case recordKind.offersViewed: {
-        const [, wallMs, sub, , offerIds] = record;
-        for (const id of offerIds) {
-          const offer = offers.get(id);
-          if (offer !== undefined) this.#pairs.show(sub, offer.mark);
-        }
-        this.#tidy(wallMs);
-        break;
-      }
-      case recordKind.offerClicked: {
-        const offer = offers.get(record[4]);
-        if (offer !== undefined) this.#followClick(record[1], record[2], record[7], offer, shelf);
-        break;
-      }
-      case recordKind.revenueConfirmed: {
-        // With a click_id it brings a click that nothing else has. Such a click takes no place, but no other is the first.
-        const offer = offers.get(record[3]);
-        if (offer === undefined || record[8] === null) break;
-        if (this.#pairs.state(record[2], offer.mark) === 'shown') this.#pairs.click(record[2], offer.mark);
-        break;
-      }
-    }
-  }
-
-  #followClick(
-    clickedMs: number,
-    sub: Uint8Array,
-    withinDailyCap: boolean | null | undefined,
-    offer: CappedOffer,
-    shelf: Shelf,
-  ): void {
-    // A verdict stands. Without one, from a time when the offer had no cap, the click is judged now.
-    if (withinDailyCap === null || this.#pairs.state(sub, offer.mark) === 'clicked') return;
-    if (withinDailyCap === undefined) {
-      if (clickedMs - decodeSubId(sub).createdMs > bounds.clickAttributedMs || !this.#counts(sub, offer.mark)) return;
-    }
-    this.#pairs.click(sub, offer.mark);
-    if (withinDailyCap === false) return;
-    offer.book(dayOf(clickedMs));
-    if (offer.cap !== null && offer.booked(dayOf(clickedMs)) >= offer.cap) shelf.closedOn = null;
-  }
-
-  /** Whether a click would be the first of the session on an offer that it was shown; so it is held to be where that is not known. */
-  #counts(sub: Uint8Array, mark: OfferMark): boolean {
-    const state = this.#pairs.state(sub, mark);
-    return state === 'shown' || (state === 'none' && !this.#pairs.knows(decodeSubId(sub).createdMs));
-  }
-
-  /** Once an hour, by the time that records tell. */
-  #tidy(wallMs: number): void {
-    const hour = Math.floor(wallMs / tidyMs);
-    if (hour === this.#tidied) return;
-    this.#tidied = hour;
-    this.#pairs.forgetBefore(neededSinceMs(hour * tidyMs));
   }
 
   #shelf(catalog: CompiledCatalog): Shelf {
@@ -238,11 +182,70 @@ class CappedOffer {
 }
 
 const uncapped: CapVerdict = { atCap: false, withinDailyCap: undefined };
-const tidyMs = 60 * 60 * 1000;
 
-/** Of sessions created before nothing needs to be known: their clicks count no more, even if the wall clock is set back a little. */
+/**
+ * Who clicks on some day was shown the offer on that day or the day before. An hour more, so that nothing is missed if the
+ * wall clock is set back a little.
+ */
 function neededSinceMs(nowMs: number): number {
-  return nowMs - bounds.clickAttributedMs - bounds.clockSetBackMs;
+  return dayStartMs(dayOf(nowMs)) - bounds.clickAttributedMs - bounds.clockSetBackMs;
+}
+
+/** Applies a record to those of these offers that it names. */
+function follow(
+  record: LedgerRecord,
+  shelf: Shelf,
+  offers: ReadonlyMap<string, CappedOffer>,
+  pairs: SessionPairs,
+): void {
+  switch (record[0]) {
+    case recordKind.offersViewed: {
+      const [, wallMs, sub, , offerIds] = record;
+      for (const id of offerIds) {
+        const offer = offers.get(id);
+        if (offer !== undefined) pairs.show(sub, offer.mark);
+      }
+      // No click of older sessions counts any more.
+      pairs.forgetBefore(wallMs - bounds.clickAttributedMs - bounds.clockSetBackMs);
+      break;
+    }
+    case recordKind.offerClicked: {
+      const offer = offers.get(record[4]);
+      if (offer !== undefined) followClick(record, offer, shelf, pairs);
+      break;
+    }
+    case recordKind.revenueConfirmed: {
+      const offer = offers.get(record[3]);
+      if (offer === undefined || record[8] === null) break;
+      // It may bring a click that nothing else has. That one takes no place, but no later one is the first.
+      if (pairs.state(record[2], offer.mark) === 'shown') pairs.click(record[2], offer.mark);
+      break;
+    }
+  }
+}
+
+function followClick(
+  [, clickedMs, sub, , , , , withinDailyCap]: OfferClicked,
+  offer: CappedOffer,
+  shelf: Shelf,
+  pairs: SessionPairs,
+): void {
+  // A verdict stands. Without one, from a time when the offer had no cap, the click is judged now.
+  if (withinDailyCap === null || pairs.state(sub, offer.mark) === 'clicked') return;
+  if (withinDailyCap === undefined) {
+    if (clickedMs - decodeSubId(sub).createdMs > bounds.clickAttributedMs || !counts(sub, offer, pairs)) return;
+  }
+  pairs.click(sub, offer.mark);
+  if (withinDailyCap === false) return;
+  const day = dayOf(clickedMs);
+  offer.book(day);
+  if (offer.cap !== null && offer.booked(day) >= offer.cap) shelf.closedOn = null;
+}
+
+/** Whether a click would be the first of the session on an offer that it was shown; it is held to be where that is not known. */
+function counts(sub: Uint8Array, { mark }: CappedOffer, pairs: SessionPairs): boolean {
+  const state = pairs.state(sub, mark);
+  return state === 'shown' || (state === 'none' && !pairs.knows(decodeSubId(sub).createdMs));
 }
 
 /** Vertical and mode as one number, as a sub_id has them. */

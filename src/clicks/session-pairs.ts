@@ -51,28 +51,47 @@ export class SessionPairs {
     this.#put(sub, mark, true);
   }
 
-  /** Lets go of the sessions created before that moment. */
+  /** Takes in what others know of other offers. */
+  takeIn(others: SessionPairs): void {
+    this.#knownSinceMs = Math.max(this.#knownSinceMs, others.#knownSinceMs);
+    for (const [hour, table] of others.#hours) this.#size += this.#table(hour).takeIn(table);
+    this.#keepToMax();
+  }
+
+  /** Lets go of the sessions created before that moment, as far as they lie in hours that are over by then. */
   forgetBefore(createdMs: number): void {
-    this.#knownSinceMs = Math.max(this.#knownSinceMs, createdMs);
-    for (const [hour, table] of this.#hours) if ((hour + 1) * hourMs <= createdMs) this.#drop(hour, table);
+    if (createdMs <= this.#knownSinceMs) return;
+    const hourBefore = Math.floor(this.#knownSinceMs / hourMs);
+    this.#knownSinceMs = createdMs;
+    if (Math.floor(createdMs / hourMs) === hourBefore) return;
+    for (const hour of this.#hours.keys()) if ((hour + 1) * hourMs <= createdMs) this.#drop(hour);
   }
 
   #put(sub: Uint8Array, mark: OfferMark, clicked: boolean): void {
-    const hour = hourOf(sub);
+    this.#size += this.#table(hourOf(sub)).put(highOf(sub, mark), lowOf(sub, mark), clicked);
+    if (this.#size > this.#pairsMax) this.#keepToMax();
+  }
+
+  #table(hour: number): PairTable {
     let table = this.#hours.get(hour);
     if (table === undefined) {
       table = new PairTable();
       this.#hours.set(hour, table);
     }
-    const { size } = table;
-    table.put(sub, mark, clicked);
-    this.#size += table.size - size;
-    while (this.#size > this.#pairsMax) this.forgetBefore((Math.min(...this.#hours.keys()) + 1) * hourMs);
+    return table;
   }
 
-  #drop(hour: number, table: PairTable): void {
+  #keepToMax(): void {
+    while (this.#size > this.#pairsMax) {
+      const oldest = Math.min(...this.#hours.keys());
+      this.#knownSinceMs = Math.max(this.#knownSinceMs, (oldest + 1) * hourMs);
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(hour: number): void {
+    this.#size -= this.#table(hour).size;
     this.#hours.delete(hour);
-    this.#size -= table.size;
   }
 }
 
@@ -98,16 +117,29 @@ class PairTable {
     return (this.#words[at + 1]! & 1) === 1 ? 'clicked' : 'shown';
   }
 
-  put(sub: Uint8Array, mark: OfferMark, clicked: boolean): void {
-    const [high, low] = [highOf(sub, mark), lowOf(sub, mark)];
+  /** Returns how many pairs that adds: 1 or 0. */
+  put(high: number, low: number, clicked: boolean): number {
     const at = this.#find(high, low);
-    if (this.#isEmpty(at)) {
+    const isNew = this.#isEmpty(at);
+    if (isNew) {
       this.#words[at] = high;
       this.#words[at + 1] = low;
       this.size++;
     }
     if (clicked) this.#words[at + 1]! |= 1;
     if (this.size * 3 > this.#words.length) this.#grow();
+    return isNew ? 1 : 0;
+  }
+
+  /** Returns how many pairs that adds. */
+  takeIn(other: PairTable): number {
+    const words = other.#words;
+    let added = 0;
+    for (let at = 0; at < words.length; at += 2) {
+      const [high, low] = [words[at]!, words[at + 1]!];
+      if (high !== 0 || low !== 0) added += this.put(high, (low & ~1) >>> 0, (low & 1) === 1);
+    }
+    return added;
   }
 
   /** Place of the pair, or the empty one where it would be. */
