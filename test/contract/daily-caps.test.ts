@@ -202,6 +202,22 @@ atEveryDoor(
       );
     });
 
+    test('is explained to the sandbox as what keeps it away, from the click that takes its last place', async () => {
+      nextNoon(door);
+      const caller = door.market.caller(door.fixture, { mode: 'test' });
+      const { subId, view } = await visit(door, caller, 'explained');
+      const id = view.offers[0]?.svc_offer_id as string;
+      const capped = async () => {
+        const { explain, total_offers: total } = await caller.offers(subId, { explain: 'true' });
+        assert.equal(explain?.matched, total);
+        return explain?.reasons.find(({ reason }) => reason === 'daily_cap');
+      };
+      await exhaust(door, caller, id, cap - 1);
+      assert.equal(await capped(), undefined);
+      await exhaust(door, caller, id, 1);
+      assert.deepEqual(await capped(), { reason: 'daily_cap', field: null, offers: 1, alone: 1 });
+    });
+
     test('whose lost click a confirmation restores gives it no place, and its payout no limit', async () => {
       nextNoon(door);
       const caller = door.market.caller(door.fixture);
