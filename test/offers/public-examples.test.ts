@@ -4,8 +4,9 @@ import { roundHalfUp } from '../../src/domain/money.ts';
 import { aprPercent, paymentFactor, solveAprPercent } from '../../src/offers/pricing.ts';
 
 /**
- * Worked examples that others have published, computed here to the cent and to the hundredth of a percent. Every figure was
- * read from its source; none was made up or adapted.
+ * Worked examples that others have published, computed here to the cent and to the hundredth of a percent. None was made
+ * up or adapted. The regulation's figures were read in the public tests of FSharp.Finance.Personal, which quote it by paragraph,
+ * all others on the pages named.
  */
 
 const monthlyPayment = (principal: number, ratePercent: number, months: number) =>
@@ -27,12 +28,13 @@ describe('Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/
   });
 });
 
+// consumerfinance.gov/rules-policy/regulations/1026/j/
 test('Regulation Z, 12 CFR part 1026, appendix J, example (c)(1)(i): 24 monthly payments of 230 for 5,000 are 9.69 %', () => {
   assert.equal(roundHalfUp(solveAprPercent(5_000, 230, 24), 2), 9.69);
 });
 
 describe('the loan chart to Oklahoma Statutes 14A section 3-508B, effective 1 July 2014', () => {
-  // Maximum charges on small loans repaid in equal monthly payments: advance, payments, each payment, APR.
+  // fdocuments.us, "3-508B Loan Chart". Maximum charges on small loans repaid in equal monthly payments: advance, payments, each payment, APR.
   for (const [advance, months, payment, apr] of [
     [10, 1, 12, 240],
     [20, 2, 12, 156.79],
