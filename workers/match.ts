@@ -15,7 +15,8 @@ const tablesOfVersions = new LRUCache<string, MatchTables>({ max: bounds.matcher
 
 /** Answers a batch. A request that cannot be answered fails alone. */
 export default function match(batch: Uint8Array): Uint8Array {
-  return encodeAnswers(decodeBatch(batch).map(answer));
+  const { requests, closed } = decodeBatch(batch);
+  return encodeAnswers(requests.map((request, at) => answer(request, closed[at] ?? null)));
 }
 
 /** Loads and compiles a catalog version, so that the first request for it does not wait. */
@@ -23,9 +24,9 @@ export function prepare(catalogVersion: string): void {
   tablesOf(catalogVersion);
 }
 
-function answer([catalogVersion, today, ...borrower]: BatchRequest): BatchAnswer {
+function answer([catalogVersion, today, ...borrower]: BatchRequest, closed: Int32Array | null): BatchAnswer {
   try {
-    return rankOffers(tablesOf(catalogVersion), borrower, today);
+    return rankOffers(tablesOf(catalogVersion), borrower, today, closed);
   } catch (fault) {
     return { failure: String(fault) };
   }

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { analyticsCommand } from './analytics-command.ts';
+import { catalogCommand } from './catalog-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
 import { confirmCommand } from './confirm-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
@@ -16,6 +17,7 @@ export function program(version: string): Command {
     .version(version, '-V, --version', 'print the version')
     .addCommand(serveCommand())
     .addCommand(keysCommand())
+    .addCommand(catalogCommand())
     .addCommand(logCommand())
     .addCommand(analyticsCommand())
     .addCommand(secretCommand())
@@ -27,6 +29,7 @@ export function program(version: string): Command {
 Examples:
   $ marketplace serve
   $ marketplace keys create --account acme --vertical personal-loans --mode test
+  $ marketplace catalog validate offers.json
   $ marketplace log verify
   $ marketplace confirm payouts.csv
   $ marketplace check-config`,

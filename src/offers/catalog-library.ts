@@ -32,7 +32,7 @@ export type CatalogChange =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** Makes a version ready wherever it will be needed. The library waits for it before the version comes into use. */
-export type PrepareCatalog = (version: string) => Promise<void>;
+export type PrepareCatalog = (version: string, compiled: CompiledCatalog) => Promise<void>;
 
 /** A catalog given at the start is missing or not valid; `faults` names everything wrong with it. */
 export class CatalogUnusable extends Error {
@@ -61,6 +61,7 @@ export class CatalogLibrary {
   readonly #currentVersions = new Map<string, CompiledCatalog>();
   readonly #replaced = new Map<string, { readonly compiled: CompiledCatalog; readonly replacedMs: number }>();
   readonly #preparations: PrepareCatalog[] = [];
+  readonly #followers: ((compiled: CompiledCatalog) => void)[] = [];
   #lastChange: Promise<unknown> = Promise.resolve();
 
   /** Use `openCatalogLibrary`. */
@@ -118,6 +119,11 @@ export class CatalogLibrary {
     this.#preparations.push(prepare);
   }
 
+  /** Has `follow` called with each catalog at the moment it comes into use. */
+  onUse(follow: (compiled: CompiledCatalog) => void): void {
+    this.#followers.push(follow);
+  }
+
   /** Reads the file of a vertical and mode again. Whatever goes wrong, the old one stays. Changes happen one after the other. */
   reload(vertical: number, mode: Mode): Promise<CatalogChange> {
     return this.#inTurn(async () => {
@@ -161,7 +167,7 @@ export class CatalogLibrary {
     }
     const replacedMs = this.#options.clock.wallMs();
     this.archive.store(version, { ...source, catalog: parsed.catalog });
-    for (const prepare of this.#preparations) await prepare(version);
+    for (const prepare of this.#preparations) await prepare(version, compiled);
     this.archive.markReplaced(old.version, replacedMs);
     this.archive.markCurrent(version);
     shelf.current = compiled;
@@ -169,6 +175,7 @@ export class CatalogLibrary {
     this.#currentVersions.set(version, compiled);
     this.#replaced.delete(version);
     this.#replaced.set(old.version, { compiled: old, replacedMs });
+    for (const follow of this.#followers) follow(compiled);
     return { ok: true, version, changed: true };
   }
 

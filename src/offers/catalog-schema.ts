@@ -14,6 +14,7 @@ const percent = (maximum: number) => Type.Number({ minimum: 0, maximum });
 const probability = Type.Number({ minimum: 0, maximum: 1 });
 /** Members of any name. Strict, since the library takes no name with a line break for one and would leave its value unchecked. */
 const byName = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strict);
+const ageYears = Type.Integer({ minimum: 1, maximum: 120 });
 const amountUsd = Type.Integer({ minimum: 1, maximum: bounds.catalogAmountUsdMax });
 
 const criterion = Type.Object(
@@ -23,20 +24,36 @@ const criterion = Type.Object(
     not_in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: 256 })),
     min: Type.Optional(Type.Integer()),
     max: Type.Optional(Type.Integer()),
-    min_age: Type.Optional(Type.Integer({ minimum: 1, maximum: 120 })),
+    min_age: Type.Optional(ageYears),
   },
+  strict,
+);
+
+const noteRate = Type.Object({ min: percent(bounds.aprPercentMax), max: percent(bounds.aprPercentMax) }, strict);
+const originationFee = percent(20);
+
+const termPrice = Type.Object(
+  { note_rate_percent: Type.Optional(noteRate), origination_fee_percent: Type.Optional(originationFee) },
   strict,
 );
 
 const band = Type.Object(
   {
-    note_rate_percent: Type.Object({ min: percent(bounds.aprPercentMax), max: percent(bounds.aprPercentMax) }, strict),
-    origination_fee_percent: percent(20),
+    note_rate_percent: noteRate,
+    origination_fee_percent: originationFee,
+    terms: Type.Optional(byName(termPrice)),
     approval_likelihood: probability,
     confirm_rate: Type.Optional(probability),
     max_amount: amountUsd,
   },
   strict,
+);
+
+const ownStateRules = byName(
+  Type.Object(
+    { max_apr_percent: Type.Optional(percent(bounds.aprPercentMax)), min_amount: Type.Optional(amountUsd) },
+    strict,
+  ),
 );
 
 const offer = Type.Object(
@@ -52,8 +69,13 @@ const offer = Type.Object(
       maxItems: bounds.catalogTermsMax,
     }),
     criteria: Type.Array(criterion, { maxItems: 32 }),
+    min_credit_score: Type.Optional(Type.Integer({ minimum: 1, maximum: 999 })),
     max_debt_to_income_percent: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
+    joint_applications: Type.Optional(Type.Enum(['accepted', 'required', 'not_accepted'])),
+    state_rules: Type.Optional(ownStateRules),
+    payout_model: Type.Optional(Type.Enum(['cost_per_lead', 'cost_per_click'])),
     payout_usd: Type.Number({ minimum: 0, maximum: bounds.payoutUsdMax }),
+    daily_cap: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.dailyCapMax })),
     bands: byName(band),
   },
   strict,
@@ -63,13 +85,18 @@ const lender = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: bounds.lenderNameCharactersMax }),
     logo: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}\\.(svg|png|webp)$' }),
+    state_rules: Type.Optional(ownStateRules),
     offers: Type.Array(offer, { minItems: 1 }),
   },
   strict,
 );
 
 const stateRule = Type.Object(
-  { max_apr_percent: Type.Optional(percent(bounds.aprPercentMax)), min_amount: Type.Optional(amountUsd) },
+  {
+    max_apr_percent: Type.Optional(percent(bounds.aprPercentMax)),
+    min_amount: Type.Optional(amountUsd),
+    min_age: Type.Optional(ageYears),
+  },
   strict,
 );
 
@@ -90,5 +117,7 @@ export const catalogValidator = Compile(catalog);
 export const offerValidator = Compile(offer);
 
 export type CatalogFile = Static<typeof catalog>;
+export type CatalogLender = CatalogFile['lenders'][number];
 export type CatalogOffer = Static<typeof offer>;
+export type CatalogBand = Static<typeof band>;
 export type CatalogCriterion = CatalogOffer['criteria'][number];

@@ -32,6 +32,8 @@ export class CompiledCatalog {
   /** In the order of their ids; a ranking names an offer by its place here. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: MatchTables;
+  /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (D8). */
+  readonly dailyCaps: ReadonlyMap<string, number>;
   readonly #writeFragments: () => OfferFragments;
   #fragments: OfferFragments | null = null;
   readonly #indexes: ReadonlyMap<string, number>;
@@ -41,12 +43,16 @@ export class CompiledCatalog {
     this.vertical = vertical;
     this.mode = mode;
     this.disclosureJson = JSON.stringify(catalog.disclosure);
-    this.offers = numberedOffers(catalog).map(({ lender, offer }) => ({
+    const numbered = numberedOffers(catalog);
+    this.offers = numbered.map(({ lender, offer }) => ({
       id: offer.id,
       lenderName: lender.name,
       landingUrlParts: offer.landing_url.split('{click_id}'),
     }));
     this.tables = compileMatchTables(catalog, vertical);
+    this.dailyCaps = new Map(
+      numbered.flatMap(({ offer: { id, daily_cap: cap } }) => (cap === undefined ? [] : [[id, cap]])),
+    );
     this.#writeFragments = () => new OfferFragments(catalog, this.tables, cdnUrl());
     this.#indexes = new Map(this.offers.map(({ id }, index) => [id, index]));
   }

@@ -1,9 +1,13 @@
-import { bounds } from '../bounds.ts';
 import { roundHalfUp, usdToMicros } from '../domain/money.ts';
+import { choiceValues } from '../verticals/choice-values.ts';
 import { absent, fieldIndex } from '../verticals/pocket-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import type { CatalogCriterion, CatalogFile, CatalogOffer } from './catalog-schema.ts';
+import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
+import { servedShare } from './credit-minimum.ts';
+import { offerPayoutModel } from './payout-model.ts';
 import { aprPercent, paymentFactor } from './pricing.ts';
+import { compileStateRules, type StateRuleTables } from './state-rules.ts';
+import { termPrice } from './term-price.ts';
 
 /**
  * A catalog as matching reads it: columns of numbers, and a bit for each offer where a field has few values.
@@ -11,7 +15,7 @@ import { aprPercent, paymentFactor } from './pricing.ts';
  * Offers are numbered in the order of their ids, so comparing numbers breaks ties the way D8 asks. A *row* is one offer in
  * one credit band, a *slot* one row at one term.
  */
-export interface MatchTables {
+export interface MatchTables extends StateRuleTables {
   readonly offerCount: number;
   readonly bandCount: number;
   /** Every term of the catalog, in months, ascending; a set of terms is kept as the bits of a number in this order. */
@@ -23,11 +27,6 @@ export interface MatchTables {
   readonly choiceFilters: readonly ChoiceFilter[];
   readonly rangeFilters: readonly RangeFilter[];
   readonly ageFilters: readonly AgeFilter[];
-
-  /** By state: highest APR shown there, in percent. */
-  readonly stateAprCap: Float64Array;
-  /** By state: least amount of a loan there, in USD. */
-  readonly stateAmountMin: Float64Array;
 
   /** By offer. */
   readonly amountMin: Float64Array;
@@ -58,6 +57,7 @@ export interface RoleIndexes {
   readonly state: number;
   readonly term: number;
   readonly monthlyDebt: number;
+  readonly birthdate: number;
 }
 
 /** Which offers each value of a field leaves: `allowed[value]` has bit `offer & 31` of word `offer >> 5`. */
@@ -80,9 +80,7 @@ export interface AgeFilter {
 }
 
 /** Offers of a catalog with their lenders, in the order they are numbered. */
-export function numberedOffers(
-  catalog: CatalogFile,
-): { lender: CatalogFile['lenders'][number]; offer: CatalogOffer }[] {
+export function numberedOffers(catalog: CatalogFile): { lender: CatalogLender; offer: CatalogOffer }[] {
   return catalog.lenders
     .flatMap((lender) => lender.offers.map((offer) => ({ lender, offer })))
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
@@ -90,10 +88,10 @@ export function numberedOffers(
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): MatchTables {
-  const offers = numberedOffers(catalog).map(({ offer }) => offer);
+  const numbered = numberedOffers(catalog);
+  const offers = numbered.map(({ offer }) => offer);
   const { roles } = vertical;
   const bands = choiceValues(vertical, roles.creditBand);
-  const states = choiceValues(vertical, roles.state);
   const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
   const aprOf = aprMemo();
 
@@ -114,10 +112,10 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
       state: fieldIndex(vertical, roles.state),
       term: roles.term === undefined ? -1 : fieldIndex(vertical, roles.term),
       monthlyDebt: roles.monthlyDebt === undefined ? -1 : fieldIndex(vertical, roles.monthlyDebt),
+      birthdate: roles.birthdate === undefined ? -1 : fieldIndex(vertical, roles.birthdate),
     },
     ...compileFilters(offers, vertical, bands),
-    stateAprCap: new Float64Array(states.length),
-    stateAmountMin: new Float64Array(states.length),
+    ...compileStateRules(catalog, numbered, vertical),
     amountMin: new Float64Array(offers.length),
     debtToIncomeMax: new Float64Array(offers.length).fill(Number.POSITIVE_INFINITY),
     stars: new Float64Array(offers.length),
@@ -130,11 +128,6 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
     paymentFactor: new Float64Array(slots),
   } satisfies MatchTables;
 
-  for (const [at, state] of states.entries()) {
-    const rule = catalog.state_rules[state];
-    tables.stateAprCap[at] = Math.min(catalog.max_apr_percent, rule?.max_apr_percent ?? bounds.aprPercentMax);
-    tables.stateAmountMin[at] = rule?.min_amount ?? 0;
-  }
   for (const [at, offer] of offers.entries()) {
     tables.amountMin[at] = offer.amount.min;
     tables.stars[at] = offer.stars;
@@ -142,15 +135,18 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
       tables.debtToIncomeMax[at] = offer.max_debt_to_income_percent / 100;
     }
     for (const [name, band] of Object.entries(offer.bands)) {
-      const row = at * bands.length + bands.indexOf(name);
+      const bandAt = bands.indexOf(name);
+      const share = servedShare(offer, vertical, bandAt);
+      if (share === 0) continue;
+      const row = at * bands.length + bandAt;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
-      tables.approvalLikelihood[row] = band.approval_likelihood;
+      tables.approvalLikelihood[row] = band.approval_likelihood * share;
       tables.expectedRevenueMicros[row] = expectedRevenueMicros(offer, name, vertical);
-      const { min, max } = band.note_rate_percent;
       for (const months of offer.term_months) {
+        const { min, max, feePercent } = termPrice(band, months);
         const slot = row * termMonths.length + termMonths.indexOf(months);
-        const aprMaxPercent = aprOf(max, band.origination_fee_percent, months);
-        tables.aprMin[slot] = roundHalfUp(aprOf(min, band.origination_fee_percent, months) * 100, 0);
+        const aprMaxPercent = aprOf(max, feePercent, months);
+        tables.aprMin[slot] = roundHalfUp(aprOf(min, feePercent, months) * 100, 0);
         tables.aprMax[slot] = roundHalfUp(aprMaxPercent * 100, 0);
         tables.aprMaxPercent[slot] = aprMaxPercent;
         tables.paymentFactor[slot] = paymentFactor((min + max) / 2, months);
@@ -163,7 +159,7 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
 /** What a click by a borrower of this band is expected to earn (D8): payout x P(confirmed | click), or the payout of a click. */
 function expectedRevenueMicros(offer: CatalogOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
-  if (vertical.revenueModel === 'cost_per_click') return payoutMicros;
+  if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;
   return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
@@ -192,23 +188,46 @@ function compileFilters(
   const ageFilters: AgeFilter[] = [];
   for (const [position, field] of vertical.fields.entries()) {
     const criteria = offers.map((offer) => offer.criteria.filter((criterion) => criterion.field === field.name));
-    const isBand = field.name === vertical.roles.creditBand;
-    if (!isBand && criteria.every((list) => list.length === 0)) continue;
+    const serves = servesOf(field.name, offers, vertical, bands);
+    if (serves === null && criteria.every((list) => list.length === 0)) continue;
     if (field.kind === 'integer') rangeFilters.push(rangeFilter(position, criteria));
     else if (field.kind === 'birthdate') ageFilters.push(ageFilter(position, criteria));
-    else {
-      const servesBand = (offer: number, code: number) => !isBand || offers[offer]!.bands[bands[code]!] !== undefined;
-      choiceFilters.push(choiceFilter(position, field, criteria, servesBand));
-    }
+    else choiceFilters.push(choiceFilter(position, field, criteria, offers, serves ?? (() => true)));
   }
   return { choiceFilters, rangeFilters, ageFilters };
+}
+
+/** Whether an offer is made to a value of a field, `absent` included, beside what its criteria say; null where all are. */
+type Serves = (offer: CatalogOffer, code: number) => boolean;
+
+function servesOf(
+  field: string,
+  offers: readonly CatalogOffer[],
+  vertical: Vertical,
+  bands: readonly string[],
+): Serves | null {
+  const { creditBand, coBorrower } = vertical.roles;
+  if (field === creditBand) {
+    return (offer, code) =>
+      code === absent || (offer.bands[bands[code]!] !== undefined && servedShare(offer, vertical, code) > 0);
+  }
+  if (field === coBorrower && offers.some(({ joint_applications }) => joint_applications !== undefined))
+    return takesCoBorrower;
+  return null;
+}
+
+/** Who says nothing of a co-borrower applies alone: only `true` unlocks a joint offer, and only `true` closes one for singles (D6). */
+function takesCoBorrower({ joint_applications }: CatalogOffer, code: number): boolean {
+  if (joint_applications === 'required') return code === 1;
+  return joint_applications !== 'not_accepted' || code !== 1;
 }
 
 function choiceFilter(
   field: number,
   { kind, ...rest }: PocketField,
   criteria: readonly (readonly CatalogCriterion[])[],
-  serves: (offer: number, code: number) => boolean,
+  offers: readonly CatalogOffer[],
+  serves: Serves,
 ): ChoiceFilter {
   const values: readonly unknown[] =
     kind === 'boolean' ? [false, true] : (rest as { values: readonly unknown[] }).values;
@@ -222,9 +241,12 @@ function choiceFilter(
   for (const [at, value] of values.entries()) {
     // How the pocket vector keeps a value: a word or a boolean as its place, a whole number as itself.
     const code = kind === 'integer_choice' ? (value as number) : at;
-    admit(code, (offer) => serves(offer, at) && criteria[offer]!.every((criterion) => includes(criterion, value)));
+    admit(
+      code,
+      (offer) => serves(offers[offer]!, at) && criteria[offer]!.every((criterion) => includes(criterion, value)),
+    );
   }
-  admit(absent, (offer) => criteria[offer]!.length === 0);
+  admit(absent, (offer) => serves(offers[offer]!, absent) && criteria[offer]!.length === 0);
   return { field, allowed };
 }
 
@@ -254,10 +276,4 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
       list.reduce((min, criterion) => Math.max(min, criterion.min_age ?? 0), 0),
     ),
   };
-}
-
-function choiceValues(vertical: Vertical, name: string): readonly string[] {
-  const field = vertical.fields.find((candidate) => candidate.name === name);
-  if (field?.kind !== 'choice') throw new TypeError(`${vertical.segment}: ${name} must be a choice field`);
-  return field.values;
 }

@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import { isOfContractAge } from './age-of-contract.ts';
 import { BestOffers } from './best-offers.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Ranking } from './matcher.ts';
@@ -10,6 +11,8 @@ export type RankOffers = (
   tables: MatchTables,
   borrower: Readonly<PocketVector>,
   today: number,
+  /** Offers that are left out, a bit each (`ClosedOffers`); null: none. */
+  closed?: Int32Array | null,
 ) => Omit<Ranking, 'catalogVersion'>;
 
 /**
@@ -26,11 +29,12 @@ export function createRanker(score: Score): RankOffers {
   const [recommended, lowestApr, highestAmount, revenue] = best;
   let eligible = new Int32Array(0);
 
-  return (tables, borrower, today) => {
-    if (!readApplicant(tables, borrower, applicant)) return nothing;
+  return (tables, borrower, today, closed = null) => {
+    if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
     const words = (tables.offerCount + 31) >>> 5;
     if (eligible.length < words) eligible = new Int32Array(words);
     choose(tables, borrower, eligible, words);
+    if (closed !== null) for (let word = 0; word < words; word++) eligible[word]! &= ~closed[word]!;
     for (const list of best) list.clear();
 
     let total = 0;

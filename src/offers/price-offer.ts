@@ -16,8 +16,8 @@ export interface Applicant {
   monthlyIncome: number;
   /** Running debt payments in USD a month; negative when not known. */
   monthlyDebt: number;
-  aprCapPercent: number;
-  stateAmountMin: number;
+  /** Index of the state, by which the rules of that state apply. */
+  state: number;
 }
 
 /** What one offer comes to for one applicant. */
@@ -40,8 +40,7 @@ export function newApplicant(): Applicant {
     termMonths: 0,
     monthlyIncome: 0,
     monthlyDebt: 0,
-    aprCapPercent: 0,
-    stateAmountMin: 0,
+    state: 0,
   };
 }
 
@@ -63,22 +62,22 @@ export function readApplicant(tables: MatchTables, borrower: Readonly<PocketVect
   applicant.term = applicant.termMonths === absent ? -1 : tables.termMonths.indexOf(applicant.termMonths);
   applicant.monthlyIncome = income === absent ? -1 : income / 12;
   applicant.monthlyDebt = roles.monthlyDebt < 0 ? -1 : borrower[roles.monthlyDebt]!;
-  applicant.aprCapPercent = tables.stateAprCap[state]!;
-  applicant.stateAmountMin = tables.stateAmountMin[state]!;
+  applicant.state = state;
   return true;
 }
 
 /**
  * Prices one offer into `price`; false when it cannot be made to this applicant.
  *
- * A term is open when its highest APR stays within the state's cap and, where the offer limits debt to income, the payment
- * on the amount asked for fits beside the debts already running. An offer with such a limit is not made to an applicant
- * whose income or debt is unknown: it is never guessed (D6).
+ * A term is open when its highest APR stays within the cap on this offer in the state and, where the offer limits debt to
+ * income, the payment on the amount asked for fits beside the debts already running. An offer with such a limit is not made
+ * to an applicant whose income or debt is unknown: it is never guessed (D6).
  */
 export function priceOffer(tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;
   const row = offer * tables.bandCount + applicant.creditBand;
-  const amountMin = Math.max(tables.amountMin[offer]!, applicant.stateAmountMin);
+  const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
+  const amountMin = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[stateRule]!);
   let amountMax = tables.amountMax[row]!;
   if (amount < amountMin || amount > amountMax) return false;
 
@@ -89,12 +88,13 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
     paymentMax = debtToIncomeMax * applicant.monthlyIncome - applicant.monthlyDebt;
   }
 
+  const aprCapPercent = tables.stateAprCap[stateRule]!;
   const termCount = tables.termMonths.length;
   const firstSlot = row * termCount;
   let openTerms = 0;
   let leastFactor = Number.POSITIVE_INFINITY;
   for (let term = 0; term < termCount; term++) {
-    if (tables.aprMaxPercent[firstSlot + term]! > applicant.aprCapPercent) continue;
+    if (tables.aprMaxPercent[firstSlot + term]! > aprCapPercent) continue;
     const factor = tables.paymentFactor[firstSlot + term]!;
     if (amount * factor > paymentMax) continue;
     openTerms |= 1 << term;

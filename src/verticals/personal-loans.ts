@@ -60,6 +60,18 @@ export const personalLoans: Vertical = {
     state: 'state',
     term: 'loan_term_months',
     monthlyDebt: 'monthly_debt_payments',
+    birthdate: 'birthdate',
+    coBorrower: 'co_borrower',
   },
+  // FICO scores end at 850.
+  creditScores: [
+    { min: 300, max: 579 },
+    { min: 580, max: 619 },
+    { min: 620, max: 659 },
+    { min: 660, max: 699 },
+    { min: 700, max: 749 },
+    { min: 750, max: 799 },
+    { min: 800, max: 850 },
+  ],
   neverMatched: ['education_level', 'address_zip'],
 };

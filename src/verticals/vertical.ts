@@ -17,6 +17,11 @@ export interface Vertical {
   readonly required: readonly string[];
   readonly conditional: readonly ConditionalField[];
   readonly roles: PricingRoles;
+  /**
+   * The credit scores that each value of the credit band stands for, in the order of those values and both ends included;
+   * missing where bands are no ranges of scores. A least score can only be asked for where they are known.
+   */
+  readonly creditScores?: readonly { readonly min: number; readonly max: number }[];
   /** Fields kept for the record alone (D8): no offer may depend on them, and a catalog with a criterion on one is refused. */
   readonly neverMatched?: readonly string[];
 }
@@ -41,6 +46,10 @@ export interface PricingRoles {
   readonly term?: string;
   /** Integer USD a month: debt payments already running. */
   readonly monthlyDebt?: string;
+  /** Birthdate: whose age the age of contract of a state is compared with. */
+  readonly birthdate?: string;
+  /** Boolean: whether somebody applies together with the borrower. */
+  readonly coBorrower?: string;
 }
 
 /** What one pocket field may hold (contract 2.2, D7), and so how its value is kept as one number. */

@@ -9,6 +9,8 @@ for (const path of [
   ['keys', 'create'],
   ['keys', 'list'],
   ['keys', 'revoke'],
+  ['catalog'],
+  ['catalog', 'generate'],
   ['log'],
   ['log', 'verify'],
   ['log', 'inspect'],

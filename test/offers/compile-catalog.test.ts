@@ -54,11 +54,27 @@ test('where a click itself earns, it is worth the payout', () => {
   assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);
 });
 
+test('an offer may be paid otherwise than its vertical: by the click among leads, by the lead among clicks', () => {
+  const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
+  assert.equal(compile(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
+  const leases = JSON.parse(equipmentLeaseCatalog('live')) as CatalogFile;
+  const lease = leases.lenders[0]!.offers[0]!;
+  lease.payout_model = 'cost_per_lead';
+  lease.payout_usd = 100;
+  for (const priced of Object.values(lease.bands)) priced.confirm_rate = 0.03;
+  const compiled = compileCatalog(leases, equipmentLeases, { mode: 'live', cdnUrl: () => '' });
+  assert.equal(compiled.clickValueMicros(compiled.offerIndex(lease.id), 0), 3_000_000);
+});
+
 test('the version names the content, whatever its layout', () => {
   const catalog = catalogOf([plainOffer()]);
   const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as CatalogFile;
   assert.equal(compile(catalog).version, compile(shuffled).version);
   assert.match(compile(catalog).version, /^[0-9a-f]{12}$/);
+});
+
+test('a catalog has the version it had before members were added to the format, so that archives stay readable', () => {
+  assert.equal(compile(catalogOf([plainOffer()])).version, '42621250371d');
 });
 
 test('any change of content or mode is another version', () => {

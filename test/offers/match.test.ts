@@ -81,10 +81,62 @@ describe('eligibility', () => {
     assert.ok(!meets(criterion, { birthdate: '2005-08-02' }, 20260801));
   });
 
-  test('a joint offer needs a co-borrower who is declared', () => {
+  for (const [joint_applications, expected] of [
+    ['accepted', [true, true, true]],
+    ['required', [false, false, true]],
+    ['not_accepted', [true, true, false]],
+  ] as const) {
+    test(`joint applications ${joint_applications}: made without a word of a co-borrower, to one alone, to two`, () => {
+      assert.deepEqual(
+        [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => matches({ joint_applications }, fields)),
+        expected,
+      );
+    });
+  }
+
+  test('a criterion on the co-borrower is no different from any other', () => {
     const criterion = { field: 'co_borrower', in: [true] };
     assert.ok(meets(criterion, { co_borrower: true }));
     assert.ok(!meets(criterion, { co_borrower: false }));
+    assert.ok(!meets(criterion, {}));
+  });
+
+  for (const [field, met, unmet] of [
+    ['loan_purpose', 'debt_consolidation', 'wedding'],
+    ['employment_status', 'employed', 'other'],
+    ['housing_status', 'own', 'rent'],
+    ['citizenship_status', 'perm_resident', 'visa'],
+    ['loan_term_months', 36, 84],
+  ] as const) {
+    test(`a criterion can name ${field}`, () => {
+      assert.ok(meets({ field, in: [met] }, { [field]: met }));
+      assert.ok(!meets({ field, in: [met] }, { [field]: unmet }));
+      assert.ok(!meets({ field, not_in: [unmet] }, { [field]: unmet }));
+    });
+  }
+
+  test('a least credit score leaves bands out that lie wholly below it', () => {
+    const bands = Object.fromEntries(
+      ['620-659', '660-699', '700-749', '750-799', '800+'].map((name) => [name, plainBand()]),
+    );
+    const servedFrom = (min_credit_score: number) =>
+      Object.keys(bands).filter((credit_score_range) => matches({ bands, min_credit_score }, { credit_score_range }));
+    assert.deepEqual(servedFrom(620), Object.keys(bands));
+    assert.deepEqual(servedFrom(659), Object.keys(bands));
+    assert.deepEqual(servedFrom(660), ['660-699', '700-749', '750-799', '800+']);
+    assert.deepEqual(servedFrom(850), ['800+']);
+  });
+
+  test('the age of contract of a state keeps out who is known to be younger, in that state alone', () => {
+    const rules = { state_rules: { CA: { min_age: 21 } } };
+    const at20 = { birthdate: '2005-08-02' };
+    assert.ok(!matches({}, at20, rules));
+    assert.ok(matches({}, { birthdate: '2005-08-01' }, rules));
+    assert.ok(matches({}, { ...at20, state: 'NY' }, rules));
+  });
+
+  test('a birthdate nobody told is not taken for that of a minor', () => {
+    assert.ok(matches({}, {}, { state_rules: { CA: { min_age: 21 } } }));
   });
 
   for (const criterion of [
@@ -118,6 +170,57 @@ describe('eligibility', () => {
     assert.ok(!matches({}, {}, rules));
     assert.ok(matches({}, { loan_amount: 15_001 }, rules));
     assert.ok(matches({}, { state: 'NY' }, rules));
+  });
+
+  /** Whether an offer is made under these rules of the catalog, its lender and itself. */
+  function shownUnder(rules: readonly (CatalogFile['state_rules'] | null)[], fields: object = {}): boolean {
+    const [all, lender, offer] = rules.map((own) => own ?? {});
+    const catalog = catalogOf([plainOffer({ state_rules: offer! })], { state_rules: all! });
+    catalog.lenders[0]!.state_rules = lender!;
+    return rankOffers(compiled(catalog).tables, borrowerOf({ ...goodBorrower, ...fields }), today).total === 1;
+  }
+
+  test('of the least amounts of catalog, lender and offer in a state the greatest holds', () => {
+    const [small, large] = [{ CA: { min_amount: 5_000 } }, { CA: { min_amount: 15_001 } }];
+    assert.ok(shownUnder([small, small, small]));
+    for (const rules of [
+      [large, small, small],
+      [small, large, null],
+      [null, small, large],
+    ]) {
+      assert.ok(!shownUnder(rules));
+      assert.ok(shownUnder(rules, { loan_amount: 15_001 }));
+      assert.ok(shownUnder(rules, { state: 'NY' }));
+    }
+  });
+
+  test('of the caps of catalog, lender and offer in a state the least holds', () => {
+    const [high, low] = [{ CA: { max_apr_percent: 30 } }, { CA: { max_apr_percent: 11.99 } }];
+    assert.ok(shownUnder([high, high, high]));
+    for (const rules of [
+      [low, high, high],
+      [high, low, null],
+      [null, high, low],
+    ]) {
+      assert.ok(!shownUnder(rules));
+      assert.ok(shownUnder(rules, { state: 'NY' }));
+    }
+  });
+
+  test('rules of one lender in a state are none of the others', () => {
+    const catalog = catalogOf([
+      plainOffer({ id: 'a', state_rules: { CA: { min_amount: 20_000 } } }),
+      plainOffer({ id: 'b' }),
+    ]);
+    catalog.lenders.push({
+      name: 'Another',
+      logo: 'another.svg',
+      state_rules: { CA: { max_apr_percent: 5 } },
+      offers: [plainOffer({ id: 'c' }), plainOffer({ id: 'd', state_rules: { NY: { min_amount: 20_000 } } })],
+    });
+    const shown = (state: string) => orderOf(compiled(catalog), borrowerOf({ ...goodBorrower, state }), 'lowest_apr');
+    assert.deepEqual(shown('CA'), ['b']);
+    assert.deepEqual(shown('NY'), ['a', 'b', 'c']);
   });
 
   test('the upper end of the APR range must stay within the cap of the state', () => {
@@ -207,6 +310,33 @@ describe('orders', () => {
       plainOffer({ id, payout_usd, bands: { '700-749': plainBand({ confirm_rate }) } });
     const catalog = compiled(catalogOf([paid('a', 100, 0.01), paid('b', 50, 0.05), paid('c', 20, 0.1)]));
     assert.deepEqual(orderOf(catalog, borrower, 'svc_revenue'), ['b', 'c', 'a']);
+  });
+
+  test('svc_revenue of an offer paid by the click is its payout', () => {
+    const lead = plainOffer({ id: 'a', payout_usd: 60, bands: { '700-749': plainBand({ confirm_rate: 0.05 }) } });
+    const click = (payout_usd: number) =>
+      plainOffer({
+        id: 'b',
+        payout_model: 'cost_per_click',
+        payout_usd,
+        bands: { '700-749': plainBand({ confirm_rate: 0.01 }) },
+      });
+    assert.deepEqual(orderOf(compiled(catalogOf([lead, click(2.99)])), borrower, 'svc_revenue'), ['a', 'b']);
+    assert.deepEqual(orderOf(compiled(catalogOf([lead, click(3.01)])), borrower, 'svc_revenue'), ['b', 'a']);
+  });
+
+  test('recommended counts the approval of a cut band by the share of its scores that is taken', () => {
+    // 725 to 749 is half of the fifty scores from 700 on.
+    const half = plainOffer({
+      id: 'b',
+      min_credit_score: 725,
+      bands: { '700-749': plainBand({ approval_likelihood: 0.8 }) },
+    });
+    const whole = (approval_likelihood: number) =>
+      plainOffer({ id: 'a', bands: { '700-749': plainBand({ approval_likelihood }) } });
+    assert.deepEqual(orderOf(compiled(catalogOf([half, whole(0.39)])), borrower, 'recommended'), ['b', 'a']);
+    assert.deepEqual(orderOf(compiled(catalogOf([half, whole(0.41)])), borrower, 'recommended'), ['a', 'b']);
+    assert.deepEqual(orderOf(compiled(catalogOf([half, whole(0.4)])), borrower, 'recommended'), ['a', 'b']);
   });
 
   test('recommended takes no notice of the payout', () => {

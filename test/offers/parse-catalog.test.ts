@@ -9,6 +9,7 @@ import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
 import { subIdBytes } from '../../src/sessions/sub-id.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
@@ -27,6 +28,7 @@ function changed(path: readonly (string | number)[], value: unknown): unknown {
   return catalog;
 }
 
+const plainTerm = { origination_fee_percent: 1 };
 const offer = ['lenders', 0, 'offers', 0] as const;
 const at = 'lenders[0].offers[0]';
 
@@ -41,6 +43,35 @@ test('generated catalogs are valid', () => {
 
 test('a vertical that earns by the click needs no confirm rate', () => {
   assert.deepEqual(faultsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
+});
+
+test('an offer paid by the click needs no confirm rate among those paid by the lead', () => {
+  const { confirm_rate: _, ...band } = plainBand();
+  assert.deepEqual(
+    faultsOf(catalogOf([plainOffer({ payout_model: 'cost_per_click', bands: { '700-749': band } })])),
+    [],
+  );
+});
+
+describe('a member without meaning in its vertical is refused:', () => {
+  const { roles, creditScores: _, ...rest } = personalLoans;
+  const bare: Vertical = {
+    ...rest,
+    roles: { amount: roles.amount, creditBand: roles.creditBand, annualIncome: roles.annualIncome, state: roles.state },
+  };
+  for (const [path, value] of [
+    [[...offer, 'min_credit_score'], 700],
+    [[...offer, 'max_debt_to_income_percent'], 40],
+    [[...offer, 'joint_applications'], 'required'],
+    [['state_rules'], { CA: { min_age: 19 } }],
+  ] as const) {
+    test(`${path.at(-1)}`, () => {
+      assert.deepEqual(faultsOf(changed(path, value)), []);
+      const faults = faultsOf(changed(path, value), bare);
+      assert.equal(faults.length, 1);
+      assert.match(faults[0]!, /: has no meaning in a vertical (that does not ask for|whose credit bands)/);
+    });
+  }
 });
 
 describe('one fault is named by its path', () => {
@@ -78,6 +109,35 @@ describe('one fault is named by its path', () => {
       `${at}.bands.700-749.max_amount: is below the least amount of the offer`,
     ],
     [[...offer, 'bands', '700-749', 'confirm_rate'], undefined, `${at}.bands.700-749.confirm_rate: must be given`],
+    [['state_rules'], { CA: { min_age: 0 } }, 'state_rules.CA.min_age: '],
+    [['lenders', 0, 'state_rules'], { ZZ: {} }, 'lenders[0].state_rules.ZZ: is not a value of state'],
+    [
+      ['lenders', 0, 'state_rules'],
+      { CA: { min_age: 19 } },
+      'lenders[0].state_rules.CA.min_age: is not a member of the format',
+    ],
+    [[...offer, 'state_rules'], { 12: {} }, `${at}.state_rules.12: is not a value of state`],
+    [[...offer, 'state_rules'], { CA: { min_amount: 0 } }, `${at}.state_rules.CA.min_amount: `],
+    [[...offer, 'min_credit_score'], 700.5, `${at}.min_credit_score: `],
+    [[...offer, 'min_credit_score'], 750, `${at}.min_credit_score: is above every score of the bands`],
+    [[...offer, 'joint_applications'], 'maybe', `${at}.joint_applications: `],
+    [[...offer, 'payout_model'], 'cost_per_view', `${at}.payout_model: `],
+    [
+      [...offer, 'bands', '700-749', 'terms'],
+      { 60: plainTerm },
+      `${at}.bands.700-749.terms.60: is not a term of the offer`,
+    ],
+    [[...offer, 'bands', '700-749', 'terms'], { 36: {} }, `${at}.bands.700-749.terms.36: must hold note_rate_percent`],
+    [
+      [...offer, 'bands', '700-749', 'terms'],
+      { 36: { note_rate_percent: { min: 9, max: 8 } } },
+      `${at}.bands.700-749.terms.36.note_rate_percent: min must not exceed max`,
+    ],
+    [
+      [...offer, 'bands', '700-749', 'terms'],
+      { 36: { origination_fee_percent: 21 } },
+      `${at}.bands.700-749.terms.36.origination_fee_percent: `,
+    ],
     [
       [...offer, 'bands', '700-749', 'note_rate_percent'],
       { min: 9, max: 8 },

@@ -60,6 +60,34 @@ test('terms are open where the APR stays within the cap: the fee weighs more on 
   assert.deepEqual(quoteOf(offer, { loan_term_months: 12 })?.term_months, [36, 60]);
 });
 
+test('a term has the note rate and the fee of its own where the band has some for it', () => {
+  const terms = {
+    24: { origination_fee_percent: 0 },
+    36: { note_rate_percent: { min: 13.94, max: 13.94 } },
+    60: { note_rate_percent: { min: 15, max: 17 }, origination_fee_percent: 2 },
+  };
+  const bands = { '700-749': plainBand({ origination_fee_percent: 5, terms }) };
+  const quoted = (loan_term_months: number) =>
+    quoteOf({ term_months: [24, 36, 48, 60], bands }, { loan_amount: 10_000, loan_term_months });
+  assert.deepEqual(quoted(24)?.apr_range, { min: 10, max: 12 });
+  assert.deepEqual(quoted(36)?.apr_range, { min: 17.59, max: 17.59 });
+  assert.equal(quoted(36)?.monthly_payment_estimate, 341.48);
+  const plainTerm = quoteOf(
+    { term_months: [48], bands: { '700-749': plainBand({ origination_fee_percent: 5 }) } },
+    { loan_amount: 10_000 },
+  );
+  assert.deepEqual({ ...quoted(48), term_months: [48] }, plainTerm);
+  const dear = plainBand({ note_rate_percent: { min: 15, max: 17 }, origination_fee_percent: 2 });
+  const dearTerm = quoteOf({ term_months: [60], bands: { '700-749': dear } }, { loan_amount: 10_000 });
+  assert.deepEqual({ ...quoted(60), term_months: [60] }, dearTerm);
+});
+
+test('a term that is dear of its own can be closed alone', () => {
+  const bands = { '700-749': plainBand({ terms: { 60: { note_rate_percent: { min: 10, max: 20 } } } }) };
+  const rules = { state_rules: { CA: { max_apr_percent: 15 } } };
+  assert.deepEqual(quoteOf({ term_months: [36, 60], bands }, {}, rules)?.term_months, [36]);
+});
+
 test('terms are open where the payment fits the debt-to-income limit', () => {
   const offer = { term_months: [12, 24, 36, 60], max_debt_to_income_percent: 30 };
   assert.deepEqual(quoteOf(offer, { monthly_debt_payments: 1_500 })?.term_months, [36, 60]);
@@ -68,6 +96,11 @@ test('terms are open where the payment fits the debt-to-income limit', () => {
 test('what a borrower can get starts at the least amount of the offer or of the state', () => {
   assert.equal(quoteOf({})?.loan_amount_range.min, 1_000);
   assert.equal(quoteOf({}, {}, { state_rules: { CA: { min_amount: 6_001 } } })?.loan_amount_range.min, 6_001);
+});
+
+test('what a borrower can get starts at the least amount that the lender or the offer has in the state', () => {
+  assert.equal(quoteOf({ state_rules: { CA: { min_amount: 2_501 } } })?.loan_amount_range.min, 2_501);
+  assert.equal(quoteOf({ state_rules: { NY: { min_amount: 2_501 } } })?.loan_amount_range.min, 1_000);
 });
 
 test('what a borrower can get ends where offer, band or debt ends it', () => {

@@ -1,4 +1,4 @@
-import type { CatalogCriterion, CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import type { Sort } from '../../src/offers/matcher.ts';
 import { aprPercent, paymentFactor } from '../../src/offers/pricing.ts';
 import { recommendedWeights } from '../../src/offers/recommended-score.ts';
@@ -25,9 +25,9 @@ export function referenceMatches(
   today: number,
 ): ReferenceMatch[] {
   const values = valuesOf(vertical, borrower);
-  return catalog.lenders
-    .flatMap((lender) => lender.offers)
-    .flatMap((offer) => referenceMatch(catalog, offer, vertical, values, today) ?? []);
+  return catalog.lenders.flatMap((lender) =>
+    lender.offers.flatMap((offer) => referenceMatch(catalog, lender, offer, vertical, values, today) ?? []),
+  );
 }
 
 /** The ids of all matches in one order, ties broken by id. */
@@ -61,6 +61,7 @@ function valuesOf(vertical: Vertical, borrower: Readonly<PocketVector>): Values 
 
 function referenceMatch(
   catalog: CatalogFile,
+  lender: CatalogLender,
   offer: CatalogOffer,
   vertical: Vertical,
   values: Values,
@@ -73,9 +74,23 @@ function referenceMatch(
   const band = offer.bands[(values.get(roles.creditBand) as string | undefined) ?? 'none'];
   if (amount === undefined || state === undefined || band === undefined) return null;
 
-  const rule = catalog.state_rules[state];
-  const cap = Math.min(catalog.max_apr_percent, rule?.max_apr_percent ?? 36);
-  const least = Math.max(offer.amount.min, rule?.min_amount ?? 0);
+  const withCoBorrower = roles.coBorrower !== undefined && values.get(roles.coBorrower) === true;
+  if (offer.joint_applications === 'required' && !withCoBorrower) return null;
+  if (offer.joint_applications === 'not_accepted' && withCoBorrower) return null;
+
+  const ageOfContract = catalog.state_rules[state]?.min_age;
+  const born = roles.birthdate === undefined ? undefined : (values.get(roles.birthdate) as number | undefined);
+  if (ageOfContract !== undefined && born !== undefined && ageOn(born, today) < ageOfContract) return null;
+
+  const share = shareOfBand(offer, vertical, values.get(roles.creditBand) as string);
+  if (share === 0) return null;
+
+  let cap = catalog.max_apr_percent;
+  let least = offer.amount.min;
+  for (const rules of [catalog.state_rules, lender.state_rules, offer.state_rules]) {
+    cap = Math.min(cap, rules?.[state]?.max_apr_percent ?? 36);
+    least = Math.max(least, rules?.[state]?.min_amount ?? 0);
+  }
   let most = Math.min(offer.amount.max, band.max_amount);
   if (amount < least || amount > most) return null;
 
@@ -100,7 +115,7 @@ function referenceMatch(
   const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
   const score =
     cost * millionths(36 * 200 - Math.round((apr_range.min + apr_range.max) * 100), 36 * 200) +
-    approval * millionths(band.approval_likelihood, 1) +
+    approval * millionths(band.approval_likelihood * share, 1) +
     amountFit * Math.min(1e6, millionths((most - amount) * 5, most)) +
     termFit * (wanted === undefined ? 1e6 : millionths(Math.min(wanted, quoted), Math.max(wanted, quoted))) +
     stars * millionths(offer.stars - 1, 4);
@@ -113,7 +128,9 @@ function referenceMatch(
       term_months: terms,
     },
     revenueMicros:
-      vertical.revenueModel === 'cost_per_click' ? payoutMicros : Math.round(payoutMicros * band.confirm_rate!),
+      (offer.payout_model ?? vertical.revenueModel) === 'cost_per_click'
+        ? payoutMicros
+        : Math.round(payoutMicros * band.confirm_rate!),
     score: Math.round(score / 100),
   };
 }
@@ -135,16 +152,33 @@ function ageOn(born: number, today: number): number {
   return todayYear - bornYear - (hadBirthday ? 0 : 1);
 }
 
+/** Of the band's scores, one by one, the share that the offer takes. */
+function shareOfBand(offer: CatalogOffer, vertical: Vertical, bandName: string): number {
+  const bands = vertical.fields.find(({ name }) => name === vertical.roles.creditBand) as { values: readonly string[] };
+  const scores = vertical.creditScores?.[bands.values.indexOf(bandName)];
+  if (offer.min_credit_score === undefined || scores === undefined) return 1;
+  let all = 0;
+  let taken = 0;
+  for (let score = scores.min; score <= scores.max; score++) {
+    all++;
+    if (score >= offer.min_credit_score) taken++;
+  }
+  return taken / all;
+}
+
 function aprsOf(band: Band, months: number): { min: number; max: number } {
-  const { min, max } = band.note_rate_percent;
-  return {
-    min: aprPercent(min, band.origination_fee_percent, months),
-    max: aprPercent(max, band.origination_fee_percent, months),
-  };
+  const { min, max } = noteRate(band, months);
+  const fee = band.terms?.[months]?.origination_fee_percent ?? band.origination_fee_percent;
+  return { min: aprPercent(min, fee, months), max: aprPercent(max, fee, months) };
+}
+
+function noteRate(band: Band, months: number): { min: number; max: number } {
+  return band.terms?.[months]?.note_rate_percent ?? band.note_rate_percent;
 }
 
 function middleFactor(band: Band, months: number): number {
-  return paymentFactor((band.note_rate_percent.min + band.note_rate_percent.max) / 2, months);
+  const { min, max } = noteRate(band, months);
+  return paymentFactor((min + max) / 2, months);
 }
 
 function millionths(part: number, whole: number): number {

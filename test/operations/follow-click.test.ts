@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ClickBudget } from '../../src/clicks/click-budget.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
+import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { OfferValueSeal } from '../../src/clicks/offer-value-seal.ts';
 import { Patience } from '../../src/clicks/patience.ts';
 import type { EventLog } from '../../src/events/event-log.ts';
 import { type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { noneClosed } from '../../src/offers/closed-offers.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
@@ -86,6 +88,7 @@ class Bench {
   readonly sessions: MemorySessionStore;
   readonly catalogs: CatalogLibrary;
   readonly catalogFile: string;
+  readonly caps = new DailyCaps(this.clock.wallMs());
   readonly ledger: TemporaryLedger;
   unrecorded = 0;
 
@@ -134,7 +137,7 @@ class Bench {
     const v = this.seal.seal(this.subIds.bytesOf(sub), { catalogVersion, creditBand });
     // Its offers do not matter to a click.
     const ranking = { catalogVersion, total: 0, orders: new Uint16Array(0) };
-    if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, creditBand, sealedValue: v });
+    if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, closed: noneClosed, creditBand, sealedValue: v });
     return { sub, offer: 'an-offer', v };
   }
 
@@ -147,13 +150,13 @@ class Bench {
     request: { sub: string; offer: string; v: string } & Partial<ClickRequest>,
     ledger: EventLog = this.ledger.log,
   ) {
-    const { clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience } = this;
+    const { clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience, caps } = this;
     const onUnrecorded = () => {
       this.unrecorded++;
     };
     return followClick(
       {
-        ...{ clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience },
+        ...{ clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience, caps },
         ...{ ledger, sandboxLandingUrl, onUnrecorded },
       },
       { userAgent: browsers[0]!.userAgent, looksOnly: false, ...request },
@@ -361,6 +364,7 @@ for (const held of [true, false]) {
       const stalled = Object.create(bench.ledger.log, {
         append: { value: () => new Promise(() => {}) },
         healthy: { value: true },
+        appendedPosition: { value: 0 },
       }) as EventLog;
       await bench.redirect(bench.link(), stalled);
       assert.equal(bench.unrecorded, 1);
@@ -371,6 +375,7 @@ for (const held of [true, false]) {
       const broken = Object.create(bench.ledger.log, {
         append: { value: () => Promise.reject(new TypeError('a bug')) },
         healthy: { value: true },
+        appendedPosition: { value: 0 },
       }) as EventLog;
       await assert.rejects(bench.follow(bench.link(), broken), TypeError);
     });

@@ -1,0 +1,15 @@
+import { Command } from 'commander';
+import { catalogGenerateCommand } from './catalog-generate-command.ts';
+
+export function catalogCommand(): Command {
+  return new Command('catalog')
+    .summary('check, describe and make up catalogs of offers')
+    .description('Checks a catalog file before a server reads it, describes what is in one, and makes up large ones.')
+    .addCommand(catalogGenerateCommand())
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ marketplace catalog generate --offers 1000 > offers.json`,
+    );
+}

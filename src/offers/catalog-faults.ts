@@ -1,0 +1,46 @@
+import { bounds } from '../bounds.ts';
+
+/** Where in a catalog file something is: names of members and indices of arrays, from the outside in. */
+export type CatalogPath = readonly (string | number)[];
+
+export interface CatalogFault {
+  readonly path: CatalogPath;
+  readonly problem: string;
+}
+
+/** Collects faults in the order found, up to `bounds.catalogFaultsMax`; the rest are only counted. */
+export class CatalogFaults {
+  readonly named: CatalogFault[] = [];
+  /** There are faults that were never looked for. */
+  incomplete = false;
+  #count = 0;
+
+  /** Faults found, named or not. */
+  get count(): number {
+    return this.#count;
+  }
+
+  add(path: CatalogPath, problem: string): void {
+    this.#count++;
+    if (this.named.length < bounds.catalogFaultsMax) this.named.push({ path, problem });
+  }
+
+  /** One line a fault, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and one for those that are not named. */
+  lines(): string[] {
+    const lines = this.named.map(({ path, problem }) => `${pathText(path)}: ${problem}`);
+    const rest = this.rest();
+    return rest === null ? lines : [...lines, rest];
+  }
+
+  /** `and 5 more`, or null when every fault is named. */
+  rest(): string | null {
+    const unnamed = this.#count - this.named.length;
+    return unnamed === 0 ? null : `and ${this.incomplete ? 'at least ' : ''}${unnamed} more`;
+  }
+}
+
+/** `['lenders', 0, 'name']` as `lenders[0].name`; the file itself as `catalog`. */
+export function pathText(path: CatalogPath): string {
+  if (path.length === 0) return 'catalog';
+  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${step}`)).join('');
+}
