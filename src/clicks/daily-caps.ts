@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import { type LedgerRecord, type OfferClicked, recordKind } from '../events/ledger-record.ts';
@@ -41,7 +42,6 @@ export class DailyCaps {
   #meanwhile: LedgerRecord[] | null = null;
   /** Capped offers of all shelves. */
   #followed = 0;
-
   /** After a restart it must see the records from this moment on. */
   readonly neededSinceMs: number;
 
@@ -103,20 +103,20 @@ export class DailyCaps {
     for (const id of catalog.dailyCaps.keys()) if (!shelf.offers.has(id)) offers.set(id, new CappedOffer());
     if (offers.size === 0) return;
     const sinceMs = neededSinceMs(nowMs);
-    // Of their own while older records are read than those seen meanwhile.
+    const isOfShelf = (record: LedgerRecord): boolean => shelfOf(record[2]) === shelfKey(catalog);
+    // Of their own, while records are read that are older than those seen meanwhile.
     const pairs = new SessionPairs(this.#pairsMax, sinceMs);
-    const visit = (record: LedgerRecord): void => {
-      if (shelfOf(record[2]) === shelfKey(catalog)) follow(record, shelf, offers, pairs);
-    };
     const meanwhile: LedgerRecord[] = [];
     this.#meanwhile = meanwhile;
     try {
-      await readHistory(sinceMs, visit);
+      await readHistory(sinceMs, (record) => {
+        if (isOfShelf(record)) follow(record, shelf, offers, pairs);
+      });
+      for (const _ of this.#pairs.takeIn(pairs)) await nextTurn();
     } finally {
       this.#meanwhile = null;
     }
-    for (const record of meanwhile) visit(record);
-    this.#pairs.takeIn(pairs);
+    for (const record of meanwhile) if (isOfShelf(record)) follow(record, shelf, offers, this.#pairs);
     for (const [id, offer] of offers) shelf.offers.set(id, offer);
     this.#followed += offers.size;
   }

@@ -9,19 +9,20 @@ export interface OfferMark {
   readonly low: number;
 }
 
-const hourMs = 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
 
 /**
  * Which offers were shown to which sessions, and clicked: eight bytes for a pair, outside the heap, since there are as many
  * of them as views of those offers in a day.
  *
  * A pair is known by 63 bits: random ones of the session's id against those of the offer. That two of four million pairs
- * share them has a chance of one in a million. Pairs lie by the hour in which their session was created, and go an hour at
- * a time: when no click of such a session counts any more, or when there are too many.
+ * share them has a chance of one in a million. Pairs lie by the minute in which their session was created, so that no table is
+ * so large that its growing is felt, and go a minute at a time: when no click of such a session counts any more, or when there
+ * are too many.
  */
 export class SessionPairs {
   readonly #pairsMax: number;
-  readonly #hours = new Map<number, PairTable>();
+  readonly #minutes = new Map<number, PairTable>();
   #size = 0;
   #knownSinceMs: number;
 
@@ -40,7 +41,7 @@ export class SessionPairs {
   }
 
   state(sub: Uint8Array, mark: OfferMark): PairState {
-    return this.#hours.get(hourOf(sub))?.state(sub, mark) ?? 'none';
+    return this.#minutes.get(minuteOf(sub))?.state(sub, mark) ?? 'none';
   }
 
   show(sub: Uint8Array, mark: OfferMark): void {
@@ -51,52 +52,55 @@ export class SessionPairs {
     this.#put(sub, mark, true);
   }
 
-  /** Takes in what others know of other offers. */
-  takeIn(others: SessionPairs): void {
+  /** Takes in what others know of other offers, a minute's pairs at each step: a few milliseconds at most. */
+  *takeIn(others: SessionPairs): Generator<void> {
     this.#knownSinceMs = Math.max(this.#knownSinceMs, others.#knownSinceMs);
-    for (const [hour, table] of others.#hours) this.#size += this.#table(hour).takeIn(table);
-    this.#keepToMax();
+    for (const [minute, table] of others.#minutes) {
+      this.#size += this.#table(minute).takeIn(table);
+      this.#keepToMax();
+      yield;
+    }
   }
 
-  /** Lets go of the sessions created before that moment, as far as they lie in hours that are over by then. */
+  /** Lets go of the sessions created before that moment, as far as they lie in minutes that are over by then. */
   forgetBefore(createdMs: number): void {
     if (createdMs <= this.#knownSinceMs) return;
-    const hourBefore = Math.floor(this.#knownSinceMs / hourMs);
+    const minuteBefore = Math.floor(this.#knownSinceMs / minuteMs);
     this.#knownSinceMs = createdMs;
-    if (Math.floor(createdMs / hourMs) === hourBefore) return;
-    for (const hour of this.#hours.keys()) if ((hour + 1) * hourMs <= createdMs) this.#drop(hour);
+    if (Math.floor(createdMs / minuteMs) === minuteBefore) return;
+    for (const minute of this.#minutes.keys()) if ((minute + 1) * minuteMs <= createdMs) this.#drop(minute);
   }
 
   #put(sub: Uint8Array, mark: OfferMark, clicked: boolean): void {
-    this.#size += this.#table(hourOf(sub)).put(highOf(sub, mark), lowOf(sub, mark), clicked);
+    this.#size += this.#table(minuteOf(sub)).put(highOf(sub, mark), lowOf(sub, mark), clicked);
     if (this.#size > this.#pairsMax) this.#keepToMax();
   }
 
-  #table(hour: number): PairTable {
-    let table = this.#hours.get(hour);
+  #table(minute: number): PairTable {
+    let table = this.#minutes.get(minute);
     if (table === undefined) {
       table = new PairTable();
-      this.#hours.set(hour, table);
+      this.#minutes.set(minute, table);
     }
     return table;
   }
 
   #keepToMax(): void {
     while (this.#size > this.#pairsMax) {
-      const oldest = Math.min(...this.#hours.keys());
-      this.#knownSinceMs = Math.max(this.#knownSinceMs, (oldest + 1) * hourMs);
+      const oldest = Math.min(...this.#minutes.keys());
+      this.#knownSinceMs = Math.max(this.#knownSinceMs, (oldest + 1) * minuteMs);
       this.#drop(oldest);
     }
   }
 
-  #drop(hour: number): void {
-    this.#size -= this.#table(hour).size;
-    this.#hours.delete(hour);
+  #drop(minute: number): void {
+    this.#size -= this.#table(minute).size;
+    this.#minutes.delete(minute);
   }
 }
 
-function hourOf(sub: Uint8Array): number {
-  return Math.floor(decodeSubId(sub).createdMs / hourMs);
+function minuteOf(sub: Uint8Array): number {
+  return Math.floor(decodeSubId(sub).createdMs / minuteMs);
 }
 
 /** Where the random bits of a sub_id begin. */
@@ -135,6 +139,8 @@ class PairTable {
   takeIn(other: PairTable): number {
     const words = other.#words;
     let added = 0;
+    // At once, since entries in the order of a larger table would crowd at the beginning of a smaller one.
+    while ((this.size + other.size) * 3 > this.#words.length) this.#grow();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
       if (high !== 0 || low !== 0) added += this.put(high, (low & ~1) >>> 0, (low & 1) === 1);

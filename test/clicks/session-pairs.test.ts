@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type OfferMark, SessionPairs } from '../../src/clicks/session-pairs.ts';
 import { subOf } from '../support/ledger-records.ts';
 
-const hourMs = 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
 const marks: readonly OfferMark[] = [
   { high: 0, low: 0 },
@@ -12,9 +12,9 @@ const marks: readonly OfferMark[] = [
   { high: 0, low: 1_000 },
 ];
 
-/** Sessions of a few hours; serials run on, as random bits do not repeat. */
+/** Sessions of a few minutes; serials run on, as random bits do not repeat. */
 function session(serial: number): Buffer {
-  const sub = subOf({ createdMs: noon + (serial % 5) * hourMs, serial });
+  const sub = subOf({ createdMs: noon + (serial % 5) * minuteMs, serial });
   sub.writeUInt32BE(Math.imul(serial, 0x9e37_79b1) >>> 0, 18);
   return sub;
 }
@@ -43,7 +43,7 @@ describe('SessionPairs', () => {
     );
   });
 
-  it('keeps a hundred thousand pairs of one hour apart', () => {
+  it('keeps a hundred thousand pairs of one minute apart', () => {
     const pairs = new SessionPairs(1_000_000, noon);
     for (let serial = 0; serial < 500_000; serial += 5) pairs.show(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 15) pairs.click(session(serial), marks[serial % 3]!);
@@ -55,21 +55,21 @@ describe('SessionPairs', () => {
     assert.equal(pairs.size, 100_000);
   });
 
-  it('lets go of sessions by whole hours, and from then on knows nothing of sessions created before', () => {
-    const pairs = new SessionPairs(1_000_000, noon - hourMs);
+  it('lets go of sessions by whole minutes, and from then on knows nothing of sessions created before', () => {
+    const pairs = new SessionPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.show(session(serial), marks[0]!);
-    assert.ok(pairs.knows(noon - hourMs) && !pairs.knows(noon - hourMs - 1));
-    pairs.forgetBefore(noon + hourMs - 1);
+    assert.ok(pairs.knows(noon - minuteMs) && !pairs.knows(noon - minuteMs - 1));
+    pairs.forgetBefore(noon + minuteMs - 1);
     assert.equal(pairs.state(session(0), marks[0]!), 'shown');
     assert.ok(!pairs.knows(noon));
-    pairs.forgetBefore(noon + hourMs);
+    pairs.forgetBefore(noon + minuteMs);
     assert.deepEqual(
       [0, 1].map((serial) => pairs.state(session(serial), marks[0]!)),
       ['none', 'shown'],
     );
     assert.equal(pairs.size, 1);
     pairs.forgetBefore(noon);
-    assert.ok(pairs.knows(noon + hourMs) && !pairs.knows(noon + hourMs - 1));
+    assert.ok(pairs.knows(noon + minuteMs) && !pairs.knows(noon + minuteMs - 1));
   });
 
   it('gives up the oldest sessions when there are more pairs than it may hold', () => {
@@ -78,17 +78,17 @@ describe('SessionPairs', () => {
     assert.ok(pairs.size === 100 && pairs.knows(noon));
     pairs.show(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.knows(noon + hourMs - 1) && pairs.knows(noon + hourMs));
+    assert.ok(!pairs.knows(noon + minuteMs - 1) && pairs.knows(noon + minuteMs));
     assert.equal(pairs.state(session(0), marks[0]!), 'none');
     assert.equal(pairs.state(session(1), marks[0]!), 'shown');
   });
 
   it('takes in what others know', () => {
-    const [pairs, others] = [new SessionPairs(1_000, noon), new SessionPairs(1_000, noon - hourMs)];
+    const [pairs, others] = [new SessionPairs(1_000, noon), new SessionPairs(1_000, noon - minuteMs)];
     for (let serial = 0; serial < 300; serial++) pairs.show(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.show(session(serial), marks[1]!);
     for (let serial = 0; serial < 300; serial += 2) others.click(session(serial), marks[1]!);
-    pairs.takeIn(others);
+    for (const _ of pairs.takeIn(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
     assert.ok(pairs.knows(noon) && !pairs.knows(noon - 1));
     for (let serial = 0; serial < 300; serial++) {

@@ -8,7 +8,7 @@ import { ClickIds } from '../../src/clicks/click-id.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { OfferValueSeal } from '../../src/clicks/offer-value-seal.ts';
 import { Patience } from '../../src/clicks/patience.ts';
-import type { EventLog } from '../../src/events/event-log.ts';
+import { type EventLog, LogUnavailable } from '../../src/events/event-log.ts';
 import { type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { noneClosed } from '../../src/offers/closed-offers.ts';
@@ -414,5 +414,100 @@ describe('followClick, of a session that was ranked again', () => {
     session.ranked = null;
     assert.equal((await bench.follow(link)).kind, 'redirect');
     assert.deepEqual(await bench.follow({ ...link, v: '' }), { kind: 'unknown' });
+  });
+});
+
+describe('followClick, on an offer with a daily cap', () => {
+  async function capped(t: TestContext, cap: number): Promise<Bench> {
+    const bench = await Bench.open(t, true);
+    const [live, ...rest] = liveCatalog.lenders;
+    const offers = live!.offers.map((offer) => ({ ...offer, daily_cap: cap }));
+    writeFileSync(bench.catalogFile, JSON.stringify({ ...liveCatalog, lenders: [{ ...live, offers }, ...rest] }));
+    bench.catalogs.onUse((catalog) => bench.caps.adopt(catalog));
+    assert((await bench.catalogs.reload(1, 'live')).ok);
+    return bench;
+  }
+
+  /** A link that was shown. */
+  function shownLink(bench: Bench) {
+    const link = bench.link();
+    const view = [2, bench.clock.wallMs(), bench.subIds.bytesOf(link.sub), 'version', ['an-offer']] as const;
+    assert.ok(bench.ledger.log.note(view));
+    bench.caps.see(view);
+    return link;
+  }
+
+  const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));
+
+  it('says in the record what the cap made of it, and gives a click at the cap no value', async (t) => {
+    const bench = await capped(t, 2);
+    const links = [1, 2, 3].map(() => shownLink(bench));
+    const values: (number | undefined)[] = [];
+    for (const link of [...links.slice(0, 2), links[1]!, links[2]!, bench.link()]) {
+      const { clickId, location } = await bench.redirect(link);
+      assert.match(location, /^https:\/\/lender\.example\//);
+      values.push(bench.clickIds.read(clickId)?.valueMicros);
+    }
+    assert.deepEqual(values, [clickMicros, clickMicros, 0, 0, 0]);
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [
+      [clickMicros, true],
+      [clickMicros, true],
+      [0, null],
+      [0, false],
+      [0, null],
+    ]);
+  });
+
+  it('gives looks and bots no place, and a click_id without value once the places are taken', async (t) => {
+    const bench = await capped(t, 1);
+    const [link, other] = [shownLink(bench), shownLink(bench)];
+    const worthOf = async (request: Partial<ClickRequest>) =>
+      bench.clickIds.read((await bench.redirect({ ...other, ...request })).clickId)!.valueMicros;
+    assert.equal(await worthOf({ looksOnly: true }), clickMicros);
+    assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), clickMicros);
+    await bench.redirect(link);
+    assert.equal(await worthOf({ looksOnly: true }), 0);
+    assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), 0);
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true]]);
+  });
+
+  it('takes the last place once, though two click in the same turn', async (t) => {
+    const bench = await capped(t, 1);
+    const links = [1, 2, 3, 4].map(() => shownLink(bench));
+    await Promise.all(links.map((link) => bench.follow(link)));
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [
+      [clickMicros, true],
+      [0, false],
+      [0, false],
+      [0, false],
+    ]);
+  });
+
+  it('takes a place for a click that is queued in a log that cannot be written, and none for one that is not', async (t) => {
+    const bench = await capped(t, 2);
+    const links = [1, 2, 3, 4].map(() => shownLink(bench));
+    const full = Object.create(bench.ledger.log, {
+      append: { value: () => Promise.reject(new LogUnavailable('full', false)) },
+      healthy: { value: true },
+      appendedPosition: { value: 0 },
+    }) as EventLog;
+    await bench.redirect(links[0]!, full);
+    assert.equal(bench.unrecorded, 1);
+    bench.ledger.breakFiles();
+    await bench.redirect(links[1]!);
+    while (bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
+    await bench.redirect(links[2]!);
+    const { clickId } = await bench.redirect(links[3]!);
+    assert.equal(bench.clickIds.read(clickId)!.valueMicros, 0);
+    const healed = new Promise<void>((resolve) =>
+      bench.ledger.log.onDurable((position) => position === bench.ledger.log.appendedPosition && resolve()),
+    );
+    bench.ledger.repair();
+    await healed;
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [
+      [clickMicros, true],
+      [clickMicros, true],
+      [0, false],
+    ]);
   });
 });
