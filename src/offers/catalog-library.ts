@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
@@ -7,6 +6,7 @@ import { CatalogArchive } from './catalog-archive.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import { parseCatalog } from './parse-catalog.ts';
+import { readCatalogText } from './read-catalog-text.ts';
 
 /** Where the catalog of one vertical and mode comes from. */
 export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & (
@@ -228,15 +228,6 @@ export function openCatalogLibrary(options: CatalogLibraryOptions): CatalogLibra
 
 function textOf(source: CatalogSource): { ok: true; text: string } | { ok: false; faults: readonly string[] } {
   if ('text' in source) return { ok: true, text: source.text };
-  try {
-    // Looked at first, so that a mistaken path to something huge is not read, and one to a pipe not waited for.
-    const stats = statSync(source.file);
-    if (!stats.isFile()) return { ok: false, faults: ['catalog: must be a file'] };
-    if (stats.size > bounds.catalogFileBytesMax) {
-      return { ok: false, faults: [`catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`] };
-    }
-    return { ok: true, text: readFileSync(source.file, 'utf8') };
-  } catch (error) {
-    return { ok: false, faults: [`catalog: cannot be read: ${(error as Error).message}`] };
-  }
+  const read = readCatalogText(source.file);
+  return read.ok ? read : { ok: false, faults: [`catalog: ${read.problem}`] };
 }

@@ -1,3 +1,4 @@
+import { fewValues } from '../verticals/choice-values.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import type { CatalogFaults, CatalogPath } from './catalog-faults.ts';
 import type { CatalogCriterion } from './catalog-schema.ts';
@@ -25,7 +26,7 @@ export function findCriterionFaults(
   }
   for (const member of ['in', 'not_in'] as const) {
     if (!allowed.includes(member)) continue;
-    const values = valuesOf(field);
+    const values = fewValues(field);
     for (const [at, value] of (criterion[member] ?? []).entries()) {
       if (!values.includes(value)) faults.add([...path, member, at], `is not a value of ${field.name}`);
     }
@@ -55,9 +56,4 @@ function conditionsOf(field: PocketField): readonly string[] {
     case 'digits':
       return [];
   }
-}
-
-function valuesOf(field: PocketField): readonly unknown[] {
-  if (field.kind === 'boolean') return [false, true];
-  return field.kind === 'choice' || field.kind === 'integer_choice' ? field.values : [];
 }

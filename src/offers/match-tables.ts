@@ -1,7 +1,8 @@
 import { roundHalfUp, usdToMicros } from '../domain/money.ts';
-import { choiceValues } from '../verticals/choice-values.ts';
+import { choiceValues, fewValues } from '../verticals/choice-values.ts';
 import { absent, fieldIndex } from '../verticals/pocket-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
+import { admitsValue } from './admits-value.ts';
 import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
 import { servedShare } from './credit-minimum.ts';
 import { offerPayoutModel } from './payout-model.ts';
@@ -114,7 +115,7 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
       monthlyDebt: roles.monthlyDebt === undefined ? -1 : fieldIndex(vertical, roles.monthlyDebt),
       birthdate: roles.birthdate === undefined ? -1 : fieldIndex(vertical, roles.birthdate),
     },
-    ...compileFilters(offers, vertical, bands),
+    ...compileFilters(offers, vertical),
     ...compileStateRules(catalog, numbered, vertical),
     amountMin: new Float64Array(offers.length),
     debtToIncomeMax: new Float64Array(offers.length).fill(Number.POSITIVE_INFINITY),
@@ -181,77 +182,42 @@ function aprMemo(): typeof aprPercent {
 function compileFilters(
   offers: readonly CatalogOffer[],
   vertical: Vertical,
-  bands: readonly string[],
 ): { choiceFilters: ChoiceFilter[]; rangeFilters: RangeFilter[]; ageFilters: AgeFilter[] } {
   const choiceFilters: ChoiceFilter[] = [];
   const rangeFilters: RangeFilter[] = [];
   const ageFilters: AgeFilter[] = [];
+  const { creditBand, coBorrower } = vertical.roles;
+  const joint = offers.some(({ joint_applications }) => joint_applications !== undefined);
   for (const [position, field] of vertical.fields.entries()) {
     const criteria = offers.map((offer) => offer.criteria.filter((criterion) => criterion.field === field.name));
-    const serves = servesOf(field.name, offers, vertical, bands);
-    if (serves === null && criteria.every((list) => list.length === 0)) continue;
+    const decides = field.name === creditBand || (field.name === coBorrower && joint);
+    if (!decides && criteria.every((list) => list.length === 0)) continue;
     if (field.kind === 'integer') rangeFilters.push(rangeFilter(position, criteria));
     else if (field.kind === 'birthdate') ageFilters.push(ageFilter(position, criteria));
-    else choiceFilters.push(choiceFilter(position, field, criteria, offers, serves ?? (() => true)));
+    else choiceFilters.push(choiceFilter(position, field, offers, vertical));
   }
   return { choiceFilters, rangeFilters, ageFilters };
 }
 
-/** Whether an offer is made to a value of a field, `absent` included, beside what its criteria say; null where all are. */
-type Serves = (offer: CatalogOffer, code: number) => boolean;
-
-function servesOf(
-  field: string,
+function choiceFilter(
+  position: number,
+  field: PocketField,
   offers: readonly CatalogOffer[],
   vertical: Vertical,
-  bands: readonly string[],
-): Serves | null {
-  const { creditBand, coBorrower } = vertical.roles;
-  if (field === creditBand) {
-    return (offer, code) =>
-      code === absent || (offer.bands[bands[code]!] !== undefined && servedShare(offer, vertical, code) > 0);
-  }
-  if (field === coBorrower && offers.some(({ joint_applications }) => joint_applications !== undefined))
-    return takesCoBorrower;
-  return null;
-}
-
-/** Who says nothing of a co-borrower applies alone: only `true` unlocks a joint offer, and only `true` closes one for singles (D6). */
-function takesCoBorrower({ joint_applications }: CatalogOffer, code: number): boolean {
-  if (joint_applications === 'required') return code === 1;
-  return joint_applications !== 'not_accepted' || code !== 1;
-}
-
-function choiceFilter(
-  field: number,
-  { kind, ...rest }: PocketField,
-  criteria: readonly (readonly CatalogCriterion[])[],
-  offers: readonly CatalogOffer[],
-  serves: Serves,
 ): ChoiceFilter {
-  const values: readonly unknown[] =
-    kind === 'boolean' ? [false, true] : (rest as { values: readonly unknown[] }).values;
-  const words = Math.ceil(criteria.length / 32);
   const allowed = new Map<number, Int32Array>();
-  const admit = (code: number, admits: (offer: number) => boolean) => {
-    const bits = new Int32Array(words);
-    for (let offer = 0; offer < criteria.length; offer++) if (admits(offer)) bits[offer >> 5]! |= 1 << (offer & 31);
+  const admit = (code: number, value: unknown) => {
+    const bits = new Int32Array(Math.ceil(offers.length / 32));
+    for (const [at, offer] of offers.entries()) {
+      if (admitsValue(offer, field, value, vertical)) bits[at >> 5]! |= 1 << (at & 31);
+    }
     allowed.set(code, bits);
   };
-  for (const [at, value] of values.entries()) {
-    // How the pocket vector keeps a value: a word or a boolean as its place, a whole number as itself.
-    const code = kind === 'integer_choice' ? (value as number) : at;
-    admit(
-      code,
-      (offer) => serves(offers[offer]!, at) && criteria[offer]!.every((criterion) => includes(criterion, value)),
-    );
-  }
-  admit(absent, (offer) => serves(offers[offer]!, absent) && criteria[offer]!.length === 0);
-  return { field, allowed };
-}
-
-function includes(criterion: CatalogCriterion, value: unknown): boolean {
-  return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
+  // How the pocket vector keeps a value: a word or a boolean as its place, a whole number as itself.
+  for (const [at, value] of fewValues(field).entries())
+    admit(field.kind === 'integer_choice' ? (value as number) : at, value);
+  admit(absent, undefined);
+  return { field: position, allowed };
 }
 
 function rangeFilter(field: number, criteria: readonly (readonly CatalogCriterion[])[]): RangeFilter {

@@ -78,6 +78,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['src/access/', 'src/analytics/', 'src/events/folder-lock.ts'],
   'prom-client': ['src/metrics/'],
   commander: ['src/cli/'],
+  'jsonc-parser': ['src/cli/'],
   bowser: ['src/user-agents/'],
   'crawler-user-agents': ['src/user-agents/'],
 };

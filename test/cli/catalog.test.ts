@@ -1,23 +1,208 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { catalogVersion } from '../../src/offers/catalog-version.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { catalogOf, plainBand, plainOffer } from '../offers/one-offer-catalog.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
-test('generate prints a valid catalog of the size asked for, the same for the same seed', async () => {
-  const generate = (...args: string[]) => runMarketplace(['catalog', 'generate', '--offers', '60', ...args]);
-  const first = await generate('--lenders', '13', '--seed', '7');
-  assert.deepEqual([first.code, first.stderr], [0, '']);
-  const parsed = parseCatalog(first.stdout, personalLoans);
-  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
-  assert.equal(parsed.catalog.lenders.length, 13);
-  assert.equal(parsed.catalog.lenders.flatMap(({ offers }) => offers).length, 60);
-  assert.equal((await generate('--lenders', '13', '--seed', '7')).stdout, first.stdout);
-  assert.notEqual((await generate('--lenders', '13', '--seed', '8')).stdout, first.stdout);
+function fileOf(t: TestContext, content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-catalog-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'offers.json');
+  writeFileSync(file, content);
+  return file;
+}
+
+const pretty = (catalog: unknown) => JSON.stringify(catalog, null, 2);
+const good = catalogOf([plainOffer(), plainOffer({ id: 'other' })]);
+/** The line of the only place where a text occurs, from 1. */
+const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
+
+describe('validate', () => {
+  test('says of a valid file what it holds, and the versions it will have', async (t) => {
+    const file = fileOf(t, pretty(good));
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(
+      stdout,
+      `${file} is valid: 2 offers of 1 lenders for personal-loans; version ${catalogVersion(good, 'live')} for live keys, ${catalogVersion(good, 'test')} for test keys\n`,
+    );
+  });
+
+  test('names every fault by line, column and path, in the order of the file, and fails', async (t) => {
+    const text = pretty(good)
+      .replace('"stars": 4', '"stars": 9')
+      .replace('"features": []', '"feature": []')
+      .replace('"id": "other"', '"id": "plain"')
+      .replace('"disclosure": "Made up for tests."', '"disclosure": ""');
+    const file = fileOf(t, text);
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+    assert.equal(code, 1);
+    assert.equal(stderr, `marketplace: ${file} is no valid catalog: 4 faults\n`);
+    const first = 'lenders[0].offers[0]';
+    assert.deepEqual(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.replace(/: must (NOT|be|have|not).*/, '')),
+      [
+        `${file}:${lineOf(text, '"disclosure"')}:3: disclosure`,
+        `${file}:${lineOf(text, '"id": "plain"') - 1}:9: ${first}`,
+        `${file}:${lineOf(text, '"stars": 9')}:11: ${first}.stars`,
+        `${file}:${lineOf(text, '"feature": []')}:11: ${first}.feature: is not a member of the format`,
+      ],
+    );
+  });
+
+  test('names faults of sense by their line: a repeated id, a criterion, a price by term', async (t) => {
+    const catalog = catalogOf([
+      plainOffer(),
+      plainOffer({
+        criteria: [{ field: 'state', in: ['CA', 'XX'] }],
+        bands: { '700-749': plainBand({ terms: { 60: { origination_fee_percent: 1 } } }) },
+      }),
+    ]);
+    const text = pretty(catalog);
+    const { code, stdout } = await runMarketplace(['catalog', 'validate', fileOf(t, text), '--json']);
+    assert.equal(code, 1);
+    const { valid, faults } = JSON.parse(stdout);
+    assert.equal(valid, false);
+    const at = 'lenders[0].offers[1]';
+    assert.deepEqual(
+      faults.map(({ path, line }: { path: string; line: number }) => [path, line]),
+      [
+        [`${at}.id`, text.slice(0, text.lastIndexOf('"id": "plain"')).split('\n').length],
+        [`${at}.criteria[0].in[1]`, lineOf(text, '"XX"')],
+        [`${at}.bands.700-749.terms.60`, lineOf(text, '"60": {')],
+      ],
+    );
+  });
+
+  test('a member that is there twice is a fault, since only the last one counts', async (t) => {
+    const text = pretty(good).replace('"stars": 4,', '"stars": 4,\n          "stars": 5,');
+    const file = fileOf(t, text);
+    const { code, stdout } = await runMarketplace(['catalog', 'validate', file]);
+    assert.equal(code, 1);
+    const place = `${lineOf(text, '"stars": 5')}:11`;
+    assert.equal(stdout, `${file}:${place}: lenders[0].offers[0].stars: is there more than once in the same object\n`);
+  });
+
+  for (const [name, text, line, column] of [
+    ['a comma too many', '{\n  "format": 1,\n}', 3, 1],
+    ['a text cut short', '{\n  "format": 1,\n  "vertical": "perso', 3, 21],
+    ['nothing at all', '', 1, 1],
+    ['a comment', '{\n  // no\n  "format": 1\n}', 2, 3],
+  ] as const) {
+    test(`${name} is a fault at its own line`, async (t) => {
+      const file = fileOf(t, text);
+      const { code, stdout } = await runMarketplace(['catalog', 'validate', file, '--json']);
+      assert.equal(code, 1);
+      const [fault, ...others] = JSON.parse(stdout).faults;
+      assert.deepEqual([fault.path, fault.line, fault.column, others], ['catalog', line, column, []]);
+      assert.match(fault.problem, /^is not JSON: /);
+    });
+  }
+
+  test('nesting beyond all measure is a fault like any other', async (t) => {
+    const file = fileOf(t, `${'['.repeat(1e6)}${']'.repeat(1e6)}`);
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+    assert.equal(code, 1);
+    assert.match(stdout, /: catalog: must be object\n$/);
+    assert.match(stderr, /^marketplace: [^\n]*1 fault\n$/);
+  });
+
+  test('a file that is not there, or a folder, is told in one line', async (t) => {
+    for (const file of [`${fileOf(t, '')}.missing`, tmpdir()]) {
+      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^marketplace: [^\n]+ (cannot be read: ENOENT[^\n]*|must be a file)\n$/);
+    }
+  });
 });
 
-test('generate refuses more lenders than offers as a usage error', async () => {
-  const { code, stdout, stderr } = await runMarketplace(['catalog', 'generate', '--offers', '3', '--lenders', '4']);
-  assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /^marketplace: every lender needs an offer/);
+describe('stats', () => {
+  const catalog: CatalogFile = catalogOf(
+    [
+      plainOffer({ id: 'everywhere', payout_usd: 100 }),
+      plainOffer({
+        id: 'some-states',
+        criteria: [
+          { field: 'state', in: ['CA', 'NY', 'TX'] },
+          { field: 'loan_purpose', in: ['wedding'] },
+        ],
+        joint_applications: 'required',
+        min_credit_score: 725,
+        payout_model: 'cost_per_click',
+        payout_usd: 2.5,
+        bands: { '660-699': plainBand(), '700-749': plainBand({ note_rate_percent: { min: 20, max: 30 } }) },
+      }),
+    ],
+    { state_rules: { NY: { max_apr_percent: 25 }, CA: { min_amount: 50_001 } } },
+  );
+
+  test('tells how many offers are open to whom, and at what price', async (t) => {
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'stats', fileOf(t, pretty(catalog)), '--json']);
+    assert.deepEqual([code, stderr], [0, '']);
+    const stats = JSON.parse(stdout);
+    assert.deepEqual([stats.lenders, stats.offers, stats.never_shown], [1, 2, []]);
+    assert.deepEqual(stats.payouts.cost_per_click, { offers: 1, usd: { min: 2.5, median: 2.5, max: 2.5 } });
+    const coverage = (name: string) => stats.coverage.find(({ field }: { field: string }) => field === name);
+    // In New York the dear one is above the cap, in California no loan is large enough.
+    const { CA, NY, TX, WA } = coverage('state').offers;
+    assert.deepEqual({ CA, NY, TX, WA }, { CA: 0, NY: 1, TX: 2, WA: 1 });
+    assert.deepEqual(coverage('co_borrower'), { field: 'co_borrower', offers: { false: 1, true: 2 }, not_told: 1 });
+    const { wedding, moving } = coverage('loan_purpose').offers;
+    assert.deepEqual({ wedding, moving }, { wedding: 2, moving: 1 });
+    assert.equal(coverage('education_level'), undefined);
+    const band = (name: string) => stats.bands.find((one: { band: string }) => one.band === name);
+    assert.equal(band('660-699').offers, 0);
+    assert.deepEqual(band('700-749'), {
+      band: '700-749',
+      offers: 2,
+      note_rate_percent: { min: 10, median: 16, max: 30 },
+      apr_percent: { min: 10, median: 16, max: 30 },
+      origination_fee_percent: { min: 0, median: 0, max: 0 },
+      approval_likelihood: { min: 0.4, median: 0.6, max: 0.8 },
+      click_usd: { min: 2.5, median: 3.75, max: 5 },
+    });
+  });
+
+  test('names the offers that nobody will ever see', async (t) => {
+    const bands = { '700-749': plainBand({ note_rate_percent: { min: 36, max: 36 }, origination_fee_percent: 5 }) };
+    const file = fileOf(t, pretty(catalogOf([plainOffer(), plainOffer({ id: 'too-dear', bands })])));
+    const { code, stdout } = await runMarketplace(['catalog', 'stats', file]);
+    assert.equal(code, 0);
+    assert.match(stdout, /\nnever shown +too-dear\n/);
+  });
+
+  test('sends a faulty file to validate', async (t) => {
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'stats', fileOf(t, '{}')]);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /is no valid catalog: \d+ faults?, which marketplace catalog validate names\n$/);
+  });
+});
+
+describe('generate', () => {
+  test('prints a valid catalog of the size asked for, the same for the same seed', async () => {
+    const generate = (...args: string[]) => runMarketplace(['catalog', 'generate', '--offers', '60', ...args]);
+    const first = await generate('--lenders', '13', '--seed', '7');
+    assert.deepEqual([first.code, first.stderr], [0, '']);
+    const parsed = parseCatalog(first.stdout, personalLoans);
+    assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+    assert.equal(parsed.catalog.lenders.length, 13);
+    assert.equal(parsed.catalog.lenders.flatMap(({ offers }) => offers).length, 60);
+    assert.equal((await generate('--lenders', '13', '--seed', '7')).stdout, first.stdout);
+    assert.notEqual((await generate('--lenders', '13', '--seed', '8')).stdout, first.stdout);
+  });
+
+  test('refuses more lenders than offers as a usage error', async () => {
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'generate', '--offers', '3', '--lenders', '4']);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^marketplace: every lender needs an offer/);
+  });
 });

@@ -10,6 +10,8 @@ for (const path of [
   ['keys', 'list'],
   ['keys', 'revoke'],
   ['catalog'],
+  ['catalog', 'validate'],
+  ['catalog', 'stats'],
   ['catalog', 'generate'],
   ['log'],
   ['log', 'verify'],

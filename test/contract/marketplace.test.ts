@@ -79,7 +79,7 @@ atEveryDoor('GET /marketplace', (door) => {
     const band = fixture.complete[fixture.creditBand] as string;
     for (const shown of offers) {
       const { offer } = listedOffer(fixture, shown.svc_offer_id);
-      const { note_rate_percent: note, origination_fee_percent: fee, max_amount: max } = offer.bands[band]!;
+      const priced = offer.bands[band]!;
       assert.ok(shown.term_months.length > 0 && shown.term_months.every((term) => offer.term_months.includes(term)));
       assert.deepEqual(
         shown.term_months,
@@ -88,6 +88,7 @@ atEveryDoor('GET /marketplace', (door) => {
       const term = shown.term_months.includes(fixture.someTerm)
         ? fixture.someTerm
         : shown.term_months.reduce((best, months) => (Math.abs(months - 36) < Math.abs(best - 36) ? months : best));
+      const { note_rate_percent: note, origination_fee_percent: fee } = { ...priced, ...priced.terms?.[term] };
       const payment = levelPayment(amount, (note.min + note.max) / 2, term);
       assert.ok(Math.abs(shown.monthly_payment_estimate - payment) <= roundedWithin, JSON.stringify(shown));
       for (const end of ['min', 'max'] as const) {
@@ -96,7 +97,10 @@ atEveryDoor('GET /marketplace', (door) => {
       }
       assert.ok(shown.apr_range.max <= 36);
       const { min: least, max: most } = shown.loan_amount_range;
-      assert.ok(least <= amount && amount <= most && offer.amount.min <= least && most <= max, JSON.stringify(shown));
+      assert.ok(
+        least <= amount && amount <= most && offer.amount.min <= least && most <= priced.max_amount,
+        JSON.stringify(shown),
+      );
     }
   });
 

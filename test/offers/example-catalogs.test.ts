@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { isOfContractAge } from '../../src/offers/age-of-contract.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
@@ -45,6 +46,37 @@ describe('the example catalog', () => {
     assert.ok(totalFor({ ...goodBorrower, credit_score_range: '300-579', annual_income: 20_000 }) <= 3);
   });
 
+  test('knows the ages of contract above 18', () => {
+    const ages = Object.entries(catalog.state_rules).flatMap(([state, { min_age }]) =>
+      min_age ? [[state, min_age]] : [],
+    );
+    assert.deepEqual(ages, [
+      ['AL', 19],
+      ['MS', 21],
+      ['NE', 19],
+      ['PR', 21],
+    ]);
+    const totalAt = (state: string, birthdate: string) => totalFor({ ...goodBorrower, state, birthdate });
+    assert.equal(totalAt('MS', '2005-08-02'), 0);
+    assert.ok(totalAt('MS', '2005-08-01') > 5);
+    assert.ok(totalAt('TX', '2008-08-01') > 5);
+  });
+
+  test('uses every member of the format', () => {
+    const text = JSON.stringify(catalog);
+    for (const member of [
+      'min_credit_score',
+      'max_debt_to_income_percent',
+      'joint_applications',
+      'payout_model',
+      'terms',
+    ]) {
+      assert.ok(text.includes(`"${member}":`), member);
+    }
+    assert.ok(catalog.lenders.some(({ state_rules }) => state_rules !== undefined));
+    assert.ok(offersOf(catalog).some(({ state_rules }) => state_rules !== undefined));
+  });
+
   test('takes the retired wherever it takes the employed', () => {
     for (const offer of offersOf(catalog)) {
       for (const criterion of offer.criteria) {
@@ -79,13 +111,34 @@ describe('the sandbox catalog', () => {
     for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
   });
 
-  test('has offers enough for a full answer to any borrower who told what is required', () => {
+  test('has offers enough for a full answer to any borrower who told what is required and may sign a contract', () => {
     const random = seededRandom(11);
     for (let i = 0; i < 5_000; i++) {
       const borrower = randomBorrower(random, personalLoans, i % 2);
-      assert.ok(rankOffers(compiled.tables, borrower, today).total >= 5);
+      const { total } = rankOffers(compiled.tables, borrower, today);
+      if (isOfContractAge(compiled.tables, borrower, today)) assert.ok(total >= 5);
+      else assert.equal(total, 0);
     }
   });
+
+  for (const [id, shown, hidden] of [
+    ['sandbox-india-joint', { co_borrower: true }, {}],
+    ['sandbox-oscar-no-joint', {}, { co_borrower: true }],
+    ['sandbox-papa-score-680', { credit_score_range: '660-699' }, { credit_score_range: '620-659' }],
+    ['sandbox-sierra-state-rules', { loan_amount: 20_000 }, { loan_amount: 19_999 }],
+    ['sandbox-lima-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
+    ['sandbox-kilo-debt-ratio', { monthly_debt_payments: 500 }, { monthly_debt_payments: 3_500 }],
+  ] as const) {
+    test(`lets a partner see what ${id} depends on`, () => {
+      const offer = compiled.offerIndex(id);
+      const isShown = (fields: object) => {
+        const { total, orders } = rankOffers(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);
+        assert.ok(total <= 20);
+        return orders.includes(offer);
+      };
+      assert.deepEqual([isShown(shown), isShown(hidden)], [true, false]);
+    });
+  }
 
   test('has them for the poorest borrower asking for the most, everywhere', () => {
     const states = personalLoans.fields.find(({ name }) => name === 'state') as { values: readonly string[] };

@@ -107,5 +107,6 @@ export const personalLoansFixture: VerticalFixture = {
   amount: 'loan_amount',
   term: 'loan_term_months',
   someTerm: 84,
-  clickMicros: ({ payout_usd, bands }, band) => Math.round(payout_usd * 1_000_000 * (bands[band]?.confirm_rate ?? 0)),
+  clickMicros: ({ payout_usd, payout_model, bands }, band) =>
+    Math.round(payout_usd * 1_000_000 * (payout_model === 'cost_per_click' ? 1 : (bands[band]?.confirm_rate ?? 0))),
 };

@@ -1,0 +1,83 @@
+import { Command } from 'commander';
+import { type CatalogFaults, pathText } from '../offers/catalog-faults.ts';
+import { catalogSummary, readCatalog } from './catalog-file.ts';
+import { CommandLineError } from './command-line-error.ts';
+import { JsonPlaces, type Place } from './json-places.ts';
+import { printPart } from './output.ts';
+
+interface LocatedFault {
+  readonly path: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly problem: string;
+}
+
+export function catalogValidateCommand(): Command {
+  return new Command('validate')
+    .summary('check a catalog file')
+    .description(
+      'Checks a catalog file as a server would, and names each fault by its line and its path, one a line. Nothing is changed.',
+    )
+    .argument('<file>', 'the catalog file')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ marketplace catalog validate offers.json
+  $ marketplace catalog validate offers.json && kill -HUP "$(pgrep -f 'marketplace serve')"
+  $ marketplace catalog validate offers.json --json | jq -r '.faults[] | "\\(.line)\\t\\(.path)"'`,
+    )
+    .action(validate);
+}
+
+async function validate(file: string, options: { readonly json?: true }): Promise<void> {
+  const { text, catalog, faults } = readCatalog(file);
+  const places = new JsonPlaces(text);
+  // Only the last of them counts, so that the others are criteria or prices that somebody believes to hold.
+  const repeated = [...places.repeatedMembers()].map(({ path, place }) =>
+    located(pathText(path), 'is there more than once in the same object', place),
+  );
+  const named = [...(faults === null ? [] : locatedFaults(faults, places)), ...repeated].sort(byPlace);
+  const rest = faults?.rest() ?? null;
+  const summary = catalog === null ? null : catalogSummary(catalog);
+  if (options.json) {
+    await printPart(JSON.stringify({ file, valid: named.length === 0, ...summary, faults: named, rest }, null, 2));
+  } else if (named.length > 0) {
+    await printPart([...named.map((fault) => faultLine(file, fault)), ...(rest === null ? [] : [rest])].join('\n'));
+  } else if (summary !== null) {
+    const { offers, lenders, vertical, versions } = summary;
+    await printPart(
+      `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
+    );
+  }
+  if (named.length > 0) {
+    const unnamed = rest === null ? '' : ` ${rest}`;
+    throw new CommandLineError(
+      `${file} is no valid catalog: ${named.length} ${named.length === 1 ? 'fault' : 'faults'}${unnamed}`,
+    );
+  }
+}
+
+function locatedFaults({ named }: CatalogFaults, places: JsonPlaces): LocatedFault[] {
+  return named.map(({ path, problem }) =>
+    located(
+      pathText(path),
+      problem,
+      problem.startsWith('is not JSON') ? places.ofSyntaxError(problem) : places.of(path),
+    ),
+  );
+}
+
+function located(path: string, problem: string, place: Place | null): LocatedFault {
+  return { path, line: place?.line ?? null, column: place?.column ?? null, problem };
+}
+
+function byPlace(one: LocatedFault, other: LocatedFault): number {
+  return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
+}
+
+/** As compilers write it, so that editors and terminals can jump there. */
+function faultLine(file: string, { path, line, column, problem }: LocatedFault): string {
+  return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
+}

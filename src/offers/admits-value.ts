@@ -1,0 +1,32 @@
+import type { PocketField, Vertical } from '../verticals/vertical.ts';
+import type { CatalogCriterion, CatalogOffer } from './catalog-schema.ts';
+import { servedShare } from './credit-minimum.ts';
+
+/**
+ * Whether an offer can be made to borrowers with this value of a field of few values; `undefined` is one who has not told it.
+ * A criterion on a field that was not told is not met, whatever it asks for (D6).
+ */
+export function admitsValue(offer: CatalogOffer, field: PocketField, value: unknown, vertical: Vertical): boolean {
+  const { creditBand, coBorrower } = vertical.roles;
+  if (field.name === creditBand && value !== undefined && !servesBand(offer, value as string, field, vertical))
+    return false;
+  if (field.name === coBorrower && !takesCoBorrower(offer, value)) return false;
+  return offer.criteria.every(
+    (criterion) => criterion.field !== field.name || (value !== undefined && includes(criterion, value)),
+  );
+}
+
+function servesBand(offer: CatalogOffer, band: string, field: PocketField, vertical: Vertical): boolean {
+  if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
+  return servedShare(offer, vertical, field.values.indexOf(band)) > 0;
+}
+
+/** Who says nothing of a co-borrower applies alone: only `true` unlocks a joint offer, or closes one for singles (D6). */
+function takesCoBorrower({ joint_applications }: CatalogOffer, value: unknown): boolean {
+  if (joint_applications === 'required') return value === true;
+  return joint_applications !== 'not_accepted' || value !== true;
+}
+
+function includes(criterion: CatalogCriterion, value: unknown): boolean {
+  return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
+}
