@@ -12,6 +12,8 @@ export interface BandIndex {
   /** The offers made to the band, whatever is asked of its borrowers besides, in the order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
+  /** By offer: the largest amount, 0 where the offer is not made to the band. */
+  readonly amountMax: Float64Array;
   /** By offer: the terms that stay within the highest cap of any state, as bits. No more are ever open. */
   readonly terms: Int32Array;
   /** By offer: the one of them that is quoted to who asks for none, or -1. */
@@ -94,17 +96,34 @@ export class MatchIndex {
   }
 
   band(band: number): BandIndex {
-    return (this.#bands[band] ??= this.#makeBand(band));
+    let index = this.#bands[band];
+    if (index === undefined) {
+      index = this.#makeBand(band);
+      this.#bands[band] = index;
+    }
+    return index;
   }
 
   /** `term` is the applicant's: an index into the terms of the catalog, or -1. */
   term(band: number, term: number): TermIndex {
-    return (this.#terms[band]![term + 1] ??= this.#makeTerm(band, term));
+    const ofBand = this.#terms[band]!;
+    let index = ofBand[term + 1];
+    if (index === undefined) {
+      index = this.#makeTerm(band, term);
+      ofBand[term + 1] = index;
+    }
+    return index;
   }
 
   /** `applicant` is anyone of that state; nothing else of it counts but the band and what follows from the state. */
   state(state: number, applicant: Applicant): StateIndex {
-    return (this.#states[applicant.creditBand]![state] ??= this.#makeState(state, applicant));
+    const ofBand = this.#states[applicant.creditBand]!;
+    let index = ofBand[state];
+    if (index === undefined) {
+      index = this.#makeState(state, applicant);
+      ofBand[state] = index;
+    }
+    return index;
   }
 
   #makeBand(band: number): BandIndex {
@@ -134,6 +153,7 @@ export class MatchIndex {
     return {
       offers: Uint16Array.from(offers),
       amounts: new RangeIndex(tables.amountMin, amountMax),
+      amountMax,
       terms,
       usualTerm,
       leastFactor,
@@ -145,7 +165,7 @@ export class MatchIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
-    const { offers, terms, usualTerm } = this.band(band);
+    const { offers, terms, usualTerm, amountMax } = this.band(band);
     const usualSlot = new Int32Array(offerCount);
     const usualFactor = new Float64Array(offerCount);
     for (const offer of offers) {
@@ -157,7 +177,7 @@ export class MatchIndex {
     const byApr = inOrder(offers, (offer) => aprKey(tables, usualSlot[offer]!));
     const byAmount = inOrder(
       byApr.filter((offer) => !hasOffer(this.limited, offer)),
-      (offer) => -tables.amountMax[offer * bandCount + band]!,
+      (offer) => -amountMax[offer]!,
     );
     const best = this.#bestScores(band, term, usualSlot);
     const byScore = best === null ? new Uint16Array(0) : inOrder(offers, (offer) => -best[offer]!);
@@ -179,11 +199,12 @@ export class MatchIndex {
     applicant.termMonths = term < 0 ? absent : tables.termMonths[term]!;
     const price = newOfferPrice();
     const best = new Float64Array(tables.offerCount);
-    for (const offer of this.band(band).offers) {
+    const { offers, amountMax } = this.band(band);
+    for (const offer of offers) {
       price.slot = usualSlot[offer]!;
       price.term = price.slot % tables.termMonths.length;
       price.openTerms = 1 << price.term;
-      price.amountMax = tables.amountMax[offer * tables.bandCount + band]!;
+      price.amountMax = amountMax[offer]!;
       best[offer] = score(tables, offer, applicant, price);
     }
     return best;
@@ -191,7 +212,7 @@ export class MatchIndex {
 
   #makeState(state: number, asked: Applicant): StateIndex {
     const tables = this.#tables;
-    const { offers, terms, usualTerm } = this.band(asked.creditBand);
+    const { offers, terms, usualTerm, amountMax } = this.band(asked.creditBand);
     // Nobody's debts close a term, and the largest amount passes every other rule on amounts.
     const applicant = Object.assign(newApplicant(), asked);
     applicant.monthlyIncome = Number.POSITIVE_INFINITY;
@@ -205,7 +226,7 @@ export class MatchIndex {
     const allowed = allowedBy(tables, tables.roles.state, state);
     for (const offer of offers) {
       if (allowed !== null && !hasOffer(allowed, offer)) continue;
-      applicant.amount = tables.amountMax[offer * tables.bandCount + asked.creditBand]!;
+      applicant.amount = amountMax[offer]!;
       if (!priceOffer(tables, offer, applicant, price)) continue;
       addOffer(open, offer);
       if (price.amountMin > tables.amountMin[offer]!) {
@@ -219,7 +240,10 @@ export class MatchIndex {
       for (let place = 0; place < unusual.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
         const closed = (terms[offer]! & bit) !== 0 ? (price.openTerms & bit) === 0 : usualClosed;
-        if (closed) addOffer((unusual[place] ??= noOffers(tables.offerCount)), offer);
+        if (!closed) continue;
+        const bits = unusual[place] ?? noOffers(tables.offerCount);
+        addOffer(bits, offer);
+        unusual[place] = bits;
       }
     }
     this.#reckon([open, raised, ...unusual.filter((bits) => bits !== undefined)]);

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { addOffer, hasOffer, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
+import { addOffer, hasOffer, keepOnly, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
 
 /** The offers that some value between two neighbouring cuts may pass, and those among them that not every such value does. */
 interface Bucket {
@@ -28,10 +28,12 @@ export class RangeIndex {
   }
 
   /** Leaves in `eligible` the offers whose range holds the value. */
-  narrow(eligible: OfferBits, words: number, value: number): void {
+  narrow(eligible: OfferBits, value: number): void {
     const at = this.#bucketOf(value);
-    const { possible, undecided } = (this.#buckets[at] ??= this.#makeBucket(at));
-    for (let word = 0; word < words; word++) eligible[word]! &= possible[word]!;
+    const bucket = this.#buckets[at] ?? this.#makeBucket(at);
+    this.#buckets[at] = bucket;
+    const { possible, undecided } = bucket;
+    keepOnly(eligible, possible);
     for (let i = 0; i < undecided.length; i++) {
       const offer = undecided[i]!;
       if (hasOffer(eligible, offer) && (value < this.#min[offer]! || value > this.#max[offer]!)) {
