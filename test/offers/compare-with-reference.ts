@@ -5,7 +5,7 @@ import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import type { RankOffers } from '../../src/offers/match.ts';
 import { sorts } from '../../src/offers/matcher.ts';
-import { absent } from '../../src/verticals/pocket-vector.ts';
+import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
@@ -21,7 +21,7 @@ export interface Draw {
 
 /**
  * `varied` catalogs are as generated. In all others offers ask for little, so that many match and the orders are walked: in
- * `crowded` ones offers are much alike, in `alike` ones there are but two kinds of them and all are limited by debts, in
+ * `crowded` ones offers are much alike, in `alike` ones they differ in nothing but how much debt they allow, in
  * `split` ones every state has rules of its own, and in `fine` ones hardly two offers begin or end at the same amount or
  * ask for the same income.
  */
@@ -102,19 +102,26 @@ function crowdedOffer(offer: CatalogOffer, random: Random): CatalogOffer {
 }
 
 function alikeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  const { id, features, prequalification, landing_url, payout_usd } = offer;
+  const band = {
+    note_rate_percent: { min: 9, max: 12 },
+    origination_fee_percent: 0,
+    approval_likelihood: 0.5,
+    confirm_rate: 0.05,
+    max_amount: 100_000,
+  };
   return {
-    ...crowdedOffer(offer, random),
+    id,
+    stars: 4,
+    features,
+    prequalification,
+    landing_url,
+    payout_usd,
+    amount: { min: 500, max: 100_000 },
     criteria: [],
     term_months: [24, 36, 48, 60],
-    max_debt_to_income_percent: 40,
-    stars: random() < 0.5 ? 4 : 4.1,
-    bands: changeBands(offer, () => ({
-      note_rate_percent: { min: 9, max: 12 },
-      origination_fee_percent: 0,
-      approval_likelihood: 0.5,
-      confirm_rate: 0.05,
-      max_amount: 100_000,
-    })),
+    max_debt_to_income_percent: random() < 0.5 ? 25 : 40,
+    bands: Object.fromEntries(Object.keys(offer.bands).map((name) => [name, band])),
   };
 }
 
@@ -146,7 +153,7 @@ function splitRules(vertical: Vertical, random: Random): CatalogFile['state_rule
   );
 }
 
-/** As a rule anybody; sometimes without one of the required fields, or at the very edge of what criteria ask for. */
+/** As a rule anybody; sometimes without one of the required fields, at the very edge of what criteria ask for, or in modest debt. */
 function drawBorrower(random: Random, vertical: Vertical): number[] {
   const borrower = randomBorrower(random, vertical, random() < 0.5 ? 0.2 : 0);
   if (random() < 0.03) borrower[Math.floor(random() * borrower.length)] = absent;
@@ -154,6 +161,11 @@ function drawBorrower(random: Random, vertical: Vertical): number[] {
     if (field.kind !== 'integer' || borrower[at] === absent || random() < 0.6) continue;
     const edge = Math.round(borrower[at]! / 500) * 500 + Math.floor(random() * 3) - 1;
     borrower[at] = Math.min(field.max, Math.max(field.min, edge));
+  }
+  const { annualIncome, monthlyDebt } = vertical.roles;
+  const income = borrower[fieldIndex(vertical, annualIncome)]!;
+  if (monthlyDebt !== undefined && random() < 0.5) {
+    borrower[fieldIndex(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
   }
   return borrower;
 }
