@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import type { PocketVector } from '../verticals/pocket-vector.ts';
+import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import { BestOffers } from './best-offers.ts';
 import { chooseEligible } from './eligible-offers.ts';
 import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
@@ -216,6 +216,17 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
 
 /** The ranking of the service: `recommended` by the documented weights. */
 export const rankOffers = createRanker(recommendedScore, { ordered: true });
+
+/** Makes beforehand what `rankOffers` needs for every credit band, so that the first borrower to come waits for little of it. */
+export function prepareRanking(tables: MatchTables): void {
+  const borrower = new Array<number>(bounds.fieldNamesMax).fill(absent);
+  borrower[tables.roles.amount] = 1;
+  borrower[tables.roles.state] = 0;
+  for (let band = 0; band < tables.bandCount; band++) {
+    borrower[tables.roles.creditBand] = band;
+    rankOffers(tables, borrower, 0);
+  }
+}
 
 const nothing: ReturnType<RankOffers> = { total: 0, orders: new Uint16Array(0) };
 
