@@ -72,6 +72,10 @@ export const bounds = {
   aprPercentMax: 36,
   /** Compiled catalogs one matching worker keeps; others are loaded again when asked for. */
   matcherCatalogsMax: 16,
+  /** Buckets that the values of one ranged criterion are cut into, each with a bit for every offer. */
+  matchBucketsMax: 64,
+  /** What a thread that matches holds of each catalog, beside its tables, to find the best offers without looking at all. */
+  matchIndexBytesMax: 48 * 1024 * 1024,
   /** How often the catalog file is looked at for a change. */
   catalogWatchMs: 1_000,
   /** Requests that may wait for the matchers; beyond it, 503. */
@@ -248,6 +252,9 @@ assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
 // An amount and two rates in hundredths of a percent share one sort key, which must stay an exact integer.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.catalogAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
+// An order is sorted by one exact integer each: a key (the largest is revenue), and a place among the offers.
+assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
+assert(bounds.catalogAmountUsdMax < 2 ** 37);
 // A day is sealed only when no click on its sessions and no confirmation of one can count any more, with weeks to spare.
 assert(bounds.clickAttributedMs + bounds.confirmationAcceptedMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);

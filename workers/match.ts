@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../src/bounds.ts';
 import { CatalogArchive } from '../src/offers/catalog-archive.ts';
-import { rankOffers } from '../src/offers/match.ts';
+import { prepareRanking, rankOffers } from '../src/offers/match.ts';
 import { type BatchAnswer, type BatchRequest, decodeBatch, encodeAnswers } from '../src/offers/match-batch.ts';
 import { compileMatchTables, type MatchTables } from '../src/offers/match-tables.ts';
 import type { MatchWorkerData } from '../src/offers/pool-matcher.ts';
@@ -37,6 +37,7 @@ function tablesOf(catalogVersion: string): MatchTables {
   if (tables === undefined) {
     const { catalog, vertical } = archive.load(catalogVersion);
     tables = compileMatchTables(catalog, vertical);
+    prepareRanking(tables);
     tablesOfVersions.set(catalogVersion, tables);
   }
   return tables;
