@@ -5,7 +5,7 @@ import { assertRefused, assertShape, assertTimestamp } from '../support/answers.
 import type { ApiCaller } from '../support/api-caller.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
-import { worthMicros } from '../support/vertical-fixture.ts';
+import { worthMicros, worthUsd } from '../support/vertical-fixture.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const date = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -66,7 +66,7 @@ atEveryDoor('GET /analytics in pages', (door) => {
     const { sessions_total, marketplace_views, offer_clicks, click_rate, rev_attributed } = data[0]!;
     assert.deepEqual(
       [sessions_total, marketplace_views, offer_clicks, click_rate, rev_attributed],
-      [3, 3, 3, 1, worthMicros(fixture, clicked) / 1_000_000],
+      [3, 3, 3, 1, worthUsd(fixture, clicked)],
     );
     assert.deepEqual(data[2], {
       date: today,

@@ -4,7 +4,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';
 import type { Answer } from '../support/http-client.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
-import { listedOffer, type VerticalFixture, worthMicros } from '../support/vertical-fixture.ts';
+import { listedOffer, type VerticalFixture, worthUsd } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -48,7 +48,7 @@ for (const engine of engines) {
         const answer = await caller.click(url);
         assert.ok(answer.headers.get('location')?.startsWith(movedHead));
         const { rev_attributed: revenue } = await caller.summary({ referrer_tag: 'before' });
-        assert.equal(revenue, (3 * worthMicros(fixture, [id])) / 1e6);
+        assert.equal(revenue, worthUsd(fixture, [id, id, id]));
       });
 
       test('a link shown before leads where its offer was, for what it was worth, also to an offer that is gone', async (t) => {
@@ -59,11 +59,8 @@ for (const engine of engines) {
         }
         const summary = await caller.summary({ referrer_tag: 'before' });
         assert.equal(summary.offer_clicks, 3);
-        const worth = worthMicros(
-          fixture,
-          clicked.map(({ svc_offer_id: id }) => id),
-        );
-        assert.equal(summary.rev_attributed, worth / 1e6);
+        const ids = clicked.map(({ svc_offer_id: id }) => id);
+        assert.equal(summary.rev_attributed, worthUsd(fixture, ids));
       });
 
       test('a link shown before stays what it was when the same session has asked again', async (t) => {
@@ -72,7 +69,7 @@ for (const engine of engines) {
         const { svc_offer_id: id, click_url: url } = before.offers[1]!;
         assertLandsOld(fixture, id, await caller.click(url));
         const { rev_attributed: revenue } = await caller.summary({ referrer_tag: 'before' });
-        assert.equal(revenue, worthMicros(fixture, [id]) / 1e6);
+        assert.equal(revenue, worthUsd(fixture, [id]));
       });
 
       test('a link shown before leads there for 28 hours, and then nowhere', async (t) => {

@@ -8,7 +8,7 @@ import { clickIdOf } from '../support/click-id-of.ts';
 import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
 import { type Answer, marker } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
-import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -76,7 +76,7 @@ atEveryDoor('confirmed revenue', (door) => {
     const summary = await caller.summary({ referrer_tag: 'shows' });
     assert.equal(summary.rev_confirmed, 42.35);
     assert.equal(summary.rev_per_session, 21.172839);
-    assert.equal(summary.rev_attributed, worthMicros(fixture, [first, second]) / 1_000_000);
+    assert.equal(summary.rev_attributed, worthUsd(fixture, [first, second]));
     const confirmed = new Map(summary.top_lenders.map(({ lender, rev_confirmed }) => [lender, rev_confirmed]));
     const lenders = [first, second].map((id) => listedOffer(fixture, id).lender);
     if (lenders[0] === lenders[1]) assert.equal(confirmed.get(lenders[0]!), 42.35);

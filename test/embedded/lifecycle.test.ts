@@ -7,7 +7,7 @@ import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { worthMicros } from '../support/vertical-fixture.ts';
+import { worthUsd } from '../support/vertical-fixture.ts';
 
 function folderFor(t: TestContext): string {
   const folder = temporaryFolder();
@@ -61,7 +61,7 @@ for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
     assert.ok(outcome.kind === 'redirect' && outcome.location.includes(outcome.clickId));
     const summary = ok(await partner.queryAnalytics({ sub_id_list: [sub_id] }));
     assert.equal(summary.offer_clicks, 1);
-    assert.equal(summary.rev_attributed, worthMicros(personalLoansFixture, [view.offers[1]!.svc_offer_id]) / 1e6);
+    assert.equal(summary.rev_attributed, worthUsd(personalLoansFixture, [view.offers[1]!.svc_offer_id]));
     const days = ok(await partner.queryAnalytics({ referrer_tag: 'lifecycle', granularity: 'daily', limit: 30 }));
     const last = ok(
       await partner.queryAnalytics({ referrer_tag: 'lifecycle', granularity: 'daily', cursor: days.next_cursor! }),

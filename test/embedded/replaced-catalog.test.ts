@@ -7,7 +7,7 @@ import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
 
 const hourMs = 60 * 60 * 1000;
 
@@ -56,7 +56,7 @@ for (const changed of ['running', 'down'] as const) {
     const [head] = listedOffer(fixture, shown.svc_offer_id).offer.landing_url.split('{click_id}') as [string];
     assert.ok(outcome.location.startsWith(head), outcome.location);
     const summary = ok(await partner.queryAnalytics({ referrer_tag: 'replaced' }));
-    assert.equal(summary.rev_attributed, worthMicros(fixture, [shown.svc_offer_id]) / 1e6);
+    assert.equal(summary.rev_attributed, worthUsd(fixture, [shown.svc_offer_id]));
     clock.advance(28 * hourMs - 1);
     assert.equal((await marketplace.followClick(shown.click_url)).kind, 'redirect');
     clock.advance(1);

@@ -15,7 +15,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { worthMicros } from '../support/vertical-fixture.ts';
+import { worthUsd } from '../support/vertical-fixture.ts';
 
 const sessionsPerDay = 5;
 
@@ -74,7 +74,7 @@ test('figures are what they were, without a question asked before the restart', 
   const { partner, offers } = await afterRestart(t);
   const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
   assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 1, 1]);
-  assert.equal(summary.rev_attributed, worthMicros(fixture, [offers[0]!.svc_offer_id]) / 1e6);
+  assert.equal(summary.rev_attributed, worthUsd(fixture, [offers[0]!.svc_offer_id]));
   assert.deepEqual(summary.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 0 }]);
 });
 
@@ -154,5 +154,5 @@ test('links from before redirect and count, and what was clicked before is still
   const summary = ok(await partner.queryAnalytics({ referrer_tag: 'restart' }));
   assert.equal(summary.offer_clicks, 3);
   const ids = offers.map(({ svc_offer_id: id }) => id);
-  assert.equal(summary.rev_attributed, worthMicros(fixture, ids) / 1e6);
+  assert.equal(summary.rev_attributed, worthUsd(fixture, ids));
 });

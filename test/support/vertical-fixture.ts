@@ -62,3 +62,8 @@ export function worthMicros(fixture: VerticalFixture, offerIds: readonly string[
   for (const id of offerIds) micros += fixture.clickMicros(listedOffer(fixture, id).offer, band);
   return micros;
 }
+
+/** The same in dollars as an answer has it: to the cent, half up. */
+export function worthUsd(fixture: VerticalFixture, offerIds: readonly string[]): number {
+  return Math.floor((worthMicros(fixture, offerIds) + 5_000) / 10_000) / 100;
+}
