@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateCatalog } from '../test/support/random-catalog.ts';
+import { type CrossoverCell, measureCrossover } from './crossover/crossover.ts';
 import { aggregator } from './history/aggregator.ts';
 import { durableEvents } from './history/durable-events.ts';
 import type { HistoryFigure, HistoryMeasure } from './history/history.ts';
@@ -31,9 +32,10 @@ const scenarios: readonly Scenario[] = [
   clickScenario,
 ];
 const micro = 'micro';
+const crossover = 'crossover';
 const history = 'history';
 const histories: readonly HistoryMeasure[] = [durableEvents, restart, aggregator];
-const names = [...scenarios.map(({ name }) => name), micro, history];
+const names = [...scenarios.map(({ name }) => name), micro, crossover, history];
 
 const resultsFolder = fileURLToPath(new URL('./results', import.meta.url));
 const readme = fileURLToPath(new URL('./README.md', import.meta.url));
@@ -79,6 +81,7 @@ async function run(options: BenchOptions): Promise<void> {
   const machine = describeMachine(resultsFolder);
   const scenarioResults: ScenarioResult[] = [];
   const microResults: MicroResult[] = [];
+  const crossoverCells: CrossoverCell[] = [];
   const historyFigures: HistoryFigure[] = [];
   const file = join(resultsFolder, `${startedAt.replaceAll(':', '-')}.json`);
   // Written again after each part, so that a run that fails late has not been for nothing.
@@ -91,6 +94,7 @@ async function run(options: BenchOptions): Promise<void> {
       scale,
       scenarios: scenarioResults,
       micro: microResults,
+      crossover: crossoverCells,
       history: historyFigures,
     };
     await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
@@ -106,6 +110,13 @@ async function run(options: BenchOptions): Promise<void> {
     progress.step('micro: timing the hot functions alone');
     microResults.push(...(await runMicros(options.quick)));
     progress.done('micro: done');
+  }
+  if (wanted(crossover)) {
+    progress.step('crossover: ranking in the thread and in a worker');
+    const { rounds, seconds } = scale;
+    crossoverCells.push(...(await measureCrossover({ rounds, seconds: seconds / 10, folder: resultsFolder, catalog })));
+    await save();
+    progress.done('crossover: done');
   }
   if (wanted(history)) {
     const { rounds, seconds, historySessions: sessions } = scale;

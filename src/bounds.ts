@@ -62,6 +62,8 @@ export const bounds = {
   lenderNameCharactersMax: 100,
   catalogVersionCharacters: 12,
   payoutUsdMax: 100_000,
+  /** Booked clicks of one offer in a day that a catalog may allow. */
+  dailyCapMax: 100_000_000,
   /** Largest loan or limit an offer may name, in whole USD. */
   catalogAmountUsdMax: 100_000_000,
   /** Different terms that may occur in one catalog: a set of them is kept as the bits of one number. */
@@ -70,6 +72,10 @@ export const bounds = {
   aprPercentMax: 36,
   /** Compiled catalogs one matching worker keeps; others are loaded again when asked for. */
   matcherCatalogsMax: 16,
+  /** Buckets that the values of one ranged criterion are cut into, each with a bit for every offer. */
+  matchBucketsMax: 64,
+  /** What a thread that matches holds of each catalog, beside its tables, to find the best offers without looking at all. */
+  matchIndexBytesMax: 48 * 1024 * 1024,
   /** Offers of a new catalog that the front end takes over in one turn of the event loop: about a millisecond. */
   catalogPieceOffers: 250,
   /** How often the catalog file is looked at for a change. */
@@ -77,6 +83,10 @@ export const bounds = {
   /** Requests that may wait for the matchers; beyond it, 503. */
   matchQueueMax: 4_096,
   matchBatchMax: 64,
+  /** Offers that are explained before whatever else is waiting gets its turn: a fraction of a millisecond. */
+  explainOffersAtOnce: 256,
+  /** Explanations that may wait behind the one in hand; beyond it, 503. */
+  explanationsWaitingMax: 16,
   /** Replaced catalogs stay this long, so that a click finds what was shown (D10). */
   catalogKeptMs: 28 * 60 * 60 * 1000,
   /** Replaced catalogs held at one time; a further change is refused until the oldest is out of date. */
@@ -90,6 +100,11 @@ export const bounds = {
   clicksRecordedPerLinkMax: 10,
   /** Links whose recorded clicks are being counted at one time. */
   clickCountersMax: 200_000,
+  /**
+   * Pairs of a session and an offer with a daily cap that are remembered, at most 24 bytes each. Beyond it those of the
+   * oldest sessions are forgotten, and a click of such a session takes a place of the cap though it may book nothing.
+   */
+  cappedPairsMax: 4_000_000,
 
   // Confirmations (D11)
   /** How long after the click a lender's word on it is taken. */
@@ -179,6 +194,8 @@ export const bounds = {
   recordItemsMax: 64,
   /** How much of a log file is read at a time. */
   logChunkBytes: 1024 * 1024,
+  /** Records of an open log that are read again before other work gets its turn: a millisecond or two. */
+  logRecordsReadAtOnce: 1_000,
   /** Zeros written ahead of a log's data, so that most syncs find the file's size unchanged. */
   logReserveBytes: 256 * 1024,
   /** What a group of records begins with; it grows as needed. */
@@ -237,6 +254,9 @@ assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
 // An amount and two rates in hundredths of a percent share one sort key, which must stay an exact integer.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.catalogAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
+// An order is sorted by one exact integer each: a key (the largest is revenue), and a place among the offers.
+assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
+assert(bounds.catalogAmountUsdMax < 2 ** 37);
 // A day is sealed only when no click on its sessions and no confirmation of one can count any more, with weeks to spare.
 assert(bounds.clickAttributedMs + bounds.confirmationAcceptedMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);

@@ -35,6 +35,7 @@ export type {
   Partner,
   Result,
 } from './faces/embedded-face.ts';
+export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';

@@ -8,11 +8,13 @@ import { KeyRegister } from './access/key-register.ts';
 import { SqliteKeyDirectory } from './access/sqlite-key-directory.ts';
 import { analyticsFiles } from './analytics/analytics-files.ts';
 import { PageCursors } from './analytics/page-cursors.ts';
+import { parseLedgerRecord } from './analytics/parse-ledger-record.ts';
 import { Retention } from './analytics/retention.ts';
 import { startThreadAnalytics } from './analytics/thread-analytics.ts';
 import { bounds } from './bounds.ts';
 import { ClickBudget } from './clicks/click-budget.ts';
 import { ClickIds } from './clicks/click-id.ts';
+import { DailyCaps, type ReadHistory } from './clicks/daily-caps.ts';
 import { OfferValueSeal } from './clicks/offer-value-seal.ts';
 import { Patience } from './clicks/patience.ts';
 import { Closers } from './closers.ts';
@@ -23,10 +25,12 @@ import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
 import { type Outcome, unavailable } from './domain/outcome.ts';
 import { dropSegments } from './events/drop-segments.ts';
+import type { EventLog } from './events/event-log.ts';
 import { openEventLog } from './events/file-event-log.ts';
 import { lockFolder } from './events/folder-lock.ts';
-import { recordTimeMs } from './events/ledger-record.ts';
+import { type LedgerRecord, recordTimeMs } from './events/ledger-record.ts';
 import { nodeLogFiles } from './events/node-log-files.ts';
+import { readOpenLog } from './events/read-open-log.ts';
 import { ApiFace } from './faces/api-face.ts';
 import { ApiOperations } from './faces/api-operations.ts';
 import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts';
@@ -39,7 +43,13 @@ import { startListener } from './http/choose-listener.ts';
 import type { Handler, Listener } from './http/listener.ts';
 import { FileJournal } from './journal/file-journal.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { type CatalogChange, type CatalogSource, openCatalogLibrary } from './offers/catalog-library.ts';
+import {
+  type CatalogChange,
+  type CatalogLibrary,
+  type CatalogSource,
+  openCatalogLibrary,
+} from './offers/catalog-library.ts';
+import type { Matcher } from './offers/matcher.ts';
 import { startMatcher } from './offers/start-matcher.ts';
 import { type ConfirmationsView, confirmRevenue } from './operations/confirm-revenue.ts';
 import { type CreatedSession, restoreIdempotencyKey } from './operations/create-session.ts';
@@ -124,15 +134,22 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
   const { gatekeeper, keys } = openAccess(options, closers);
+  // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
+  let urls: PublicUrls;
+  const catalogs = openCatalogs(options, () => urls.cdn);
+  const caps = new DailyCaps(clock.wallMs());
+  for (const { vertical, mode } of options.catalogs) caps.adopt(catalogs.current(vertical.number, mode));
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
     secrets,
     gatekeeper,
+    caps,
   );
-  // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
-  let urls: PublicUrls;
-  const { catalogs, matcher } = await openOffers(options, closers, () => urls.cdn);
+  keepCaps(options, caps, catalogs, ledger);
+  // A change of catalog reads the ledger, so it is given up before that closes.
+  closers.add(() => catalogs.close());
+  const matcher = await openMatcher(options, closers, catalogs);
   const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
   closers.add(() => patience.close());
 
@@ -150,6 +167,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     liveSessions: () => sessions.size,
     requestsInFlight: () => publicListener?.inFlight ?? 0,
     matchesWaiting: () => matcher.waiting,
+    offersAtDailyCap: () => caps.closedCount(clock.wallMs()),
     ledgerAppended: () => ledger.appendedPosition,
     ledgerDurable: () => ledger.durablePosition,
     analyticsFolded: () => analytics.foldedPosition,
@@ -193,6 +211,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     ledger,
     devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
     catalogs,
+    caps,
     seal: new OfferValueSeal(secrets, random),
   };
   const { ttlMs: sessionTtlMs } = options.sessions;
@@ -202,6 +221,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     idempotencyKeys,
     journal,
     matcher,
+    explanations: new BatchQueue(bounds.explanationsWaitingMax),
     analytics,
     pageCursors: new PageCursors(secrets),
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
@@ -279,7 +299,13 @@ function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers:
 }
 
 /** What happened, what is still live of it, and what it adds up to. */
-async function openHistory(options: ServiceOptions, closers: Closers, secrets: SecretRing, gatekeeper: Gatekeeper) {
+async function openHistory(
+  options: ServiceOptions,
+  closers: Closers,
+  secrets: SecretRing,
+  gatekeeper: Gatekeeper,
+  caps: DailyCaps,
+) {
   const { dataDir, clock, logger } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
   const files = analyticsFiles(dataDir);
@@ -309,8 +335,14 @@ async function openHistory(options: ServiceOptions, closers: Closers, secrets: S
     folder: files.ledgerFolder,
     shard,
     durability: options.durability,
-    onRecord: (_position, record) => restore.visit(record),
-    visitSince: { wallMs: restore.neededSinceMs, timeOf: recordTimeMs },
+    onRecord: (_position, record) => {
+      restore.visit(record);
+      if (!caps.idle) visitSound(record, (sound) => caps.see(sound));
+    },
+    visitSince: {
+      wallMs: caps.idle ? restore.neededSinceMs : Math.min(restore.neededSinceMs, caps.neededSinceMs),
+      timeOf: recordTimeMs,
+    },
     onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
   });
   closers.add(() => ledger.close());
@@ -355,18 +387,43 @@ async function openHistory(options: ServiceOptions, closers: Closers, secrets: S
   return { sessions, idempotencyKeys, ledger, journal, analytics };
 }
 
-/** What there is to offer, and who works out to whom. */
-async function openOffers(options: ServiceOptions, closers: Closers, cdnUrl: () => string) {
-  const { dataDir, clock, logger } = options;
-  const catalogs = openCatalogLibrary({
+/** What there is to offer. */
+function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, cdnUrl: () => string): CatalogLibrary {
+  return openCatalogLibrary({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
     cdnUrl,
-    catalogs: options.catalogs,
+    catalogs,
     onDamaged: (problem) =>
       logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
   });
-  closers.add(() => catalogs.close());
+}
+
+/** Has the daily caps follow the catalogs: what a new cap must know of the last day is read from the ledger first. */
+function keepCaps(
+  { dataDir, clock }: ServiceOptions,
+  caps: DailyCaps,
+  catalogs: CatalogLibrary,
+  ledger: EventLog,
+): void {
+  const { ledgerFolder } = analyticsFiles(dataDir);
+  const readHistory: ReadHistory = (wallMs, visit) =>
+    readOpenLog(nodeLogFiles, ledgerFolder, ledger, { wallMs, timeOf: recordTimeMs }, (record) =>
+      visitSound(record, visit),
+    );
+  catalogs.beforeUse((catalog) => caps.prepare(catalog, clock.wallMs(), readHistory));
+  catalogs.onUse((catalog) => caps.adopt(catalog));
+}
+
+/** A file may hold anything. */
+function visitSound(value: unknown, visit: (record: LedgerRecord) => void): void {
+  const record = parseLedgerRecord(value);
+  if (record !== null) visit(record);
+}
+
+/** Who works out what is offered to whom. */
+async function openMatcher(options: ServiceOptions, closers: Closers, catalogs: CatalogLibrary): Promise<Matcher> {
+  const { logger } = options;
   const matcher = await startMatcher({
     threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
     catalogs,
@@ -374,7 +431,7 @@ async function openOffers(options: ServiceOptions, closers: Closers, cdnUrl: () 
     onFault: (fault) => logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew'),
   });
   closers.add(() => matcher.close());
-  return { catalogs, matcher };
+  return matcher;
 }
 
 /** Opens listeners that fail, answer and close alike. */

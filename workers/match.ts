@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../src/bounds.ts';
 import { CatalogArchive } from '../src/offers/catalog-archive.ts';
-import { rankOffers } from '../src/offers/match.ts';
+import { prepareRanking, rankOffers } from '../src/offers/match.ts';
 import { type BatchAnswer, type BatchRequest, decodeBatch, encodeAnswers } from '../src/offers/match-batch.ts';
 import { compileMatchTables, type MatchTables } from '../src/offers/match-tables.ts';
 import type { MatchWorkerData, PreparedTables } from '../src/offers/pool-matcher.ts';
@@ -15,17 +15,19 @@ const tablesOfVersions = new LRUCache<string, MatchTables>({ max: bounds.matcher
 
 /** Answers a batch. A request that cannot be answered fails alone. */
 export default function match(batch: Uint8Array): Uint8Array {
-  return encodeAnswers(decodeBatch(batch).map(answer));
+  const { requests, closed } = decodeBatch(batch);
+  return encodeAnswers(requests.map((request, at) => answer(request, closed[at] ?? null)));
 }
 
 /** Takes over the tables of a catalog version. A thread that came later loads and compiles them itself, when asked. */
 export function prepare({ catalogVersion, tables }: PreparedTables): void {
+  prepareRanking(tables);
   tablesOfVersions.set(catalogVersion, tables);
 }
 
-function answer([catalogVersion, today, ...borrower]: BatchRequest): BatchAnswer {
+function answer([catalogVersion, today, ...borrower]: BatchRequest, closed: Int32Array | null): BatchAnswer {
   try {
-    return rankOffers(tablesOf(catalogVersion), borrower, today);
+    return rankOffers(tablesOf(catalogVersion), borrower, today, closed);
   } catch (fault) {
     return { failure: String(fault) };
   }
@@ -36,6 +38,7 @@ function tablesOf(catalogVersion: string): MatchTables {
   if (tables === undefined) {
     const { catalog, vertical } = archive.load(catalogVersion);
     tables = compileMatchTables(catalog, vertical);
+    prepareRanking(tables);
     tablesOfVersions.set(catalogVersion, tables);
   }
   return tables;

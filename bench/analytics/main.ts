@@ -55,7 +55,7 @@ function build(file: string, ledger: GeneratedLedger): void {
     for (; !next.done && batch.length < bounds.foldRecordsMax; next = records.next()) batch.push(next.value);
     const startedAt = performance.now();
     store.foldBatch((fold) => {
-      for (const record of batch) fold.fold(++position, record);
+      for (const record of batch) fold.fold(++position, record, 1);
       return { position, segment: 1, offset: position, crc: 0 };
     });
     foldingMs += performance.now() - startedAt;

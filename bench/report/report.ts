@@ -1,8 +1,11 @@
+import type { CrossoverCell } from '../crossover/crossover.ts';
 import type { HistoryFigure } from '../history/history.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro.ts';
 import type { Measurement, Round, Scale, ScenarioResult } from '../runner.ts';
 import { median, type Summary, summarize } from '../statistics.ts';
+import { crossoverReport } from './crossover-report.ts';
+import { table } from './table.ts';
 
 /** Everything one run of the benchmarks found; written as JSON to `bench/results`. */
 export interface Report {
@@ -12,6 +15,7 @@ export interface Report {
   readonly scale: Scale;
   readonly scenarios: readonly ScenarioResult[];
   readonly micro: readonly MicroResult[];
+  readonly crossover: readonly CrossoverCell[];
   readonly history: readonly HistoryFigure[];
 }
 
@@ -36,6 +40,7 @@ export function toMarkdown(report: Report): string {
     );
   }
   if (report.micro.length > 0) parts.push(microTable(report.micro));
+  if (report.crossover.length > 0) parts.push(crossoverReport(report.crossover));
   if (report.history.length > 0) parts.push(historyTable(report.history));
   return `${parts.join('\n\n')}\n`;
 }
@@ -134,11 +139,4 @@ function historyTable(figures: readonly HistoryFigure[]): string {
 
 function withSpread({ median: middle, lowest, highest }: Summary, decimals: number): string {
   return `${middle.toFixed(decimals)} (${lowest.toFixed(decimals)} to ${highest.toFixed(decimals)})`;
-}
-
-/** Columns padded to their widest cell, as the formatter of this project wants them. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)));
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }

@@ -1,9 +1,10 @@
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
-import type { CohortQuery, DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { CohortQuery, DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
+import type { Age } from './store-retention.ts';
 
 /** What the aggregator thread is started with. */
 export interface AggregatorSetup {
@@ -18,12 +19,12 @@ export type Question =
   | { readonly kind: 'rows'; readonly query: Packed<RowsQuery> }
   | { readonly kind: 'payouts'; readonly asked: readonly AskedPayout[] }
   | { readonly kind: 'totals' }
-  | { readonly kind: 'seal'; readonly keptFromDay: number; readonly wallMs: number };
+  | { readonly kind: 'seal'; readonly age: Age };
 
 export interface Answers {
   readonly summary: SummaryFigures;
   readonly payouts: readonly KnownPayout[];
-  readonly daily: readonly DayFigures[];
+  readonly daily: DailyFigures;
   readonly rows: RowsPage;
   readonly totals: FoldTotals;
   readonly seal: SealOutcome;

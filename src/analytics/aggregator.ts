@@ -31,7 +31,6 @@ export class Aggregator {
     this.#progress = new SharedProgress(setup.progress);
     this.#follower = new LedgerFollower(setup.files, (reason) => this.#tell({ kind: 'rebuild', reason }));
     this.#progress.foldedPosition = this.#follower.foldedPosition;
-    this.#progress.keptFromDay = this.#follower.keptFromDay;
     this.#progress.claimWaking();
     port.on('message', (message: ToAggregator) => this.#receive(message));
     this.#tell({ kind: 'ready' });
@@ -104,8 +103,8 @@ export class Aggregator {
       case 'totals':
         return this.#follower.totals();
       case 'seal': {
-        const outcome = this.#follower.seal(question.keptFromDay, question.wallMs);
-        this.#progress.keptFromDay = this.#follower.keptFromDay;
+        const outcome = this.#follower.seal(question.age);
+        // There may be something to prune.
         this.#schedule();
         return outcome;
       }

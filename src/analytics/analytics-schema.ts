@@ -9,7 +9,8 @@ import { bounds } from '../bounds.ts';
 const storeFormat = 3;
 
 /**
- * Everything here is derived from the ledger and the sealed figures of what is no longer in it. Figures are kept by cohort: the UTC day of the session's creation (D12).
+ * Everything here is derived from the ledger, and from the sealed figures of what is no longer in it. Figures are kept by
+ * cohort: the UTC day of the session's creation (D12).
  *
  * - An experiment is one referrer tag of one account, vertical and mode, so figures of two tenants cannot mix (D4).
  * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared:

@@ -1,19 +1,20 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { LRUCache } from 'lru-cache';
-import { bounds } from '../bounds.ts';
-import type { Payout } from '../confirmations/confirmation.ts';
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import type { LogCursor } from '../events/log-reader.ts';
-import type { DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-schema.ts';
+import { BatchWriter } from './batch-writer.ts';
 import { DailyReader } from './daily-reader.ts';
-import { type FoldedSession, type FoldPast, type FoldTotals, LedgerFold, type SubKey } from './ledger-fold.ts';
-import { decodeOfferNumbers, encodeOfferNumbers } from './offer-numbers.ts';
-import { RowWriter, type SqlValue } from './row-writer.ts';
+import { KeptSessions } from './kept-sessions.ts';
+import { type FoldTotals, LedgerFold } from './ledger-fold.ts';
+import { LedgerSegments } from './ledger-segments.ts';
 import { RowsReader } from './rows-reader.ts';
 import type { SealedFigures } from './sealed-figures.ts';
-import { StoreRetention } from './store-retention.ts';
-import { type StoredClick, StoredRevenue } from './stored-revenue.ts';
+import { SessionPruner } from './session-pruner.ts';
+import { type Age, StoreRetention } from './store-retention.ts';
+import { StoredCounters } from './stored-counters.ts';
+import { StoredPast } from './stored-past.ts';
+import { StoredRevenue } from './stored-revenue.ts';
 import { StoredSessions } from './stored-sessions.ts';
 import { SummaryReader } from './summary-reader.ts';
 
@@ -26,6 +27,8 @@ import { SummaryReader } from './summary-reader.ts';
  */
 export class AnalyticsStore {
   readonly #database: Database;
+  readonly #kept: KeptSessions;
+  readonly #pruner: SessionPruner;
   readonly #retention: StoreRetention;
   readonly #past: StoredPast;
   readonly #writer: BatchWriter;
@@ -41,11 +44,15 @@ export class AnalyticsStore {
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#retention = new StoreRetention(this.#database);
-      this.#revenue = new StoredRevenue(this.#database, this.#retention);
-      this.#past = new StoredPast(this.#database, this.#revenue, this.#retention);
-      this.#writer = new BatchWriter(this.#database);
-      const sessions = new StoredSessions(this.#database, this.#retention);
+      this.#kept = new KeptSessions(this.#database);
+      this.#pruner = new SessionPruner(this.#database, this.#kept);
+      const counters = new StoredCounters(this.#database);
+      const segments = new LedgerSegments(this.#database);
+      this.#retention = new StoreRetention(this.#database, this.#kept, counters, segments);
+      this.#revenue = new StoredRevenue(this.#database, this.#kept);
+      this.#past = new StoredPast(this.#database, this.#revenue, this.#kept);
+      this.#writer = new BatchWriter(this.#database, counters, segments);
+      const sessions = new StoredSessions(this.#database, this.#kept);
       this.#summaries = new SummaryReader(this.#database, sessions);
       this.#days = new DailyReader(this.#database, sessions);
       this.#rows = new RowsReader(this.#database, sessions);
@@ -86,45 +93,39 @@ export class AnalyticsStore {
 
   /** The first day (day number) whose sessions are kept; 0 when all are. */
   get keptFromDay(): number {
-    return this.#retention.keptFromDay;
+    return this.#kept.fromDay;
   }
 
-  /**
-   * Gives up the sessions of the days before `keptFromDay`, whose counters are sealed first, as the records followed so far
-   * make them. Throws what `SealedFigures.seal` does; then nothing has changed.
-   */
-  seal(sealed: SealedFigures, keptFromDay: number, wallMs: number): void {
-    // Were sealings lost, the store still has their counters, and they are sealed once more.
-    const untilDay = Math.max(keptFromDay, this.#retention.keptFromDay);
-    const { position, segment } = this.#cursor ?? nowhere;
-    if (position === 0 || untilDay <= sealed.keptFromDay) return;
-    const ledgerFrom = Math.min(segment, this.#retention.firstSegmentWith(untilDay) ?? segment);
-    const counters = this.#retention.counters(sealed.keptFromDay, untilDay);
-    sealed.seal({ wallMs, untilDay, ledgerFrom }, counters);
-    this.#database.transaction(() => this.#retention.keepFrom(untilDay, ledgerFrom)).immediate();
+  /** As `StoreRetention.seal`. */
+  seal(sealed: SealedFigures, age: Age): void {
+    if (this.#cursor !== null) this.#retention.seal(sealed, age, this.#cursor);
   }
 
-  /** Takes over what was sealed, if the store does not know of it: it is new, or older than the last sealing. */
+  /** As `StoreRetention.adopt`. */
   adopt(sealed: SealedFigures): void {
-    if (sealed.keptFromDay <= this.#retention.keptFromDay) return;
-    this.#database.transaction(() => this.#retention.adopt(sealed, this.#past)).immediate();
+    this.#retention.adopt(sealed, this.#past);
+  }
+
+  /** What comes before this position of the ledger is not needed, neither by the store nor to derive it from nothing. */
+  neededFrom(sealed: SealedFigures): number {
+    return this.#cursor === null ? 0 : this.#retention.neededFrom(sealed, this.#cursor);
   }
 
   /** Whether rows of sessions that are not kept may be left. */
   get mustPrune(): boolean {
-    return this.#retention.mustPrune;
+    return this.#pruner.mustPrune;
   }
 
-  /** Removes some of them. */
+  /** Removes some of them: a few milliseconds' work. */
   prune(): void {
-    this.#retention.prune();
+    this.#pruner.prune();
   }
 
   summary(query: SummaryQuery): SummaryFigures {
     return this.#atOnce(() => this.#summaries.summary(query));
   }
 
-  daily(query: SummaryQuery): DayFigures[] {
+  daily(query: SummaryQuery): DailyFigures {
     return this.#atOnce(() => this.#days.daily(query));
   }
 
@@ -157,8 +158,6 @@ export class AnalyticsStore {
   }
 }
 
-const nowhere = { position: 0, segment: 0 };
-
 interface ProgressRow extends LogCursor {
   readonly records: number;
   readonly sealed_session: number;
@@ -170,301 +169,4 @@ interface ProgressRow extends LogCursor {
   readonly late_clicks: number;
   readonly repeated_confirmations: number;
   readonly unsound_confirmations: number;
-}
-
-type SessionRow = [
-  experiment: number,
-  position: number,
-  device: number,
-  views: number,
-  clicks: number,
-  shown: Uint8Array | null,
-  lastEventMs: number,
-];
-
-/** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
-class StoredPast implements FoldPast {
-  readonly #retention: StoreRetention;
-  readonly #revenue: StoredRevenue;
-  readonly #sessions = new LRUCache<SubKey, FoldedSession>({ max: bounds.foldSessionsCached });
-  readonly #experiments = new LRUCache<string, number>({ max: bounds.foldNamesCached });
-  readonly #offers = new LRUCache<string, number>({ max: bounds.foldNamesCached });
-  readonly #lenders = new LRUCache<string, number>({ max: bounds.foldNamesCached });
-  readonly #findSession: Statement<[Buffer], SessionRow>;
-  readonly #findClicks: Statement<[number], number>;
-  readonly #findExperiment: Statement<[number, number, number, string], number>;
-  readonly #addExperiment: Statement<[number, number, number, string]>;
-  readonly #findOffer: Statement<[string], number>;
-  readonly #addOffer: Statement<[string]>;
-  readonly #findLender: Statement<[string], number>;
-  readonly #addLender: Statement<[string]>;
-  readonly #metadata: RowWriter;
-  /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
-  #lastKey: SubKey;
-
-  constructor(database: Database, revenue: StoredRevenue, retention: StoreRetention) {
-    this.#retention = retention;
-    this.#revenue = revenue;
-    this.#findSession = database
-      .prepare<[Buffer], SessionRow>(
-        'SELECT experiment, position, device, views, clicks, shown, last_event_ms FROM session WHERE sub = ?',
-      )
-      .raw();
-    this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
-    this.#findExperiment = database
-      .prepare<[number, number, number, string], number>(
-        'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
-      )
-      .pluck();
-    this.#addExperiment = database.prepare('INSERT INTO experiment (account, vertical, test, tag) VALUES (?, ?, ?, ?)');
-    this.#findOffer = database.prepare<[string], number>('SELECT number FROM offer WHERE id = ?').pluck();
-    this.#addOffer = database.prepare('INSERT INTO offer (id) VALUES (?)');
-    this.#findLender = database.prepare<[string], number>('SELECT number FROM lender WHERE name = ?').pluck();
-    this.#addLender = database.prepare('INSERT INTO lender (name) VALUES (?)');
-    this.#metadata = new RowWriter(database, 'session_metadata', ['session', 'json']);
-    const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
-    this.#lastKey = last?.toString('latin1') ?? '';
-  }
-
-  get keptFrom(): SubKey {
-    return this.#retention.keptFrom;
-  }
-
-  findSession(key: SubKey): FoldedSession | null {
-    if (key > this.#lastKey) return null;
-    const cached = this.#sessions.get(key);
-    if (cached !== undefined) return cached;
-    const row = this.#findSession.get(Buffer.from(key, 'latin1'));
-    if (row === undefined) return null;
-    const [experiment, position, device, views, clicks, shown, lastEventMs] = row;
-    const clicked = clicks === 0 ? [] : this.#findClicks.all(position);
-    return { key, position, experiment, device, views, shown: decodeOfferNumbers(shown), clicked, lastEventMs };
-  }
-
-  experimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
-    const key = `${account} ${vertical} ${test} ${tag}`;
-    const cached = this.#experiments.get(key);
-    if (cached !== undefined) return cached;
-    const mode = test ? 1 : 0;
-    const number =
-      this.#findExperiment.get(account, vertical, mode, tag) ??
-      Number(this.#addExperiment.run(account, vertical, mode, tag).lastInsertRowid);
-    this.#experiments.set(key, number);
-    return number;
-  }
-
-  offerNumber(offerId: string): number {
-    const known = this.findOffer(offerId);
-    if (known !== null) return known;
-    const number = Number(this.#addOffer.run(offerId).lastInsertRowid);
-    this.#offers.set(offerId, number);
-    return number;
-  }
-
-  findOffer(offerId: string): number | null {
-    const cached = this.#offers.get(offerId);
-    if (cached !== undefined) return cached;
-    const number = this.#findOffer.get(offerId);
-    if (number === undefined) return null;
-    this.#offers.set(offerId, number);
-    return number;
-  }
-
-  lenderNumber(lenderName: string): number {
-    const cached = this.#lenders.get(lenderName);
-    if (cached !== undefined) return cached;
-    const number = this.#findLender.get(lenderName) ?? Number(this.#addLender.run(lenderName).lastInsertRowid);
-    this.#lenders.set(lenderName, number);
-    return number;
-  }
-
-  findClick(session: number, offer: number): StoredClick | null {
-    return this.#revenue.findClick(session, offer);
-  }
-
-  sessionMicros(session: number): number {
-    return this.#revenue.sessionMicros(session);
-  }
-
-  findPayout(session: number, offer: number, txid: string): Payout | null {
-    return this.#revenue.findPayout(session, offer, txid);
-  }
-
-  keepMetadata(session: number, json: string): void {
-    this.#metadata.add([session, json]);
-  }
-
-  /** Writes what `keepMetadata` was given and has not written yet. */
-  flush(): void {
-    this.#metadata.flush();
-  }
-
-  /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
-  remember(fold: LedgerFold): void {
-    for (const session of fold.sessions.values()) {
-      this.#sessions.set(session.key, session);
-      if (session.key > this.#lastKey) this.#lastKey = session.key;
-    }
-  }
-}
-
-/** Writes what a batch changed: each row once. */
-class BatchWriter {
-  readonly #sessions: RowWriter;
-  readonly #pieces: RowWriter;
-  readonly #clicks: RowWriter;
-  readonly #days: RowWriter;
-  readonly #lenders: RowWriter;
-  readonly #payouts: RowWriter;
-  readonly #segments: RowWriter;
-  readonly #confirmClick: Statement<[number, number, number]>;
-  readonly #setProgress: Statement<SqlValue[]>;
-
-  constructor(database: Database) {
-    this.#sessions = new RowWriter(
-      database,
-      'session',
-      ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown', 'last_event_ms'],
-      `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
-        last_event_ms = excluded.last_event_ms`,
-    );
-    this.#pieces = new RowWriter(database, 'cohort_piece', [
-      'experiment',
-      'day',
-      'last_position',
-      'first_position',
-      'subs',
-    ]);
-    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
-    this.#days = new RowWriter(
-      database,
-      'day_counter',
-      [
-        'experiment',
-        'day',
-        'device',
-        'sessions',
-        'views',
-        'clicks',
-        'attributed_micros',
-        'confirmed_micros',
-        'confirmed_cents_squared',
-      ],
-      `ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions, views = views + excluded.views,
-        clicks = clicks + excluded.clicks, attributed_micros = attributed_micros + excluded.attributed_micros,
-        confirmed_micros = confirmed_micros + excluded.confirmed_micros,
-        confirmed_cents_squared = confirmed_cents_squared + excluded.confirmed_cents_squared`,
-    );
-    this.#lenders = new RowWriter(
-      database,
-      'lender_counter',
-      ['experiment', 'day', 'lender', 'clicks', 'confirmed_micros'],
-      `ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks,
-        confirmed_micros = confirmed_micros + excluded.confirmed_micros`,
-    );
-    this.#payouts = new RowWriter(
-      database,
-      'payout',
-      ['session', 'offer', 'txid', 'funded_micros', 'funded_ms', 'reversed_micros', 'reversed_ms'],
-      'ON CONFLICT DO UPDATE SET reversed_micros = excluded.reversed_micros, reversed_ms = excluded.reversed_ms',
-    );
-    this.#segments = new RowWriter(
-      database,
-      'ledger_segment',
-      ['first', 'last_day'],
-      'ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
-    );
-    this.#confirmClick = database.prepare(
-      'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
-    );
-    this.#setProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
-        crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
-        sealed_session = sealed_session + excluded.sealed_session,
-        malformed = malformed + excluded.malformed, unknown_session = unknown_session + excluded.unknown_session,
-        repeated_session = repeated_session + excluded.repeated_session,
-        unshown_clicks = unshown_clicks + excluded.unshown_clicks,
-        duplicate_clicks = duplicate_clicks + excluded.duplicate_clicks, late_clicks = late_clicks + excluded.late_clicks,
-        repeated_confirmations = repeated_confirmations + excluded.repeated_confirmations,
-        unsound_confirmations = unsound_confirmations + excluded.unsound_confirmations`);
-  }
-
-  write(fold: LedgerFold, cursor: LogCursor): void {
-    this.#sessions.write(sessionRows(fold));
-    this.#pieces.write(pieceRows(fold));
-    this.#clicks.write(clickRows(fold));
-    this.#days.write(dayRows(fold));
-    this.#lenders.write(lenderRows(fold));
-    this.#payouts.write(payoutRows(fold));
-    this.#segments.write(fold.segments);
-    for (const { micros, session, offer } of fold.revenue.clicks.values())
-      this.#confirmClick.run(micros, session, offer);
-    const { records, sealedSession, malformed, unknownSession, repeatedSession } = fold.totals;
-    const { unshownClicks, duplicateClicks, lateClicks, repeatedConfirmations, unsoundConfirmations } = fold.totals;
-    this.#setProgress.run(
-      cursor.position,
-      cursor.segment,
-      cursor.offset,
-      cursor.crc,
-      fold.lastWallMs,
-      records,
-      sealedSession,
-      malformed,
-      unknownSession,
-      repeatedSession,
-      unshownClicks,
-      duplicateClicks,
-      lateClicks,
-      repeatedConfirmations,
-      unsoundConfirmations,
-    );
-  }
-}
-
-type Rows = Generator<readonly SqlValue[], void>;
-
-/** In the order of their keys, which is that of the table: neighbours are written together. */
-function* sessionRows({ sessions }: LedgerFold): Rows {
-  for (const session of [...sessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const { key, experiment, position, device, views, clicked, shown, lastEventMs } = session;
-    const sub = Buffer.from(key, 'latin1');
-    yield [sub, experiment, position, device, views, clicked.length, encodeOfferNumbers(shown), lastEventMs];
-  }
-}
-
-function* pieceRows({ cohorts }: LedgerFold): Rows {
-  for (const { experiment, day, created } of cohorts.values()) {
-    for (let at = 0; at < created.length; at += bounds.cohortPieceSessionsMax) {
-      const piece = created.slice(at, at + bounds.cohortPieceSessionsMax);
-      const subs = Buffer.from(piece.map(({ key }) => key).join(''), 'latin1');
-      yield [experiment, day, piece.at(-1)!.position, piece[0]!.position, subs];
-    }
-  }
-}
-
-function* clickRows({ clicks }: LedgerFold): Rows {
-  for (const { session, offer, lender, clickedMs, attributedMicros } of clicks) {
-    yield [session, offer, lender, clickedMs, attributedMicros];
-  }
-}
-
-function* dayRows({ days }: LedgerFold): Rows {
-  for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...confirmed } of days.values()) {
-    const { confirmedMicros, confirmedCentsSquared } = confirmed;
-    yield [experiment, day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
-  }
-}
-
-function* lenderRows({ lenders }: LedgerFold): Rows {
-  for (const { experiment, day, lender, clicks, confirmedMicros } of lenders.values()) {
-    yield [experiment, day, lender, clicks, confirmedMicros];
-  }
-}
-
-function* payoutRows({ revenue }: LedgerFold): Rows {
-  for (const { session, offer, txid, funded, reversed } of revenue.payouts.values()) {
-    const { amountMicros = null, occurredMs = null } = reversed ?? {};
-    yield [session, offer, txid, funded.amountMicros, funded.occurredMs, amountMicros, occurredMs];
-  }
 }

@@ -8,16 +8,11 @@ export interface Analytics {
   /** Every question rejects with `AnalyticsUnavailable` when the aggregator is gone or too many questions wait. */
   summary(query: SummaryQuery): Promise<SummaryFigures>;
   /** One entry for each day of the window, ascending: ask for a window as long as the page to be shown. */
-  daily(query: SummaryQuery): Promise<readonly DayFigures[]>;
+  daily(query: SummaryQuery): Promise<DailyFigures>;
   /** Sessions in ledger order, a page at a time. */
   rows(query: RowsQuery): Promise<RowsPage>;
   /** The last record of the log that is in the counters. */
   readonly foldedPosition: number;
-  /**
-   * The first day (day number) whose sessions are kept; 0 when all are. Rows and figures of listed ids begin there; figures
-   * of a tag are whole for every day.
-   */
-  readonly keptFromDay: number;
   readonly healthy: boolean;
   close(): Promise<void>;
 }
@@ -69,6 +64,20 @@ export interface LenderFigures {
   readonly confirmedMicros: number;
 }
 
+/** What an answer that may tell sessions apart knows of them. */
+interface OfKeptSessions {
+  /**
+   * The first day (day number) whose sessions are kept; 0 when all are. Rows and figures of listed ids begin there; figures
+   * of a tag are whole for every day.
+   */
+  readonly keptFromDay: number;
+}
+
+export interface DailyFigures extends OfKeptSessions {
+  /** One for each day of the window, whether anything happened or not. */
+  readonly days: readonly DayFigures[];
+}
+
 export interface DayFigures extends Figures {
   /** Day number of the cohort. */
   readonly day: number;
@@ -93,13 +102,13 @@ export interface SessionRow {
   readonly lenders: readonly LenderFigures[];
 }
 
-export interface RowsPage {
+export interface RowsPage extends OfKeptSessions {
   readonly rows: readonly SessionRow[];
   /** The `afterPosition` of the next page; null when there is none now. */
   readonly next: number | null;
 }
 
-export interface SummaryFigures extends Figures {
+export interface SummaryFigures extends Figures, OfKeptSessions {
   /** Lenders with a click, by clicks descending, then name; at most 20. */
   readonly topLenders: readonly LenderFigures[];
   /** Only devices that occur, by their class number. */

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { DayFigures, Figures, SummaryQuery } from './analytics.ts';
+import type { DailyFigures, DayFigures, Figures, SummaryQuery } from './analytics.ts';
 import { lastMaturedDay } from './cohort-rules.ts';
 import { isInWindow, type StoredSessions } from './stored-sessions.ts';
 
@@ -28,8 +28,7 @@ export class DailyReader {
       .raw();
   }
 
-  /** One entry for each day of the window, whether anything happened or not. */
-  daily(query: SummaryQuery): DayFigures[] {
+  daily(query: SummaryQuery): DailyFigures {
     const sums = new Map<number, Sum>();
     if (query.subs !== null) this.#bySubs(query, query.subs, sums);
     else if (query.referrerTag !== null) this.#byTag(query, query.referrerTag, sums);
@@ -38,7 +37,7 @@ export class DailyReader {
     for (let day = query.fromDay; day <= query.toDay; day++) {
       figures.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? nothing) });
     }
-    return figures;
+    return { days: figures, keptFromDay: this.#sessions.keptFromDay };
   }
 
   #byTag(query: SummaryQuery, referrerTag: string, sums: Map<number, Sum>): void {

@@ -169,7 +169,7 @@ export class LedgerFold {
   }
 
   /** Folds the record at a position. Takes anything a file may hold, and keeps none of its bytes. */
-  fold(position: number, value: unknown): void {
+  fold(position: number, value: unknown, segment: number): void {
     this.totals.records++;
     const record = parseLedgerRecord(value);
     if (record === null) {
@@ -184,7 +184,7 @@ export class LedgerFold {
     }
     switch (record[0]) {
       case recordKind.sessionCreated:
-        this.#sessionCreated(position, key, record);
+        this.#sessionCreated(position, segment, key, record);
         break;
       case recordKind.offersViewed:
         this.#offersViewed(key, record);
@@ -199,7 +199,12 @@ export class LedgerFold {
     }
   }
 
-  #sessionCreated(position: number, key: SubKey, [, wallMs, sub, tag, , device, metadata]: SessionCreated): void {
+  #sessionCreated(
+    position: number,
+    segment: number,
+    key: SubKey,
+    [, wallMs, sub, tag, , device, metadata]: SessionCreated,
+  ): void {
     if (this.#find(key) !== null) {
       this.totals.repeatedSession++;
       return;
@@ -212,7 +217,7 @@ export class LedgerFold {
     const day = dayOf(createdMs);
     const change = this.#day(experiment, day, device);
     change.sessions++;
-    this.segments.set(this.segment, Math.max(day, this.segments.get(this.segment) ?? 0));
+    this.segments.set(segment, Math.max(day, this.segments.get(segment) ?? 0));
     this.#cohort(change).push(session);
   }
 

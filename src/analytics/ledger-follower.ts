@@ -3,16 +3,24 @@ import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-his
 import { firstSequences } from '../events/log-format.ts';
 import { CursorBeyondLog, LogReader } from '../events/log-reader.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import type { DayFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
 import { dropAnalyticsDatabase, isDamage, OtherStoreFormat } from './analytics-schema.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import { SealedFigures, SealingFailed } from './sealed-figures.ts';
+import type { Age } from './store-retention.ts';
 
-/** What sealing came to: how far the ledger may be dropped, and from which day on sessions are kept; or why it failed. */
+/** What sealing came to, or why it failed. */
 export type SealOutcome =
-  | { readonly sealed: true; readonly keptFromDay: number; readonly ledgerFrom: number }
+  | {
+      readonly sealed: true;
+      /** Sessions are kept from this day on; new, if they were kept from an earlier one before. */
+      readonly keptFromDay: number;
+      readonly isNew: boolean;
+      /** What the ledger holds before this position is needed no more. */
+      readonly ledgerFrom: number;
+    }
   | { readonly sealed: false; readonly reason: string };
 
 /**
@@ -28,11 +36,22 @@ export class LedgerFollower {
   readonly #store: AnalyticsStore;
   readonly #reader: LogReader;
 
-  /** `onRebuild` is told, in words, why the store has to be derived again, and what cannot be. */
+  /**
+   * `onRebuild` is told, in words, why the store has to be derived again, and what cannot be. Throws `LogDamaged`, and what
+   * SQLite throws.
+   */
   constructor({ ledgerFolder, sealedFolder, storeFile }: AnalyticsFiles, onRebuild: (reason: string) => void) {
     this.#storeFile = storeFile;
     this.#sealed = new SealedFigures(sealedFolder);
-    let store = openOrReplace(storeFile, onRebuild);
+    let store: AnalyticsStore;
+    try {
+      store = new AnalyticsStore(storeFile);
+    } catch (error) {
+      if (!(error instanceof OtherStoreFormat || isDamage(error))) throw error;
+      onRebuild(error.message);
+      this.#dropStore();
+      store = new AnalyticsStore(storeFile);
+    }
     try {
       try {
         this.#reader = new LogReader(ledgerFolder, store.cursor);
@@ -40,7 +59,7 @@ export class LedgerFollower {
         if (!(error instanceof CursorBeyondLog)) throw error;
         onRebuild(error.message);
         store.close();
-        dropAnalyticsDatabase(storeFile);
+        this.#dropStore();
         store = new AnalyticsStore(storeFile);
         this.#reader = new LogReader(ledgerFolder, null);
       }
@@ -50,11 +69,10 @@ export class LedgerFollower {
       throw error;
     }
     this.#store = store;
-    if (store.cursor !== null) return;
-    const [first = 1] = firstSequences(nodeLogFiles.list(ledgerFolder));
-    const { ledgerFrom } = this.#sealed;
-    if (first > ledgerFrom)
-      onRebuild(`the ledger has no records ${ledgerFrom} to ${first - 1}, and no sealed figures stand for them`);
+    if (store.cursor === null) {
+      const missing = missingRecords(ledgerFolder, this.#sealed.ledgerFrom);
+      if (missing !== null) onRebuild(missing);
+    }
   }
 
   get foldedPosition(): number {
@@ -66,32 +84,33 @@ export class LedgerFollower {
     this.#guard(() =>
       this.#store.foldBatch((fold) => {
         this.#reader.read(upToPosition, bounds.foldRecordsMax, (position, record) => {
-          fold.segment = this.#reader.segment;
-          fold.fold(position, record);
+          fold.fold(position, record, this.#reader.segment);
         });
         return this.#reader.cursor;
       }),
     );
   }
 
-  /** The first day (day number) whose sessions are kept; 0 when all are. */
-  get keptFromDay(): number {
-    return this.#store.keptFromDay;
-  }
-
   /**
-   * Gives up the sessions created before a day: their daily counters are sealed, and they are gone from every answer. To be
+   * Gives up the sessions of a certain age: their daily counters are sealed, and they are gone from every answer. To be
    * called when all that was acknowledged is folded, since what those sessions' records tell later counts no more.
    */
-  seal(keptFromDay: number, wallMs: number): SealOutcome {
+  seal(age: Age): SealOutcome {
     return this.#guard(() => {
+      const before = this.#store.keptFromDay;
       try {
-        this.#store.seal(this.#sealed, keptFromDay, wallMs);
+        this.#store.seal(this.#sealed, age);
       } catch (error) {
         if (!(error instanceof SealingFailed)) throw error;
         return { sealed: false, reason: error.message };
       }
-      return { sealed: true, keptFromDay: this.#store.keptFromDay, ledgerFrom: this.#sealed.ledgerFrom };
+      const { keptFromDay } = this.#store;
+      return {
+        sealed: true,
+        keptFromDay,
+        isNew: keptFromDay > before,
+        ledgerFrom: this.#store.neededFrom(this.#sealed),
+      };
     });
   }
 
@@ -100,7 +119,7 @@ export class LedgerFollower {
     return this.#store.mustPrune;
   }
 
-  /** Removes some of them: a few milliseconds' work. */
+  /** Removes some of them. */
   prune(): void {
     this.#guard(() => this.#store.prune());
   }
@@ -113,7 +132,7 @@ export class LedgerFollower {
     return this.#guard(() => this.#store.knownPayouts(asked));
   }
 
-  daily(query: SummaryQuery): DayFigures[] {
+  daily(query: SummaryQuery): DailyFigures {
     return this.#guard(() => this.#store.daily(query));
   }
 
@@ -137,19 +156,24 @@ export class LedgerFollower {
       return use();
     } catch (error) {
       this.close();
-      if (isDamage(error)) dropAnalyticsDatabase(this.#storeFile);
+      if (isDamage(error)) this.#dropStore();
       throw error;
     }
   }
+
+  /** Not before all that a new one is to be derived from was seen to be whole: it may be the only other copy. */
+  #dropStore(): void {
+    for (const _ of this.#sealed.records());
+    dropAnalyticsDatabase(this.#storeFile);
+  }
 }
 
-function openOrReplace(storeFile: string, onRebuild: (reason: string) => void): AnalyticsStore {
-  try {
-    return new AnalyticsStore(storeFile);
-  } catch (error) {
-    if (!(error instanceof OtherStoreFormat || isDamage(error))) throw error;
-    onRebuild(error.message);
-    dropAnalyticsDatabase(storeFile);
-    return new AnalyticsStore(storeFile);
-  }
+/** What a store derived from nothing will leave out, in words, or null: the segment that holds `ledgerFrom` must be there. */
+function missingRecords(ledgerFolder: string, ledgerFrom: number): string | null {
+  const firsts = firstSequences(nodeLogFiles.list(ledgerFolder));
+  const [first] = firsts;
+  if (first === undefined ? ledgerFrom === 1 : firsts.includes(ledgerFrom)) return null;
+  return first !== undefined && first > ledgerFrom
+    ? `the ledger has no records ${ledgerFrom} to ${first - 1}, and no sealed figures stand for them`
+    : `the ledger ends before record ${ledgerFrom}, from which on nothing is sealed`;
 }

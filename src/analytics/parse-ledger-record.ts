@@ -30,7 +30,8 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
         isName(value[4]) &&
         isName(value[5]) &&
         isCount(value[6]) &&
-        value[6] <= bounds.clickValueMicrosMax
+        value[6] <= bounds.clickValueMicrosMax &&
+        (value[7] === undefined || value[7] === null || typeof value[7] === 'boolean')
         ? (value as unknown as LedgerRecord)
         : null;
     case recordKind.revenueConfirmed:

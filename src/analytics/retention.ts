@@ -7,7 +7,7 @@ export interface RetentionOptions {
   /** How many days back from today sessions are kept, at least. */
   readonly days: number;
   readonly clock: Clock;
-  readonly analytics: Pick<ThreadAnalytics, 'keptFromDay' | 'seal'>;
+  readonly analytics: Pick<ThreadAnalytics, 'seal'>;
   /** Removes what the ledger holds before a position, as far as that is whole segments; resolves with how many these were. */
   readonly dropLedger: (beforePosition: number) => Promise<number>;
   /** Something was given up: sessions created before a day (day number), or segments of the ledger, or both. */
@@ -23,6 +23,7 @@ export interface RetentionOptions {
  */
 export class Retention {
   readonly #options: RetentionOptions;
+  readonly #closing = Promise.withResolvers<null>();
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void>;
   #closed = false;
@@ -32,21 +33,23 @@ export class Retention {
     this.#running = this.#tend();
   }
 
-  /** Waits for what it has in hand. Idempotent. */
+  /** Waits for segments that are being removed, not for a sealing: whoever does that finishes it or does not. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.resolve(null);
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#running;
   }
 
   async #tend(): Promise<void> {
-    const fault = await this.#giveUp().then(
-      () => null,
-      (error: unknown) => ({ error }),
-    );
+    let pauseMs: number = bounds.retentionTendMs;
+    try {
+      await this.#giveUp();
+    } catch (fault) {
+      if (!this.#closed) this.#options.onFault(fault);
+      pauseMs = bounds.retentionRetryMs;
+    }
     if (this.#closed) return;
-    if (fault !== null) this.#options.onFault(fault.error);
-    const pauseMs = fault === null ? bounds.retentionTendMs : bounds.retentionRetryMs;
     this.#timer = setTimeout(() => {
       this.#running = this.#tend();
     }, pauseMs);
@@ -56,12 +59,12 @@ export class Retention {
 
   async #giveUp(): Promise<void> {
     const { days, clock, analytics, dropLedger, onGivenUp } = this.#options;
-    const before = analytics.keptFromDay;
     const wallMs = clock.wallMs();
-    const outcome = await analytics.seal(dayOf(wallMs) - days, wallMs);
+    const outcome = await Promise.race([analytics.seal({ today: dayOf(wallMs), days, wallMs }), this.#closing.promise]);
+    if (outcome === null) return;
     if (!outcome.sealed) throw new Error(outcome.reason);
-    const { keptFromDay, ledgerFrom } = outcome;
+    const { keptFromDay, isNew, ledgerFrom } = outcome;
     const segments = await dropLedger(ledgerFrom);
-    if (keptFromDay > before || segments > 0) onGivenUp({ keptFromDay, segments });
+    if (isNew || segments > 0) onGivenUp({ keptFromDay, segments });
   }
 }

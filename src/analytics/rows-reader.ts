@@ -46,6 +46,7 @@ export class RowsReader {
     const page = found.slice(0, query.limit);
     return {
       rows: page.map((session) => this.#row(session)),
+      keptFromDay: this.#sessions.keptFromDay,
       next: found.length > query.limit ? page.at(-1)!.position : null,
     };
   }

@@ -72,7 +72,7 @@ export class SealedFigures {
 
   /**
    * Seals the days from the last sealing up to, and without, `untilDay`, which must be later. Durable when it returns.
-   * Throws `SealingFailed`, or what `counters` throws; then nothing is sealed.
+   * Throws `SealingFailed`, or what `counters` throws; then nothing counts as sealed, though a next start may find it so.
    */
   seal({ wallMs, untilDay, ledgerFrom }: Sealing, counters: SealedCounters): void {
     const opened: SealingOpened = [sealedKind.opened, wallMs, this.#keptFromDay, untilDay, ledgerFrom];
@@ -97,20 +97,18 @@ export class SealedFigures {
       const { file, offset } = walk.end ?? { file: this.#folder, offset: 0 };
       return new LogDamaged(file, offset, what);
     };
-    let open = false;
+    const order = new SealingOrder();
     let empty = true;
     try {
       for (; walk.next(); empty = false) {
         if (empty && walk.position !== segment) throw damaged(`record ${segment} is missing`);
         const record = parseSealedRecord(walk.record);
-        const opens = record?.[0] === sealedKind.opened;
-        if (record === null || open === opens) {
+        if (record === null || !order.takes(record)) {
           throw damaged(`record ${walk.position} is not what a sealing holds there`);
         }
-        open = record[0] !== sealedKind.closed;
         yield record;
       }
-      if (open || empty || walk.tornBytes > 0) throw damaged('the sealing is not whole');
+      if (order.open || empty || walk.tornBytes > 0) throw damaged('the sealing is not whole');
       this.#position = walk.position;
       this.#crc = walk.crc;
     } finally {
@@ -119,7 +117,36 @@ export class SealedFigures {
   }
 }
 
-/** The system would not take it: no space, most likely. Nothing has changed, and it may be tried again. */
+/** What may follow what in a sealing, and which days its counters may be of. */
+class SealingOrder {
+  #fromDay = 0;
+  #untilDay = 0;
+  #named = false;
+  /** A sealing was opened and not yet closed. */
+  open = false;
+
+  takes(record: SealedRecord): boolean {
+    if (this.open === (record[0] === sealedKind.opened)) return false;
+    switch (record[0]) {
+      case sealedKind.opened:
+        [, , this.#fromDay, this.#untilDay] = record;
+        this.open = true;
+        this.#named = false;
+        return this.#untilDay > this.#fromDay;
+      case sealedKind.experiment:
+        this.#named = true;
+        return true;
+      case sealedKind.day:
+      case sealedKind.lender:
+        return this.#named && record[1][0] >= this.#fromDay && record[1][0] < this.#untilDay;
+      case sealedKind.closed:
+        this.open = false;
+        return true;
+    }
+  }
+}
+
+/** The system would not take it: no space, most likely. It may be tried again, which replaces whatever the failed attempt has left. */
 export class SealingFailed extends Error {
   override readonly name = 'SealingFailed';
 }

@@ -1,7 +1,6 @@
 /**
  * What the front end and the aggregator thread tell each other all the time, in shared memory, so that no message is sent
- * for it: how far the ledger is durable, how far it is folded, from which day on sessions are kept, and whether the aggregator
- * looks at the first by itself.
+ * for it: how far the ledger is durable, how far it is folded, and whether the aggregator looks at the former by itself.
  */
 export class SharedProgress {
   readonly buffer: SharedArrayBuffer;
@@ -28,14 +27,6 @@ export class SharedProgress {
     Atomics.store(this.#cells, folded, BigInt(position));
   }
 
-  get keptFromDay(): number {
-    return Number(Atomics.load(this.#cells, keptFrom));
-  }
-
-  set keptFromDay(day: number) {
-    Atomics.store(this.#cells, keptFrom, BigInt(day));
-  }
-
   /** Marks the aggregator awake; true when it was asleep and so must be woken by a message: only one of many callers is told so. */
   claimWaking(): boolean {
     return Atomics.exchange(this.#cells, awake, 1n) === 0n;
@@ -57,5 +48,4 @@ export class SharedProgress {
 const durable = 0;
 const folded = 1;
 const awake = 2;
-const keptFrom = 3;
-const cellCount = 4;
+const cellCount = 3;

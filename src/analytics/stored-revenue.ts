@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
+import type { KeptSessions } from './kept-sessions.ts';
 import { decodeOfferNumbers } from './offer-numbers.ts';
 import type { RevenuePast } from './revenue-fold.ts';
-import type { StoreRetention } from './store-retention.ts';
 
 /** A click that counted, as confirmations need it. */
 export interface StoredClick {
@@ -16,7 +16,7 @@ type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number
 
 /** Clicks and payouts as the store has them. Confirmations are rare: nothing is cached. */
 export class StoredRevenue implements RevenuePast {
-  readonly #retention: Pick<StoreRetention, 'keeps'>;
+  readonly #kept: KeptSessions;
   readonly #session: Statement<[Uint8Array], SessionRow>;
   readonly #offer: Statement<[string], number>;
   readonly #click: Statement<[number, number], [lender: number, clickedMs: number]>;
@@ -24,8 +24,8 @@ export class StoredRevenue implements RevenuePast {
   readonly #sessionMicros: Statement<[number], number>;
   readonly #payout: Statement<[number, number, string], PayoutRow>;
 
-  constructor(database: Database, retention: Pick<StoreRetention, 'keeps'>) {
-    this.#retention = retention;
+  constructor(database: Database, kept: KeptSessions) {
+    this.#kept = kept;
     this.#session = database
       .prepare<[Uint8Array], SessionRow>('SELECT position, shown FROM session WHERE sub = ?')
       .raw();
@@ -71,7 +71,7 @@ export class StoredRevenue implements RevenuePast {
   }
 
   #knownOf({ sub, offerId, txid }: AskedPayout): KnownPayout {
-    const session = this.#retention.keeps(sub) ? this.#session.get(sub) : undefined;
+    const session = this.#kept.has(sub) ? this.#session.get(sub) : undefined;
     if (session === undefined) return nothingKnown;
     const [position, shown] = session;
     const sessionMicros = this.sessionMicros(position);

@@ -2,8 +2,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
 import type { CohortQuery, Figures } from './analytics.ts';
+import type { KeptSessions } from './kept-sessions.ts';
 import type { LenderTally } from './lender-tally.ts';
-import type { StoreRetention } from './store-retention.ts';
 
 type SessionColumns = [
   experiment: number,
@@ -32,15 +32,15 @@ type SessionRevenue = Pick<Figures, 'attributedMicros' | 'confirmedMicros'>;
 
 /** Finds experiments, sessions and their revenue in the store, for whoever answers questions from it. */
 export class StoredSessions {
-  readonly #retention: Pick<StoreRetention, 'keptFromDay'>;
+  readonly #kept: KeptSessions;
   readonly #experiment: Statement<[number, number, number, string], number>;
   readonly #experimentOf: Statement<[number], ExperimentRow>;
   readonly #session: Statement<[Uint8Array], SessionColumns>;
   readonly #clicks: Statement<[number], ClickRow>;
   readonly #lenderName: Statement<[number], string>;
 
-  constructor(database: Database, retention: Pick<StoreRetention, 'keptFromDay'>) {
-    this.#retention = retention;
+  constructor(database: Database, kept: KeptSessions) {
+    this.#kept = kept;
     this.#experiment = database
       .prepare<[number, number, number, string], number>(
         'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
@@ -68,7 +68,7 @@ export class StoredSessions {
 
   /** The first day whose sessions are kept. */
   get keptFromDay(): number {
-    return this.#retention.keptFromDay;
+    return this.#kept.fromDay;
   }
 
   referrerTag(experiment: number): string {
@@ -79,7 +79,7 @@ export class StoredSessions {
   /** Undefined for one that never was, and for one that is no longer kept. */
   find(sub: Uint8Array): StoredSession | undefined {
     const day = dayOf(decodeSubId(sub).createdMs);
-    if (day < this.#retention.keptFromDay) return undefined;
+    if (day < this.#kept.fromDay) return undefined;
     const columns = this.#session.get(sub);
     if (columns === undefined) return undefined;
     const [experiment, position, device, views, clicks, lastEventMs] = columns;

@@ -39,7 +39,9 @@ export class SummaryReader {
     } else if (query.referrerTag !== null) {
       topLenders = this.#byTag(query, query.referrerTag, tally);
     }
-    return { ...tally.figures(), topLenders, subsOutsideDates, asOfMs: this.#lastWallMs.get() ?? null };
+    const { keptFromDay } = this.#sessions;
+    const asOfMs = this.#lastWallMs.get() ?? null;
+    return { ...tally.figures(), topLenders, subsOutsideDates, keptFromDay, asOfMs };
   }
 
   #byTag(query: SummaryQuery, referrerTag: string, tally: FiguresTally): LenderFigures[] {

@@ -14,7 +14,7 @@ import {
   type Analytics,
   AnalyticsUnavailable,
   type CohortQuery,
-  type DayFigures,
+  type DailyFigures,
   type RowsPage,
   type RowsQuery,
   type SummaryFigures,
@@ -24,6 +24,7 @@ import type { AnalyticsFiles } from './analytics-files.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
+import type { Age } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
   /** The folder of the store's file exists. */
@@ -42,11 +43,11 @@ export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
   /** How many records counted nothing, and why. Rejects as `summary` does. */
   totals(): Promise<FoldTotals>;
   /**
-   * Gives up the sessions created before a day (day number), once all that was appended before is counted: their daily
-   * counters are sealed, they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the
-   * same, and may be asked for again.
+   * Gives up the sessions of a certain age, once all that was appended before is counted: their daily counters are sealed,
+   * they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the same, and may be asked
+   * for again.
    */
-  seal(keptFromDay: number, wallMs: number): Promise<SealOutcome>;
+  seal(age: Age): Promise<SealOutcome>;
 }
 
 /** Starts the thread; resolves once it takes questions. Rejects when the store cannot be opened, leaving nothing running. */
@@ -100,10 +101,6 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#progress.foldedPosition;
   }
 
-  get keptFromDay(): number {
-    return this.#progress.keptFromDay;
-  }
-
   get healthy(): boolean {
     return this.#state === 'up';
   }
@@ -130,9 +127,9 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#ask({ kind: 'payouts', asked: named }) as Promise<readonly KnownPayout[]>;
   }
 
-  async daily(query: SummaryQuery): Promise<readonly DayFigures[]> {
+  async daily(query: SummaryQuery): Promise<DailyFigures> {
     requireFilter(query);
-    return this.#ask({ kind: 'daily', query: packQuery(query) }) as Promise<readonly DayFigures[]>;
+    return this.#ask({ kind: 'daily', query: packQuery(query) }) as Promise<DailyFigures>;
   }
 
   async rows(query: RowsQuery): Promise<RowsPage> {
@@ -144,8 +141,8 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#ask({ kind: 'totals' }) as Promise<FoldTotals>;
   }
 
-  seal(keptFromDay: number, wallMs: number): Promise<SealOutcome> {
-    return this.#ask({ kind: 'seal', keptFromDay, wallMs }) as Promise<SealOutcome>;
+  seal(age: Age): Promise<SealOutcome> {
+    return this.#ask({ kind: 'seal', age }) as Promise<SealOutcome>;
   }
 
   close(): Promise<void> {

@@ -8,13 +8,16 @@ export type RecordDescription = Readonly<Record<string, unknown>>;
 const kinds: { readonly [Kind in keyof typeof recordKind]: readonly [name: string, members: readonly string[]] } = {
   sessionCreated: ['session_created', ['referrer_tag', 'key_number', 'device', 'metadata']],
   offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids']],
-  offerClicked: ['offer_clicked', ['catalog_version', 'offer_id', 'lender_name', 'value_micros']],
+  offerClicked: ['offer_clicked', ['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'within_daily_cap']],
   revenueConfirmed: [
     'revenue_confirmed',
     ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
   ],
   revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms']],
 };
+
+/** Absent from the records they do not concern. */
+const optionalMembers = new Set(['within_daily_cap']);
 
 const kindsByNumber = new Map<unknown, (typeof kinds)[keyof typeof kinds]>(
   Object.entries(recordKind).map(([kind, number]) => [number, kinds[kind as keyof typeof kinds]]),
@@ -36,6 +39,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
     sub_id: sub instanceof Uint8Array && sub.length === subIdBytes ? subIdText(sub) : shown(sub),
   };
   for (const [index, member] of members.entries()) {
+    if (index >= values.length && optionalMembers.has(member)) continue;
     const value = shown(values[index]);
     description[member] = member === 'device' && typeof value === 'number' ? (deviceClasses[value] ?? value) : value;
   }

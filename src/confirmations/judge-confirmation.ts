@@ -25,13 +25,13 @@ export function judgeConfirmation(confirmation: Confirmation, past: Confirmation
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Before all that time can change: a repeat gets the first answer however late it comes.
+  // Before all that time can change: a repeat gets the first answer as long as the payout is kept.
   const first = past.payout?.[status] ?? null;
   if (first !== null) return isSame(first, confirmation) ? 'repeated' : 'conflict';
 
   const clickedMs = past.clickedMs ?? confirmation.click?.clickedMs ?? null;
   if (clickedMs === null || !past.shown || clickedMs < createdMs) {
-    // Of a session so old that no click on it is still accepted, nothing may be kept.
+    // Of a session so old that a click on it would be, maybe nothing is kept to tell more by.
     const lastMs = createdMs + bounds.clickAttributedMs + bounds.confirmationAcceptedMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';
   }

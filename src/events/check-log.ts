@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { LogFiles } from './log-files.ts';
+import type { LogFiles, ReadableLogFile } from './log-files.ts';
 import { firstSequences, segmentName } from './log-format.ts';
 import { type LogPlace, LogWalk } from './log-walk.ts';
 import { LogDamaged } from './segment-reader.ts';
@@ -28,23 +28,32 @@ export interface CheckLogOptions {
   readonly onBytes?: (bytes: number) => void;
 }
 
-/** Size of all segments of a log. */
+/** Size of all segments of a log, which may be in use. */
 export function logBytes(files: LogFiles, folder: string): number {
-  return firstSequences(files.list(folder)).reduce((sum, first) => {
-    const file = files.openForReading(join(folder, segmentName(first)));
-    try {
-      return sum + file.size();
-    } finally {
-      file.close();
-    }
-  }, 0);
+  return firstSequences(files.list(folder)).reduce((sum, first) => sum + sizeOf(files, folder, first), 0);
+}
+
+function sizeOf(files: LogFiles, folder: string, first: number): number {
+  let file: ReadableLogFile;
+  try {
+    file = files.openForReading(join(folder, segmentName(first)));
+  } catch (error) {
+    // Dropped since the folder was listed.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+  try {
+    return file.size();
+  } finally {
+    file.close();
+  }
 }
 
 /**
  * Reads a whole log, every record and what ties it to the one before, by the very steps of opening it, and changes nothing.
  * The log may be in use.
  *
- * @throws LogRewritten when its writer went back behind what had been read; then it is to be checked again.
+ * @throws LogRewritten when its writer went back behind what had been read, or dropped it; then it is to be checked again.
  */
 export function checkLog(files: LogFiles, folder: string, { onRecord, onBytes }: CheckLogOptions = {}): LogCheck {
   const walk = new LogWalk(files, folder, { decode: true });

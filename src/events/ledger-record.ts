@@ -39,7 +39,10 @@ export type OffersViewed = readonly [
   offerIds: readonly string[],
 ];
 
-/** `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: one click that may count (D10). */
+/**
+ * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: one click that may count (D10); and `withinDailyCap`
+ * where the offer had a daily cap (D8).
+ */
 export type OfferClicked = readonly [
   kind: 3,
   wallMs: number,
@@ -49,6 +52,11 @@ export type OfferClicked = readonly [
   lenderName: string,
   /** Preliminary revenue it books if it turns out to be the first of its session and offer, in micro-dollars. */
   valueMicros: number,
+  /**
+   * Whether it took a place of the offer's daily cap. If not, the day's places were taken, and it counts at no value. Null for
+   * a click that needs no place: a repeat, or on an offer not shown to the session. Absent where there was no cap.
+   */
+  withinDailyCap?: boolean | null,
 ];
 
 /** What both kinds of confirmation hold behind their own (D11). */

@@ -69,7 +69,7 @@ export async function recoverLog(
 }
 
 /** First sequence of that segment. One whose first record does not tell is passed over: whatever is wrong is then read. */
-function newestBegunBefore(
+export function newestBegunBefore(
   files: LogFiles,
   folder: string,
   firsts: readonly number[],

@@ -19,7 +19,10 @@ export interface LogWalkOptions {
   readonly decode: boolean;
 }
 
-/** The writer went back behind what had been read: a write or sync failed, and it repeats those records elsewhere. */
+/**
+ * What was being read is no longer the log: its writer went back behind it, since a write or sync failed and it repeats those
+ * records elsewhere; or its segments were dropped meanwhile, as older than the retention.
+ */
 export class LogRewritten extends Error {
   override readonly name = 'LogRewritten';
 }
@@ -67,7 +70,7 @@ export class LogWalk {
    * Steps over the next record; false at the end of the log.
    *
    * @throws LogDamaged when it cannot be read although it was safe once. The walk is over then.
-   * @throws LogRewritten when a writer has gone back behind this record meanwhile.
+   * @throws LogRewritten when this record was written elsewhere, or dropped, meanwhile.
    */
   next(): boolean {
     for (let look = 1; ; look++) {
@@ -139,7 +142,7 @@ export class LogWalk {
   }
 
   #enter(first: number): SegmentReader {
-    const segment = new SegmentReader(this.#files, join(this.#folder, segmentName(first)));
+    const segment = this.#opened(first);
     try {
       const header = segment.header();
       this.#shard ??= header.shard;
@@ -164,6 +167,15 @@ export class LogWalk {
     this.#end = segment.offset;
     this.bytes += segment.offset;
     return segment;
+  }
+
+  #opened(first: number): SegmentReader {
+    try {
+      return new SegmentReader(this.#files, join(this.#folder, segmentName(first)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      throw new LogRewritten(`${this.#folder}: the records from ${first} on were dropped while they were read`);
+    }
   }
 
   /** Looks for segments a writer has begun since: then the one before them is complete. */

@@ -7,7 +7,7 @@ import { encodeFrame, encodeHeader, type SegmentHeader, segmentName } from './lo
 /**
  * Adds one whole segment to a log that is only ever written in whole segments: after a power cut it is there in full or not
  * at all. `header` says what it continues: the sequence behind the last record of the log, and that record's CRC. The log
- * must have no other writer. Throws the error of the system; then nothing was added.
+ * must have no other writer. Throws as `writeFileDurably` does.
  */
 export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
   // Names and figures of tenants may be in there, as in the folders of the other logs.

@@ -36,7 +36,7 @@ const operationPaths: readonly (readonly [segment: string, operation: Operation,
   ['analytics', 'query_analytics', 'GET'],
 ];
 
-const marketplaceParameters = new Set(['sub_id', 'format', 'max_offers', 'sort'] as const);
+const marketplaceParameters = new Set(['sub_id', 'format', 'max_offers', 'sort', 'explain'] as const);
 const analyticsParameters = new Set([
   'referrer_tag',
   'sub_id_list',

@@ -2,6 +2,7 @@ import type { Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
 import { errorTable } from '../domain/error-table.ts';
 import { done, invalidRequest, type Outcome, type Refusal, refusedFor } from '../domain/outcome.ts';
+import type { Explanation } from '../offers/explain-offers.ts';
 import type { Sort } from '../offers/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
@@ -50,6 +51,8 @@ export interface MarketplaceView {
   readonly sort: Sort;
   readonly catalog_version: string;
   readonly disclosure: string;
+  /** Where it was asked for. */
+  readonly explain?: Explanation;
 }
 
 /** Parameters of GET /marketplace; `format` is `json` here. */
@@ -57,6 +60,8 @@ export interface MarketplaceQuery {
   readonly sub_id: string;
   readonly max_offers?: number;
   readonly sort?: Sort;
+  /** Whether to say why offers do not match; test keys only. */
+  readonly explain?: boolean;
 }
 
 interface AnalyticsFilters {
@@ -190,11 +195,18 @@ function sessionBody(body: unknown): unknown {
 
 /** Parameters as a query string would bring them; over HTTP they are text, so their types are judged only here. */
 function marketplaceRequest(query: unknown): Outcome<MarketplaceRequest> {
-  const { sub_id, max_offers, sort } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
+  const { sub_id, max_offers, sort, explain } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
   if (typeof sub_id !== 'string') return invalidRequest('sub_id');
   if (max_offers !== undefined && typeof max_offers !== 'number') return invalidRequest('max_offers');
   if (!isTextOrAbsent(sort)) return invalidRequest('sort');
-  return done({ sub_id, format: 'json', max_offers: max_offers === undefined ? undefined : String(max_offers), sort });
+  if (explain !== undefined && typeof explain !== 'boolean') return invalidRequest('explain');
+  return done({
+    sub_id,
+    format: 'json',
+    max_offers: max_offers === undefined ? undefined : String(max_offers),
+    sort,
+    explain: explain === undefined ? undefined : String(explain),
+  });
 }
 
 function analyticsRequest(query: unknown): Outcome<AnalyticsRequest> {

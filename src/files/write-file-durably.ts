@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 /**
  * Writes a whole file so that after a power cut it is there in full or not at all: temporary name, sync, rename, sync of the
  * folder. Content too large for memory comes in pieces. Throws the error of the system, or of what makes the pieces; then the
- * file is as it was.
+ * file is as it was, unless only the last sync failed.
  */
 export function writeFileDurably(
   path: string,

@@ -5,6 +5,7 @@ export interface MetricSources {
   readonly liveSessions: () => number;
   readonly requestsInFlight: () => number;
   readonly matchesWaiting: () => number;
+  readonly offersAtDailyCap: () => number;
   readonly ledgerAppended: () => number;
   readonly ledgerDurable: () => number;
   readonly analyticsFolded: () => number;
@@ -41,6 +42,11 @@ export class Metrics {
     );
     this.#gauge('marketplace_requests_in_flight', 'Requests received and not yet answered.', sources.requestsInFlight);
     this.#gauge('marketplace_matches_waiting', 'Rankings waiting or under way.', sources.matchesWaiting);
+    this.#gauge(
+      'marketplace_offers_at_daily_cap',
+      'Offers left out of answers until UTC midnight, of all catalogs in use.',
+      sources.offersAtDailyCap,
+    );
     this.#gauge('marketplace_ledger_appended_position', 'Records appended to the ledger.', sources.ledgerAppended);
     this.#gauge(
       'marketplace_ledger_durable_position',

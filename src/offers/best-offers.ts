@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 
-/** The best few offers by one key, the least first, in the order they were added where keys are equal. */
+/** The best few offers by one key, the least first; where keys are equal, the offer with the lower number first (D8). */
 export class BestOffers {
   readonly #keys = new Float64Array(bounds.offersMax);
   readonly #offers = new Uint16Array(bounds.offersMax);
@@ -10,21 +10,28 @@ export class BestOffers {
     this.#size = 0;
   }
 
+  /** No offer with a greater key is taken any more: the key of the last place, infinite while there is room. */
+  get limit(): number {
+    return this.#size < bounds.offersMax ? Number.POSITIVE_INFINITY : this.#keys[bounds.offersMax - 1]!;
+  }
+
+  /** Adds an offer that is not among them, in any order. */
   add(offer: number, key: number): void {
     const keys = this.#keys;
+    const offers = this.#offers;
     let at = this.#size;
     if (at === keys.length) {
       at--;
-      if (key >= keys[at]!) return;
+      if (key > keys[at]! || (key === keys[at]! && offer > offers[at]!)) return;
     } else {
       this.#size++;
     }
-    for (; at > 0 && key < keys[at - 1]!; at--) {
+    for (; at > 0 && (key < keys[at - 1]! || (key === keys[at - 1]! && offer < offers[at - 1]!)); at--) {
       keys[at] = keys[at - 1]!;
-      this.#offers[at] = this.#offers[at - 1]!;
+      offers[at] = offers[at - 1]!;
     }
     keys[at] = key;
-    this.#offers[at] = offer;
+    offers[at] = offer;
   }
 
   copyTo(orders: Uint16Array, from: number): void {

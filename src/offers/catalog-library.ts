@@ -62,6 +62,7 @@ export class CatalogLibrary {
   readonly #currentVersions = new Map<string, CompiledCatalog>();
   readonly #replaced = new Map<string, { readonly compiled: CompiledCatalog; readonly replacedMs: number }>();
   readonly #preparations: PrepareCatalog[] = [];
+  readonly #followers: ((compiled: CompiledCatalog) => void)[] = [];
   readonly #closing = new AbortController();
   #lastChange: Promise<unknown> = Promise.resolve();
 
@@ -123,6 +124,11 @@ export class CatalogLibrary {
   /** Has `prepare` called, and waited for, with each catalog before it comes into use. */
   beforeUse(prepare: PrepareCatalog): void {
     this.#preparations.push(prepare);
+  }
+
+  /** Has `follow` called with each catalog at the moment it comes into use. */
+  onUse(follow: (compiled: CompiledCatalog) => void): void {
+    this.#followers.push(follow);
   }
 
   /**
@@ -197,6 +203,7 @@ export class CatalogLibrary {
     this.#currentVersions.set(version, compiled);
     this.#replaced.delete(version);
     this.#replaced.set(old.version, { compiled: old, replacedMs });
+    for (const follow of this.#followers) follow(compiled);
     return { ok: true, version, changed: true };
   }
 

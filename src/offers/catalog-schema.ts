@@ -75,6 +75,7 @@ const offer = Type.Object(
     state_rules: Type.Optional(ownStateRules),
     payout_model: Type.Optional(Type.Enum(['cost_per_lead', 'cost_per_click'])),
     payout_usd: Type.Number({ minimum: 0, maximum: bounds.payoutUsdMax }),
+    daily_cap: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.dailyCapMax })),
     bands: byName(band),
   },
   strict,

@@ -96,6 +96,7 @@ export function catalogStats(catalog: CatalogFile, vertical: Vertical): CatalogS
         ({ lender, offer }) => rules(lender.state_rules) || rules(offer.state_rules),
       ).length,
       'prices by term': count(({ bands }) => Object.values(bands).some(({ terms }) => rules(terms))),
+      daily_cap: count(({ daily_cap }) => daily_cap !== undefined),
       prequalification: count(({ prequalification }) => prequalification),
     },
     never_shown: offers

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogParts } from './compile-catalog.ts';
-import type { OfferTexts } from './offer-fragments.ts';
+import type { CompiledOffer } from './offer-fragments.ts';
 
 /** What the thread is started with: where a catalog is, whom it is for, and where it is to be kept. */
 export interface CatalogJob {
@@ -29,7 +29,7 @@ export type CatalogThreadMessage =
   | Exclude<CompiledJob, { kind: 'compiled' }>
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'compiled'; readonly rest: Omit<CatalogParts, 'offers'> }
-  | { readonly kind: 'piece'; readonly offers: readonly OfferTexts[] }
+  | { readonly kind: 'piece'; readonly offers: readonly CompiledOffer[] }
   | { readonly kind: 'whole' };
 
 /**
@@ -41,7 +41,7 @@ export function compileInThread(job: CatalogJob, stop: AbortSignal): Promise<Com
   const worker = new Worker(new URL('../../workers/catalog.ts', import.meta.url), { workerData: job });
   return new Promise<CompiledJob>((resolve, reject) => {
     let rest: Omit<CatalogParts, 'offers'>;
-    const offers: OfferTexts[] = [];
+    const offers: CompiledOffer[] = [];
     worker.on('message', (message: CatalogThreadMessage) => {
       if (message.kind === 'failed') reject(new Error(message.reason));
       else if (message.kind === 'compiled') rest = message.rest;

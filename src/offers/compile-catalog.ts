@@ -3,7 +3,7 @@ import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './catalog-version.ts';
 import { compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
-import { OfferFragments, type OfferTexts, offerTexts } from './offer-fragments.ts';
+import { type CompiledOffer, compileOffer, OfferFragments } from './offer-fragments.ts';
 
 export interface CompileOptions {
   /** A test catalog books no revenue whatever its payouts say (contract section 5). */
@@ -21,7 +21,7 @@ export interface CatalogParts {
   /** The short advertiser disclosure, as the text of a JSON string. */
   readonly disclosureJson: string;
   /** In the order of their ids; a ranking names an offer by its place here. */
-  readonly offers: readonly OfferTexts[];
+  readonly offers: readonly CompiledOffer[];
   readonly tables: MatchTables;
 }
 
@@ -31,8 +31,10 @@ export class CompiledCatalog implements CatalogParts {
   readonly vertical: Vertical;
   readonly mode: Mode;
   readonly disclosureJson: string;
-  readonly offers: readonly OfferTexts[];
+  readonly offers: readonly CompiledOffer[];
   readonly tables: MatchTables;
+  /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (D8). */
+  readonly dailyCaps: ReadonlyMap<string, number>;
   readonly #writeFragments: () => OfferFragments;
   #fragments: OfferFragments | null = null;
   readonly #indexes: ReadonlyMap<string, number>;
@@ -44,6 +46,7 @@ export class CompiledCatalog implements CatalogParts {
     this.disclosureJson = disclosureJson;
     this.offers = offers;
     this.tables = tables;
+    this.dailyCaps = new Map(offers.flatMap(({ id, dailyCap }) => (dailyCap === null ? [] : [[id, dailyCap]])));
     this.#writeFragments = () => new OfferFragments(offers, tables, options.cdnUrl());
     this.#indexes = new Map(offers.map(({ id }, index) => [id, index]));
   }
@@ -80,7 +83,7 @@ export function compileParts(catalog: CatalogFile, vertical: Vertical, mode: Mod
   return {
     version: catalogVersion(catalog, mode),
     disclosureJson: JSON.stringify(catalog.disclosure),
-    offers: numberedOffers(catalog).map(({ lender, offer }) => offerTexts(lender, offer)),
+    offers: numberedOffers(catalog).map(({ lender, offer }) => compileOffer(lender, offer)),
     tables: compileMatchTables(catalog, vertical),
   };
 }

@@ -20,6 +20,8 @@ export interface GenerateOptions {
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateOptions): CatalogFile {
   const random = seededRandom(seed);
+  // Caps are drawn by themselves: they change neither price nor criteria, so the rest does not depend on them either.
+  const capRandom = seededRandom(~seed);
   const count = Math.min(offers, lenders ?? Math.ceil(offers / 2));
   const names = new Set<string>();
   return {
@@ -32,7 +34,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateOpt
     lenders: Array.from({ length: count }, (_, at) => {
       // Whole numbers that come to exactly `offers`, spread evenly.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
-      return drawLender(random, vertical, share, names);
+      return withDailyCaps(capRandom, drawLender(random, vertical, share, names));
     }),
   };
 }
@@ -50,6 +52,13 @@ function drawLender(random: Random, vertical: Vertical, offers: number, names: S
       drawOffer(random, vertical, kind, `${slug}-${at + 1}`, slug, states),
     ),
   };
+}
+
+function withDailyCaps(random: Random, lender: CatalogLender): CatalogLender {
+  const offers = lender.offers.map((offer) =>
+    chance(random, 0.1) ? { ...offer, daily_cap: wholeNumber(random, 1, 40) * 25 } : offer,
+  );
+  return { ...lender, offers };
 }
 
 function drawOffer(

@@ -12,11 +12,11 @@ export class InThreadMatcher implements Matcher {
     this.#catalogs = catalogs;
   }
 
-  async match({ catalogVersion, borrower, today }: MatchRequest): Promise<Ranking | null> {
+  async match({ catalogVersion, borrower, today, closed = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closed) return null;
     const compiled = this.#catalogs.byVersion(catalogVersion);
     if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
-    const { total, orders } = rankOffers(compiled.tables, borrower, today);
+    const { total, orders } = rankOffers(compiled.tables, borrower, today, closed);
     return { catalogVersion, total, orders };
   }
 

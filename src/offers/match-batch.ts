@@ -5,12 +5,20 @@ import { sorts } from './matcher.ts';
 /**
  * What crosses between the front end and a matching worker: many requests in one message, and their answers in one.
  *
- *     batch   [[version, today, field, field, ...], ...]
+ *     batch   [[[version, today, field, field, ...], ...], [closed offers as bytes, ...], [place among those, or -1, ...]]
  *     answers [rankings as bytes, [[place in the batch, message], ...]]
  *
- * The bytes are 16-bit numbers in the machine's order: for each request its total and then its orders, or `failed` alone.
+ * The bytes of the answers are 16-bit numbers in the machine's order: for each request its total and then its orders, or
+ * `failed` alone. Closed offers are sent once for all requests of a batch that leave out the same; while none are closed,
+ * both lists are empty.
  */
 export type BatchRequest = readonly [catalogVersion: string, today: number, ...borrower: number[]];
+
+/** Requests, and for each of them the offers to leave out, or null; none at all when nothing is left out anywhere. */
+export interface Batch {
+  readonly requests: readonly BatchRequest[];
+  readonly closed: readonly (Int32Array | null)[];
+}
 
 /** One answer: a ranking without its version, or why there is none. */
 export type BatchAnswer = { readonly total: number; readonly orders: Uint16Array } | { readonly failure: string };
@@ -30,12 +38,18 @@ const decoder = new Decoder({
   maxExtLength: 0,
 });
 
-export function encodeBatch(requests: readonly BatchRequest[]): Uint8Array {
-  return encoder.encode(requests);
+export function encodeBatch({ requests, closed }: Batch): Uint8Array {
+  const sets = [...new Set(closed)].filter((set) => set !== null);
+  const places = closed.map((set) => (set === null ? -1 : sets.indexOf(set)));
+  const bytes = sets.map((set) => new Uint8Array(set.buffer, set.byteOffset, set.byteLength));
+  return encoder.encode([requests, bytes, places]);
 }
 
-export function decodeBatch(bytes: Uint8Array): BatchRequest[] {
-  return decoder.decode(bytes) as BatchRequest[];
+export function decodeBatch(message: Uint8Array): Batch {
+  const [requests, bytes, places] = decoder.decode(message) as [BatchRequest[], Uint8Array[], number[]];
+  // Copied, since 32-bit numbers must start at a fourth address.
+  const sets = bytes.map((set) => new Int32Array(set.slice().buffer));
+  return { requests, closed: places.map((place) => sets[place] ?? null) };
 }
 
 export function encodeAnswers(answers: readonly BatchAnswer[]): Uint8Array {

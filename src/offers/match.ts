@@ -2,86 +2,239 @@ import { bounds } from '../bounds.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import { isOfContractAge } from './age-of-contract.ts';
 import { BestOffers } from './best-offers.ts';
+import { chooseEligible } from './eligible-offers.ts';
+import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Ranking } from './matcher.ts';
+import { countOf, hasOffer, leaveOut, lowestBit, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
 import { recommendedScore, type Score } from './recommended-score.ts';
+import { amountKey, amountOfKey, aprKey, revenueKey } from './sort-keys.ts';
 
 export type RankOffers = (
   tables: MatchTables,
   borrower: Readonly<PocketVector>,
   today: number,
+  /** Offers that are left out, a bit each (`ClosedOffers`); null: none. */
+  closed?: Int32Array | null,
 ) => Omit<Ranking, 'catalogVersion'>;
 
+/** What one thread keeps of a catalog to rank by it. */
+interface Workplace {
+  readonly index: MatchIndex;
+  /** What the borrower at hand may have. */
+  readonly eligible: OfferBits;
+  /** What of it is quoted as usual, so that its place in the orders made beforehand is right. */
+  readonly usual: OfferBits;
+}
+
 /**
- * Decides which offers a borrower may have and puts the best 20 into each of the four orders (D8).
+ * Decides which offers a borrower may have and puts the best 20 into each of the four orders (D8). What a borrower may have,
+ * and at what price, is for `priceOffer` to say; `MatchIndex` saves asking it about every offer
+ * (docs/decisions/indexed-matching.md):
  *
- * Fields with few values are settled for 32 offers at a time; what is left is judged offer by offer. Each order keeps its
- * best in a short sorted list by one number, less being better. Offers arrive in the order of their ids and only a strictly
- * better one moves ahead, which breaks every tie by id.
+ * 1. `chooseEligible` applies all criteria and the state's rules, to 32 offers at a time;
+ * 2. debts, the one rule that needs arithmetic for each offer, strike out some more, and what is left is the exact total. An
+ *    offer that is quoted another term than usual is priced here, by itself;
+ * 3. for all others the orders made beforehand are walked until nothing further on can be among the best 20.
+ *
+ * With `ordered`, the score is trusted to be a whole number below 2^31 that depends on its arguments alone, is never lower for
+ * a higher `price.amountMax` or a lower `applicant.amount`, and never higher for a term no offer has than for none: then
+ * `recommended` is walked, too. Any other score is worked out for every offer.
  */
-export function createRanker(score: Score): RankOffers {
+export function createRanker(score: Score, { ordered = false } = {}): RankOffers {
+  const workplaces = new WeakMap<MatchTables, Workplace>();
   const applicant = newApplicant();
   const price = newOfferPrice();
-  const best = [new BestOffers(), new BestOffers(), new BestOffers(), new BestOffers()] as const;
-  const [recommended, lowestApr, highestAmount, revenue] = best;
-  let eligible = new Int32Array(0);
+  const recommended = new BestOffers();
+  const lowestApr = new BestOffers();
+  const highestAmount = new BestOffers();
+  const revenue = new BestOffers();
+  // In the order of `sorts`.
+  const best = [recommended, lowestApr, highestAmount, revenue];
 
-  return (tables, borrower, today) => {
+  return (tables, borrower, today, closed = null) => {
     if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
-    const words = (tables.offerCount + 31) >>> 5;
-    if (eligible.length < words) eligible = new Int32Array(words);
-    choose(tables, borrower, eligible, words);
+    const workplace = workplaceFor(tables);
+    const { index, eligible } = workplace;
     for (const list of best) list.clear();
 
-    let total = 0;
-    for (let word = 0; word < words; word++) {
-      for (let bits = eligible[word]!; bits !== 0; bits &= bits - 1) {
-        const offer = (word << 5) + 31 - Math.clz32(bits & -bits);
-        if (!withinRanges(tables, offer, borrower, today)) continue;
-        if (!priceOffer(tables, offer, applicant, price)) continue;
-        total++;
-        const row = offer * tables.bandCount + applicant.creditBand;
-        const aprKey = tables.aprMin[price.slot]! * 4_096 + tables.aprMax[price.slot]!;
-        recommended.add(offer, -score(tables, offer, applicant, price));
-        lowestApr.add(offer, aprKey);
-        highestAmount.add(offer, aprKey - price.amountMax * 2 ** 24);
-        revenue.add(offer, -tables.expectedRevenueMicros[row]!);
-      }
+    const count = chooseEligible(tables, index, borrower, applicant, today, closed, eligible);
+    if (isFew(count, tables.offerCount)) {
+      priceAll(tables, eligible, eligible);
+    } else {
+      const ofBand = index.band(applicant.creditBand);
+      const ofTerm = index.term(applicant.creditBand, applicant.term);
+      markUsual(tables, workplace, borrower);
+      walkAmounts(tables, workplace, ofBand, ofTerm);
+      settleDebts(tables, workplace, ofBand, ofTerm);
+      walkAprs(tables, workplace, ofTerm);
+      walkScores(tables, workplace, ofTerm);
+      walkRevenue(tables, workplace, ofBand);
     }
 
+    const total = countOf(eligible);
     const kept = Math.min(total, bounds.offersMax);
     const orders = new Uint16Array(kept * best.length);
-    for (const [at, list] of best.entries()) list.copyTo(orders, at * kept);
+    for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * kept);
     return { total, orders };
   };
+
+  function workplaceFor(tables: MatchTables): Workplace {
+    let workplace = workplaces.get(tables);
+    if (workplace === undefined) {
+      workplace = {
+        index: new MatchIndex(tables, ordered ? score : null),
+        eligible: noOffers(tables.offerCount),
+        usual: noOffers(tables.offerCount),
+      };
+      workplaces.set(tables, workplace);
+    }
+    return workplace;
+  }
+
+  /** Places offers in all orders by their own prices, and strikes out of `eligible` those that have none. */
+  function priceAll(tables: MatchTables, offers: OfferBits, eligible: OfferBits): void {
+    const { bandCount } = tables;
+    for (let word = 0; word < offers.length; word++) {
+      for (let bits = offers[word]!; bits !== 0; bits &= bits - 1) {
+        const offer = (word << 5) + lowestBit(bits);
+        if (!priceAlone(tables, offer, eligible)) continue;
+        revenue.add(offer, revenueKey(tables, offer * bandCount + applicant.creditBand));
+      }
+    }
+  }
+
+  /** As `priceAll`, for one offer and all orders but `svc_revenue`, which no price decides. */
+  function priceAlone(tables: MatchTables, offer: number, eligible: OfferBits): boolean {
+    if (!priceOffer(tables, offer, applicant, price)) {
+      removeOffer(eligible, offer);
+      return false;
+    }
+    recommended.add(offer, -score(tables, offer, applicant, price));
+    lowestApr.add(offer, aprKey(tables, price.slot));
+    highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
+    return true;
+  }
+
+  function markUsual(tables: MatchTables, workplace: Workplace, borrower: Readonly<PocketVector>): void {
+    const { index, eligible, usual } = workplace;
+    usual.set(eligible);
+    const unusual = index.state(borrower[tables.roles.state]!, applicant).unusual[applicant.term + 1];
+    if (unusual !== undefined) leaveOut(usual, unusual);
+  }
+
+  /**
+   * Strikes out what the borrower's debts leave no room for. Offers limited by them find their places in `highest_amount`
+   * here, since how much this borrower can get of one is nobody else's figure.
+   */
+  function settleDebts(tables: MatchTables, workplace: Workplace, ofBand: BandIndex, ofTerm: TermIndex): void {
+    const { amount, monthlyIncome, monthlyDebt } = applicant;
+    const { index, eligible, usual } = workplace;
+    const { limited } = index;
+    const { debtToIncomeMax } = tables;
+    const { leastFactor, amountMax } = ofBand;
+    const { usualFactor } = ofTerm;
+    const known = monthlyIncome >= 0 && monthlyDebt >= 0;
+    // Of an offer that goes up to less, no place among the best is to be had.
+    let amountNeeded = amountOfKey(highestAmount.limit);
+    for (let word = 0; word < eligible.length; word++) {
+      for (let bits = eligible[word]! & ~usual[word]!; bits !== 0; bits &= bits - 1) {
+        priceAlone(tables, (word << 5) + lowestBit(bits), eligible);
+      }
+      let bits = usual[word]! & limited[word]!;
+      if (!known) {
+        eligible[word]! &= ~bits;
+        usual[word]! &= ~bits;
+        continue;
+      }
+      for (; bits !== 0; bits &= bits - 1) {
+        const offer = (word << 5) + lowestBit(bits);
+        const room = debtToIncomeMax[offer]! * monthlyIncome - monthlyDebt;
+        if (amount * usualFactor[offer]! > room) {
+          removeOffer(usual, offer);
+          if (amount * leastFactor[offer]! > room) removeOffer(eligible, offer);
+          else priceAlone(tables, offer, eligible);
+        } else if (amountMax[offer]! >= amountNeeded) {
+          // Not less than `priceOffer` may find, whatever its division rounds to.
+          const payable = amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * leastFactor[offer]!;
+          if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
+          highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
+          amountNeeded = amountOfKey(highestAmount.limit);
+        }
+      }
+    }
+  }
+
+  /** Unlimited offers alone: `byAmount` has no others. */
+  function walkAmounts(tables: MatchTables, { usual }: Workplace, { amountMax }: BandIndex, ofTerm: TermIndex): void {
+    const { byAmount, usualSlot } = ofTerm;
+    for (let at = 0, found = 0; at < byAmount.length && found < bounds.offersMax; at++) {
+      const offer = byAmount[at]!;
+      if (!hasOffer(usual, offer)) continue;
+      highestAmount.add(offer, amountKey(tables, usualSlot[offer]!, amountMax[offer]!));
+      found++;
+    }
+  }
+
+  function walkAprs(tables: MatchTables, { usual }: Workplace, { byApr, usualSlot }: TermIndex): void {
+    for (let at = 0, found = 0; at < byApr.length && found < bounds.offersMax; at++) {
+      const offer = byApr[at]!;
+      if (!hasOffer(usual, offer)) continue;
+      lowestApr.add(offer, aprKey(tables, usualSlot[offer]!));
+      found++;
+    }
+  }
+
+  /** The scores beside the order are those of the luckiest borrower, so the walk ends where even they are too low. */
+  function walkScores(tables: MatchTables, { usual }: Workplace, { byScore, bestScores }: TermIndex): void {
+    if (!ordered) {
+      for (let word = 0; word < usual.length; word++) {
+        for (let bits = usual[word]!; bits !== 0; bits &= bits - 1) weigh(tables, (word << 5) + lowestBit(bits));
+      }
+      return;
+    }
+    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.limit; at++) {
+      const offer = byScore[at]!;
+      if (hasOffer(usual, offer)) weigh(tables, offer);
+    }
+  }
+
+  function weigh(tables: MatchTables, offer: number): void {
+    if (!priceOffer(tables, offer, applicant, price)) return;
+    recommended.add(offer, -score(tables, offer, applicant, price));
+  }
+
+  function walkRevenue(tables: MatchTables, { eligible }: Workplace, { byRevenue }: BandIndex): void {
+    for (let at = 0, found = 0; at < byRevenue.length && found < bounds.offersMax; at++) {
+      const offer = byRevenue[at]!;
+      if (!hasOffer(eligible, offer)) continue;
+      revenue.add(offer, revenueKey(tables, offer * tables.bandCount + applicant.creditBand));
+      found++;
+    }
+  }
 }
 
 /** The ranking of the service: `recommended` by the documented weights. */
-export const rankOffers = createRanker(recommendedScore);
+export const rankOffers = createRanker(recommendedScore, { ordered: true });
 
-const nothing: ReturnType<RankOffers> = { total: 0, orders: new Uint16Array(0) };
-
-/** Leaves in `eligible` the offers that every field with few values allows. */
-function choose(tables: MatchTables, borrower: Readonly<PocketVector>, eligible: Int32Array, words: number): void {
-  eligible.fill(-1, 0, words);
-  // The last word has no offers beyond the count.
-  if ((tables.offerCount & 31) !== 0) eligible[words - 1] = (1 << (tables.offerCount & 31)) - 1;
-  for (const { field, allowed } of tables.choiceFilters) {
-    const offers = allowed.get(borrower[field]!)!;
-    for (let word = 0; word < words; word++) eligible[word]! &= offers[word]!;
+/** Makes beforehand what `rankOffers` needs for every credit band, so that the first borrower to come waits for little of it. */
+export function prepareRanking(tables: MatchTables): void {
+  const borrower = new Array<number>(bounds.fieldNamesMax).fill(absent);
+  borrower[tables.roles.amount] = 1;
+  borrower[tables.roles.state] = 0;
+  for (let band = 0; band < tables.bandCount; band++) {
+    borrower[tables.roles.creditBand] = band;
+    rankOffers(tables, borrower, 0);
   }
 }
 
-function withinRanges(tables: MatchTables, offer: number, borrower: Readonly<PocketVector>, today: number): boolean {
-  for (const { field, min, max } of tables.rangeFilters) {
-    const value = borrower[field]!;
-    if (value < min[offer]! || value > max[offer]!) return false;
-  }
-  for (const { field, minYears } of tables.ageFilters) {
-    const years = minYears[offer]!;
-    // Completed years, by the rule of domain/calendar.ts, without a division.
-    if (years !== 0 && (borrower[field] === absent || today - borrower[field]! < years * 10_000)) return false;
-  }
-  return true;
+const nothing: ReturnType<RankOffers> = { total: 0, orders: new Uint16Array(0) };
+
+/**
+ * Whether to price these offers one by one: with as few as that it takes longer to come across the best of them in the orders
+ * of all `offerCount`, where one in `offerCount / count` is among them.
+ */
+function isFew(count: number, offerCount: number): boolean {
+  return count <= bounds.offersMax || count ** 2 <= offerCount;
 }

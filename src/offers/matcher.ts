@@ -19,6 +19,8 @@ export interface MatchRequest {
   readonly borrower: Readonly<PocketVector>;
   /** Compact date (YYYYMMDD, UTC) that ages are reckoned on. */
   readonly today: number;
+  /** Offers of that catalog to leave out; null: none. */
+  readonly closed?: Int32Array | null;
 }
 
 /** The orders an answer may be sorted in (contract 4.3), in the order a ranking holds them. */

@@ -3,19 +3,21 @@ import type { CatalogLender, CatalogOffer } from './catalog-schema.ts';
 import type { MatchTables } from './match-tables.ts';
 
 /** What is known of an offer without a borrower and without our own addresses: for clicks, for records, and for answers. */
-export interface OfferTexts {
+export interface CompiledOffer {
   readonly id: string;
   readonly lenderName: string;
   readonly logo: string;
   /** The parts of its landing URL around the places of the click id. */
   readonly landingUrlParts: readonly string[];
+  /** Booked clicks in a UTC day (D8), or null where they are not limited. */
+  readonly dailyCap: number | null;
   /** In an answer: from behind the amounts to the opening quote of the click URL. */
   readonly middle: string;
   /** In the click URL: from behind the sub_id to the sealed value. */
   readonly clickParameters: string;
 }
 
-export function offerTexts(lender: CatalogLender, offer: CatalogOffer): OfferTexts {
+export function compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer {
   const { id, stars, features, prequalification } = offer;
   const members = JSON.stringify({ svc_star_rating: stars, features, prequalification });
   return {
@@ -23,6 +25,7 @@ export function offerTexts(lender: CatalogLender, offer: CatalogOffer): OfferTex
     lenderName: lender.name,
     logo: lender.logo,
     landingUrlParts: offer.landing_url.split('{click_id}'),
+    dailyCap: offer.daily_cap ?? null,
     middle: flatText(`},${members.slice(1, -1)},"click_url":"`),
     clickParameters: flatText(`&offer=${id}&v=`),
   };
@@ -34,13 +37,13 @@ export function offerTexts(lender: CatalogLender, offer: CatalogOffer): OfferTex
  * costs is the number of strings it is put together from, not their length. All are flat.
  */
 export class OfferFragments {
-  readonly #offers: readonly OfferTexts[];
+  readonly #offers: readonly CompiledOffer[];
   readonly #tables: MatchTables;
   readonly #cdnUrl: string;
   readonly #beginnings: (string | undefined)[];
   readonly #termLists = new Map<number, string>();
 
-  constructor(offers: readonly OfferTexts[], tables: MatchTables, cdnUrl: string) {
+  constructor(offers: readonly CompiledOffer[], tables: MatchTables, cdnUrl: string) {
     this.#offers = offers;
     this.#tables = tables;
     this.#cdnUrl = cdnUrl;

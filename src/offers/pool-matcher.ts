@@ -3,7 +3,7 @@ import { Piscina } from 'piscina';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
-import { type BatchAnswer, type BatchRequest, decodeAnswers, encodeBatch } from './match-batch.ts';
+import { type Batch, type BatchAnswer, type BatchRequest, decodeAnswers, encodeBatch } from './match-batch.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
@@ -31,6 +31,7 @@ export interface PreparedTables {
 
 interface Waiting {
   readonly request: BatchRequest;
+  readonly closed: Int32Array | null;
   readonly resolve: (ranking: Ranking | null) => void;
   readonly reject: (fault: Error) => void;
   retried: boolean;
@@ -94,10 +95,10 @@ export class PoolMatcher implements Matcher {
     return this.#lanes.flatMap(({ pool }) => pool.threads);
   }
 
-  match({ catalogVersion, borrower, today }: MatchRequest): Promise<Ranking | null> {
+  match({ catalogVersion, borrower, today, closed = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closing !== null || this.#queue.length >= bounds.matchQueueMax) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
-      this.#queue.push({ request: [catalogVersion, today, ...borrower], resolve, reject, retried: false });
+      this.#queue.push({ request: [catalogVersion, today, ...borrower], closed, resolve, reject, retried: false });
       // Not at once: the other requests of this turn of the event loop can share the message.
       this.#dispatch ??= setImmediate(() => this.#dispatchQueue());
     });
@@ -133,7 +134,7 @@ export class PoolMatcher implements Matcher {
   #send(lane: Lane, batch: readonly Waiting[]): void {
     lane.batch = batch;
     lane.pool
-      .run(encodeBatch(batch.map(({ request }) => request)))
+      .run(encodeBatch(batchOf(batch)))
       .then(decodeAnswers)
       .then(
         (answers) => this.#answer(lane, batch, answers),
@@ -170,4 +171,12 @@ export class PoolMatcher implements Matcher {
     this.#queue.unshift(...again);
     this.#dispatchQueue();
   }
+}
+
+function batchOf(waiting: readonly Waiting[]): Batch {
+  const anyClosed = waiting.some(({ closed }) => closed !== null);
+  return {
+    requests: waiting.map(({ request }) => request),
+    closed: anyClosed ? waiting.map(({ closed }) => closed) : [],
+  };
 }

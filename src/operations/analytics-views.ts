@@ -88,14 +88,14 @@ export interface Coverage extends Window {
   readonly keptFromDay: number;
 }
 
-export function summaryView(referrerTag: string | null, covered: Coverage, figures: SummaryFigures): SummaryView {
+export function summaryView(referrerTag: string | null, window: Window, figures: SummaryFigures): SummaryView {
   const { matured } = figures;
   return {
     referrer_tag: referrerTag,
     ...figuresView(figures),
     top_lenders: figures.topLenders.map(lenderView),
     granularity: 'summary',
-    ...coverageView(covered),
+    ...coverageView({ ...window, keptFromDay: figures.keptFromDay }),
     ids_outside_dates: figures.subsOutsideDates,
     sessions_matured: matured.sessions,
     rev_per_session_matured:

@@ -1,6 +1,7 @@
 import { AnalyticsUnavailable } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { ClickIds } from '../clicks/click-id.ts';
+import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { BatchHistory } from '../confirmations/batch-history.ts';
 import type { BatchQueue } from '../confirmations/batch-queue.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
@@ -20,6 +21,7 @@ export interface ConfirmRevenuePorts {
   readonly clickIds: ClickIds;
   readonly catalogs: Pick<CatalogLibrary, 'lenderOf'>;
   readonly ledger: EventLog;
+  readonly caps: Pick<DailyCaps, 'see'>;
   readonly history: ConfirmationHistory;
   readonly queue: BatchQueue;
 }
@@ -96,10 +98,12 @@ async function settle(
     }
     known.accept(row, lenderName);
     const { appendedPosition } = ledger;
-    appended.push(ledger.append(recordOf(row, lenderName, nowMs)));
+    const record = recordOf(row, lenderName, nowMs);
+    appended.push(ledger.append(record));
     results.push({ outcome: 'accepted' });
     // What the log does not take must not be built upon: a reversal is nothing without its funding.
     if (ledger.appendedPosition === appendedPosition) break;
+    ports.caps.see(record);
   }
   const unknown = { outcome: 'unknown' } as const;
   while (results.length < rows.length) results.push(unknown);

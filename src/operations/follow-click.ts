@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { ClickBudget } from '../clicks/click-budget.ts';
 import type { ClickIds } from '../clicks/click-id.ts';
+import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { OfferValueBasis, OfferValueSeal } from '../clicks/offer-value-seal.ts';
 import type { Patience } from '../clicks/patience.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -18,6 +19,7 @@ export interface FollowClickPorts {
   readonly seal: OfferValueSeal;
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogLibrary;
+  readonly caps: DailyCaps;
   readonly ledger: EventLog;
   readonly devices: DeviceClassifier;
   readonly budget: ClickBudget;
@@ -48,6 +50,9 @@ export type ClickOutcome =
  * GET /c (D10): where the click goes, after its record is durable. The address comes from the catalog version the offer was
  * shown from, never from the query. The borrower is never held up by us: when the log cannot take the record, or not in
  * time, the click redirects all the same, and its click_id can restore it.
+ *
+ * At its daily cap an offer's clicks are worth nothing (D8). The place a click takes is its own once the log has taken its
+ * record: from the verdict to there nothing else runs.
  */
 export async function followClick(ports: FollowClickPorts, request: ClickRequest): Promise<ClickOutcome> {
   const genuine = readLink(ports, request);
@@ -59,19 +64,20 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
 
   const { createdMs, mode } = decodeSubId(subBytes);
   const clickedMs = ports.clock.wallMs();
-  const valueMicros = mode === 'test' ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
-  const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros });
-  const location =
-    mode === 'test' ? `${ports.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
-
   const countable =
     !request.looksOnly &&
     clickedMs <= createdMs + bounds.clickAttributedMs &&
     !ports.devices.isBot(request.userAgent) &&
     ports.budget.spend(request.sub, request.offer);
+  const { atCap, withinDailyCap } = ports.caps.judge(subBytes, request.offer, clickedMs);
+  const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
+  const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros });
+  const location =
+    mode === 'test' ? `${ports.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
+
   if (countable) {
     const { lenderName } = catalog.offers[offerIndex]!;
-    const durable = await record(ports, [
+    const click = [
       recordKind.offerClicked,
       clickedMs,
       subBytes,
@@ -79,7 +85,8 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
       request.offer,
       lenderName,
       valueMicros,
-    ]);
+    ] as const;
+    const durable = await record(ports, withinDailyCap === undefined ? click : [...click, withinDailyCap]);
     if (!durable) ports.onUnrecorded();
   }
   return { kind: 'redirect', location, clickId };
@@ -106,14 +113,17 @@ function readLink(
 
 /** Whether the click became durable in time. If not, it stays queued as long as the log can hold it. */
 async function record(ports: FollowClickPorts, click: OfferClicked): Promise<boolean> {
-  const { ledger, patience } = ports;
+  const { ledger, patience, caps } = ports;
+  const { appendedPosition } = ledger;
   if (!ledger.healthy) {
     // Such a log refuses what somebody waits for, but takes what nobody does, and writes it once it works again.
-    ledger.note(click);
+    if (ledger.note(click)) caps.see(click);
     return false;
   }
   try {
-    return (await patience.wait(ledger.append(click))) !== 'late';
+    const durable = ledger.append(click);
+    if (ledger.appendedPosition > appendedPosition) caps.see(click);
+    return (await patience.wait(durable)) !== 'late';
   } catch (fault) {
     if (fault instanceof LogUnavailable) return false;
     throw fault;

@@ -1,12 +1,16 @@
 import { bounds } from '../bounds.ts';
+import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
+import type { BatchQueue } from '../confirmations/batch-queue.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { recordKind } from '../events/ledger-record.ts';
+import { type OffersViewed, recordKind } from '../events/ledger-record.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import type { ClosedOffers } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
+import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
 import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
 import { renderOffers } from '../offers/offer-json.ts';
 import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
@@ -19,7 +23,10 @@ export interface GetMarketplacePorts extends FindSessionPorts {
   readonly catalogs: CatalogLibrary;
   readonly matcher: Matcher;
   readonly seal: OfferValueSeal;
+  readonly caps: DailyCaps;
   readonly ledger: EventLog;
+  /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
+  readonly explanations: BatchQueue;
   /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
   readonly clickUrlHead: string;
   /** A view went out that the log could not take, so clicks on it will not count: an alert. */
@@ -32,6 +39,8 @@ export interface MarketplaceRequest {
   readonly format?: string | undefined;
   readonly max_offers?: string | undefined;
   readonly sort?: string | undefined;
+  /** `true` or `false`; only a test key may ask for `true`. */
+  readonly explain?: string | undefined;
 }
 
 /**
@@ -56,6 +65,8 @@ export function getMarketplace(
   const sort = (request.sort ?? 'recommended') as Sort;
   const order = sorts.indexOf(sort);
   if (order < 0) return invalidRequest('sort');
+  const explain = request.explain === 'true';
+  if (explain ? tenant.mode === 'live' : !isFalseOrAbsent(request.explain)) return invalidRequest('explain');
 
   const found = findSession(ports, tenant, subId);
   if (!found.ok) return found;
@@ -63,16 +74,29 @@ export function getMarketplace(
   const readiness = readinessOf(tenant.vertical, session.fields);
   if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
 
+  const nowMs = ports.clock.wallMs();
   const catalog = ports.catalogs.current(tenant.vertical.number, tenant.mode);
-  const today = compactDate(dayOf(ports.clock.wallMs()));
-  const asked: Asked = { subId, borrower: session.fields, readiness, catalog, sort, order, maxOffers, counts };
+  const today = compactDate(dayOf(nowMs));
+  const closed = ports.caps.closedOffers(catalog, nowMs);
+  const asked: Asked = { subId, borrower: session.fields, readiness, sort, order, maxOffers, explain, counts };
   const { ranked } = session;
-  if (ranked !== null && ranked.ranking.catalogVersion === catalog.version && ranked.today === today) {
-    return answer(ports, asked, ranked);
+  if (
+    !explain &&
+    ranked !== null &&
+    ranked.ranking.catalogVersion === catalog.version &&
+    ranked.today === today &&
+    ranked.closed === closed
+  ) {
+    return answer(ports, asked, catalog, ranked, null);
   }
-  return rank(ports, session, subId, catalog, today).then((made) =>
-    made === null ? unavailable(bounds.retryAfterSeconds) : answer(ports, asked, made),
-  );
+  return answerAnew(ports, asked, session, { catalog, today, closed });
+}
+
+/** All that a ranking depends on besides the borrower. */
+interface Offered {
+  readonly catalog: CompiledCatalog;
+  readonly today: number;
+  readonly closed: ClosedOffers;
 }
 
 /** A request that may be answered, with the borrower as it was when the request came. */
@@ -80,16 +104,22 @@ interface Asked {
   readonly subId: string;
   readonly borrower: Readonly<PocketVector>;
   readonly readiness: Readiness;
-  readonly catalog: CompiledCatalog;
   readonly sort: Sort;
   /** Place of the sort among `sorts`. */
   readonly order: number;
   readonly maxOffers: number;
+  readonly explain: boolean;
   readonly counts: boolean;
 }
 
-function answer(ports: GetMarketplacePorts, asked: Asked, { ranking, sealedValue }: Ranked): Outcome<string> {
-  const { subId, catalog } = asked;
+function answer(
+  ports: GetMarketplacePorts,
+  asked: Asked,
+  catalog: CompiledCatalog,
+  { ranking, sealedValue }: Ranked,
+  explanation: Explanation | null,
+): Outcome<string> {
+  const { subId } = asked;
   const nowMs = ports.clock.wallMs();
   const ranks = Math.min(ranking.total, bounds.offersMax);
   const from = asked.order * ranks;
@@ -108,27 +138,44 @@ function answer(ports: GetMarketplacePorts, asked: Asked, { ranking, sealedValue
   return done(
     `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
       `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${asked.sort}"` +
-      `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}}`,
+      `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}` +
+      `${explanation === null ? '' : `,"explain":${JSON.stringify(explanation)}`}}`,
   );
 }
 
-/** Ranks and keeps the ranking, unless the fields changed meanwhile: then it answers this request alone. */
-async function rank(
+/**
+ * Ranks, keeps the ranking unless the fields changed meanwhile, and answers. Where an offer reached its daily cap during the
+ * matching, it starts again: so no answer shows an offer that is closed when the answer is made.
+ */
+async function answerAnew(
   ports: GetMarketplacePorts,
+  asked: Asked,
   session: Session,
-  subId: string,
-  catalog: CompiledCatalog,
-  today: number,
-): Promise<Ranked | null> {
-  const borrower = session.fields;
-  const { vertical } = session.tenant;
-  const ranking = await ports.matcher.match({ catalogVersion: catalog.version, borrower, today });
-  if (ranking === null) return null;
+  { catalog, today, closed }: Offered,
+): Promise<Outcome<string>> {
+  const { subId, borrower } = asked;
+  const { vertical, mode } = session.tenant;
+  const { version: catalogVersion } = catalog;
+  // Before the ranking, so that what is shown is as fresh as in any other answer, and no view is noted without its reasons.
+  const explanation = asked.explain
+    ? await ports.explanations.run(() => explainOffers(catalog.tables, vertical, borrower, today, closed.bits))
+    : null;
+  if (asked.explain && explanation === null) return unavailable(bounds.retryAfterSeconds);
+  const ranking = await ports.matcher.match({ catalogVersion, borrower, today, closed: closed.bits });
+  if (ranking === null) return unavailable(bounds.retryAfterSeconds);
+
+  const nowMs = ports.clock.wallMs();
+  const current = ports.catalogs.current(vertical.number, mode);
+  const closedNow = ports.caps.closedOffers(current, nowMs);
+  if (closedNow !== closed) {
+    const offered = { catalog: current, today: compactDate(dayOf(nowMs)), closed: closedNow };
+    return answerAnew(ports, asked, session, offered);
+  }
   const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
-  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), { catalogVersion: catalog.version, creditBand });
-  const ranked = { ranking, today, creditBand, sealedValue };
+  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), { catalogVersion, creditBand });
+  const ranked = { ranking, today, closed, creditBand, sealedValue };
   if (session.fields === borrower) session.ranked = ranked;
-  return ranked;
+  return answer(ports, asked, catalog, ranked, explanation);
 }
 
 /** Records what this answer shows (D8); nobody waits for that. */
@@ -144,13 +191,18 @@ function noteView(
   const offerIds: string[] = [];
   for (let i = from; i < from + shown; i++) offerIds.push(catalog.offers[ranking.orders[i]!]!.id);
   const sub = ports.subIds.bytesOf(subId);
-  const noted = ports.ledger.note([recordKind.offersViewed, nowMs, sub, catalog.version, offerIds]);
-  if (!noted) ports.onViewLost();
+  const view: OffersViewed = [recordKind.offersViewed, nowMs, sub, catalog.version, offerIds];
+  if (ports.ledger.note(view)) ports.caps.see(view);
+  else ports.onViewLost();
 }
 
 function matchQuality({ matchReadiness }: Readiness, total: number): 'high' | 'partial' | 'none' {
   if (total === 0) return 'none';
   return matchReadiness === 'high' && total >= 3 ? 'high' : 'partial';
+}
+
+function isFalseOrAbsent(text: string | undefined): boolean {
+  return text === undefined || text === 'false';
 }
 
 /** 1 to 20 in plain digits; null for anything else. */

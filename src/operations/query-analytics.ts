@@ -75,8 +75,7 @@ export async function queryAnalytics(
     if (window === null) return invalidRequest('date_from');
     return whenAvailable(async () => {
       const figures = await ports.analytics.summary({ ...filter, ...window, today });
-      const { keptFromDay } = ports.analytics;
-      return summaryView(filter.referrerTag, { ...window, keptFromDay }, figures);
+      return summaryView(filter.referrerTag, window, figures);
     });
   }
 
@@ -107,10 +106,9 @@ async function daysOf(
 ): Promise<DailyView> {
   const fromDay = place.fromDay + place.after;
   const toDay = Math.min(fromDay + limit - 1, place.toDay);
-  const days = await analytics.daily({ ...filter, fromDay, toDay, today });
+  const { days, keptFromDay } = await analytics.daily({ ...filter, fromDay, toDay, today });
   const after = toDay + 1 - place.fromDay;
   const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
-  const { keptFromDay } = analytics;
   return pageView('daily', filter.referrerTag, { ...place, keptFromDay }, days.map(dayView), next);
 }
 
@@ -121,9 +119,8 @@ async function rowsOf(
   limit: number,
 ): Promise<RowsView> {
   const { fromDay, toDay, after: afterPosition } = place;
-  const { rows, next } = await analytics.rows({ ...filter, fromDay, toDay, afterPosition, limit });
+  const { rows, keptFromDay, next } = await analytics.rows({ ...filter, fromDay, toDay, afterPosition, limit });
   const cursor = next === null ? null : pageCursors.issue('row', filter, { ...place, after: next });
-  const { keptFromDay } = analytics;
   return pageView('row', filter.referrerTag, { ...place, keptFromDay }, rows.map(rowView), cursor);
 }
 

@@ -1,3 +1,4 @@
+import type { ClosedOffers } from '../offers/closed-offers.ts';
 import type { Ranking } from '../offers/matcher.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
@@ -24,6 +25,8 @@ export interface Ranked {
   readonly ranking: Ranking;
   /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
   readonly today: number;
+  /** The offers that were left out: another set, another ranking (D8). */
+  readonly closed: ClosedOffers;
   /** The borrower's credit band, as its index: with the catalog's version all that the worth of a click depends on. */
   readonly creditBand: number;
   /** Those two, sealed: what the click URLs of this ranking carry as `v` (D10). */

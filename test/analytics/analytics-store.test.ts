@@ -31,7 +31,7 @@ describe('analytics store', () => {
             const piece = records.slice(from, from + size);
             const fold = () =>
               store.foldBatch((batch) => {
-                for (const [index, record] of piece.entries()) batch.fold(from + index + 1, record);
+                for (const [index, record] of piece.entries()) batch.fold(from + index + 1, record, 1);
                 if (cutOff) throw new Error('cut off');
                 return { position: from + piece.length, segment: 1, offset: 0, crc: 0 };
               });

@@ -340,7 +340,7 @@ describe('counting rules', () => {
     assert.throws(
       () =>
         folded.store.foldBatch((batch) => {
-          batch.fold(2, viewedRecord(sub, ['a']));
+          batch.fold(2, viewedRecord(sub, ['a']), 1);
           throw new Error('cut off');
         }),
       /cut off/,

@@ -18,8 +18,8 @@ describe('daily', () => {
 
   const fold = (...records: readonly unknown[]) => folded.fold(...records);
 
-  function ask(wanted: Partial<SummaryQuery> = {}): DayFigures[] {
-    return folded.store.daily({
+  function ask(wanted: Partial<SummaryQuery> = {}): readonly DayFigures[] {
+    const { days } = folded.store.daily({
       account: 1,
       vertical: 1,
       mode: 'live',
@@ -30,6 +30,7 @@ describe('daily', () => {
       today,
       ...wanted,
     });
+    return days;
   }
 
   const sessionsOf = (days: readonly DayFigures[]) => days.map(({ sessions }) => sessions);

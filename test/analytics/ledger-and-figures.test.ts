@@ -22,7 +22,7 @@ function figuresOf({ records, seals }: Model, folded: number): AnalyticsModel {
   let next = 0;
   for (const [index, record] of records.slice(0, Math.max(folded, last.position)).entries()) {
     while (seals[next] !== undefined && seals[next]!.position <= index) figures.seal(seals[next++]!.keptFromDay);
-    if (index < folded || dayOf(decodeSubId(record[2]).createdMs) < last.keptFromDay) figures.record(record);
+    if (index < folded || dayOf(decodeSubId(record[2]).createdMs) < last.keptFromDay) figures.record(record, index + 1);
   }
   figures.seal(last.keptFromDay);
   return figures;
@@ -40,6 +40,9 @@ function assertFigures(real: LedgerAndFigures, model: Model): void {
   const asOfMs = records[real.folded - 1]?.[1] ?? null;
   for (const query of everyQuery(records)) {
     assert.deepEqual(real.follower.summary(query), { ...figures.summary(query), asOfMs });
+    assert.deepEqual(real.follower.daily(query), figures.daily(query));
+    const page = { ...query, afterPosition: 0, limit: 10 };
+    assert.deepEqual(real.follower.rows(page), figures.rows(page));
   }
   if (real.dropped === 0) assert.equal(real.follower.totals().records, real.folded);
 }
@@ -86,7 +89,7 @@ const seal = fc
   .map(({ age, drops, prunes }) =>
     command(`seal what is older than ${age} days${drops ? '' : ' and keep the ledger'}`, async ({ seals }, real) => {
       real.fold(real.acknowledged);
-      const outcome = await real.seal(arbitraryToday - age, drops);
+      const outcome = await real.seal({ today: arbitraryToday, days: age, wallMs: 0 }, drops);
       assert.ok(outcome.sealed);
       const { keptFromDay } = outcome;
       if (keptFromDay > (seals.at(-1)?.keptFromDay ?? 0)) seals.push({ position: real.folded, keptFromDay });

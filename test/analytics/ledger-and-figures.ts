@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import { LedgerFollower, type SealOutcome } from '../../src/analytics/ledger-follower.ts';
+import type { Age } from '../../src/analytics/store-retention.ts';
 import { dropSegments } from '../../src/events/drop-segments.ts';
 import { LogUnavailable } from '../../src/events/event-log.ts';
 import type { FileEventLog } from '../../src/events/file-event-log.ts';
@@ -109,9 +110,9 @@ export class LedgerAndFigures {
     this.#follower.fold(upToPosition);
   }
 
-  /** Gives up what is older than a day; all that was acknowledged must be folded. It may end before the ledger is touched. */
-  async seal(keptFromDay: number, drops: boolean): Promise<SealOutcome> {
-    const outcome = this.#follower.seal(keptFromDay, 0);
+  /** Gives up what is of some age; all that was acknowledged must be folded. It may end before the ledger is touched. */
+  async seal(age: Age, drops: boolean): Promise<SealOutcome> {
+    const outcome = this.#follower.seal(age);
     if (!outcome.sealed || !drops) return outcome;
     // A sync of the folder may fail; what was removed then is the oldest all the same.
     this.dropped += await dropSegments(this.#files, ledgerPath, outcome.ledgerFrom).catch(() => 1);

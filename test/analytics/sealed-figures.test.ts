@@ -110,7 +110,9 @@ describe('sealed figures', () => {
       ['counters that end', [[14, [1, 'x', -1, 0]]]],
       ['another kind', [[99]]],
       ['an opening in the middle', [[11, 1, 0, 5, 1]]],
-      ['a sum beyond 64 bits', [[13, [1, 0, 1, 1, 1, 1, 1, '9223372036854775808']]]],
+      ['a sum beyond 64 bits', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '9223372036854775808']]]],
+      ['a counter of nobody', [[14, [9, 'x', 1, 0]]]],
+      ['a counter of a day that is not sealed', counters(10)],
     ] as const) {
       rmSync(folder, { recursive: true, force: true });
       const sealed = new SealedFigures(folder);

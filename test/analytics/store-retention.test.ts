@@ -13,6 +13,7 @@ import { clickedRecord, confirmedRecord, createdRecord, subOf, viewedRecord } fr
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
 const old = noon - 10 * dayMs;
+const keptFrom = today - 9;
 
 describe('store retention', () => {
   let folded: FoldedStore;
@@ -29,6 +30,8 @@ describe('store retention', () => {
     rmSync(root, { recursive: true });
   });
 
+  /** Of the days that the clock calls past, those go that the ledger does too. */
+  const seal = (on = today) => folded.store.seal(sealed, { today: on, days: 0, wallMs: noon });
   const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
   const byTag = { ...window, referrerTag: 'tag-one', subs: null };
   const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
@@ -50,9 +53,10 @@ describe('store retention', () => {
       [before.sessions, before.clicks, before.confirmedMicros],
       [count + 1, count + 1, (count + 1) * 40e6],
     );
-    folded.store.seal(sealed, today, noon);
+    seal();
+    const after = { ...before, keptFromDay: keptFrom };
     for (let pieces = 0; ; pieces++) {
-      assert.deepEqual(folded.store.summary({ ...byTag, today }), before);
+      assert.deepEqual(folded.store.summary({ ...byTag, today }), after);
       assert.deepEqual(
         folded.store.rows(rows).rows.map(({ sub }) => Buffer.from(sub)),
         [young],
@@ -72,14 +76,14 @@ describe('store retention', () => {
       // Whoever goes on after a crash finds what is left to do.
       if (pieces === 0) folded.reopen();
     }
-    assert.deepEqual(folded.store.summary({ ...byTag, today }), before);
+    assert.deepEqual(folded.store.summary({ ...byTag, today }), after);
   });
 
   it('counts no record of a session given up, whatever it tells', () => {
     const [gone, never, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
     folded.fold(createdRecord(gone!), viewedRecord(gone!, ['a']), createdRecord(young!));
-    const before = { ...folded.store.summary({ ...byTag, today }), asOfMs: 0 };
-    folded.store.seal(sealed, today, noon);
+    const before = { ...folded.store.summary({ ...byTag, today }), asOfMs: 0, keptFromDay: keptFrom };
+    seal();
     folded.fold(createdRecord(gone!), createdRecord(never!), viewedRecord(gone!, ['a']), clickedRecord(gone!, 'a'));
     assert.deepEqual({ ...folded.store.summary({ ...byTag, today }), asOfMs: 0 }, before);
     assert.equal(folded.store.totals().sealedSession, 4);
@@ -91,8 +95,7 @@ describe('store retention', () => {
     let position = 0;
     const foldInto = (segment: number, ...records: readonly unknown[]) =>
       folded.store.foldBatch((batch) => {
-        batch.segment = segment;
-        for (const record of records) batch.fold(++position, record);
+        for (const record of records) batch.fold(++position, record, segment);
         return { position, segment, offset: position, crc: 0 };
       });
     const session = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
@@ -102,27 +105,60 @@ describe('store retention', () => {
     foldInto(20, session(5, old));
     foldInto(40, session(6, old));
     folded.reopen();
-    folded.store.seal(sealed, today, noon);
+    seal();
     assert.equal(sealed.ledgerFrom, 20);
     foldInto(60, session(7, noon + dayMs));
-    folded.store.seal(sealed, today + 1, noon);
+    seal(today + 1);
     assert.equal(sealed.ledgerFrom, 60);
-    folded.store.seal(sealed, today + 2, noon);
-    assert.equal(sealed.ledgerFrom, 60);
+    // By the clock alone no day has passed.
+    seal(today + 2);
+    assert.equal(sealed.keptFromDay, today + 1);
+    foldInto(80, session(8, noon + 2 * dayMs));
+    seal(today + 2);
+    assert.equal(sealed.ledgerFrom, 80);
     assert.deepEqual([...sealed.records()].filter(([kind]) => kind === 11).length, 3);
   });
 
   it('keeps all there is until something is sealed, and never goes back', () => {
-    const sub = subOf({ createdMs: old, serial: 1 });
-    folded.store.seal(sealed, today, noon);
-    assert.deepEqual([folded.store.keptFromDay, sealed.keptFromDay], [0, 0]);
-    folded.fold(createdRecord(sub));
+    const days = () => [folded.store.keptFromDay, sealed.keptFromDay];
+    seal();
+    assert.deepEqual(days(), [0, 0]);
+    folded.fold(createdRecord(subOf({ createdMs: old, serial: 1 })));
     assert.equal(folded.store.mustPrune, false);
-    folded.store.seal(sealed, today - 20, noon);
-    assert.equal(folded.store.rows(rows).rows.length, 1);
-    folded.store.seal(sealed, today, noon);
-    folded.store.seal(sealed, today - 20, noon);
-    assert.deepEqual([folded.store.keptFromDay, sealed.keptFromDay], [today, today]);
-    assert.equal(folded.store.rows(rows).rows.length, 0);
+    seal();
+    folded.fold(createdRecord(subOf({ createdMs: noon, serial: 2 })));
+    seal(keptFrom - 1);
+    assert.deepEqual([folded.store.rows(rows).rows.length, ...days()], [2, 0, 0]);
+    seal();
+    seal(keptFrom - 1);
+    assert.deepEqual([folded.store.rows(rows).rows.length, ...days()], [1, keptFrom, keptFrom]);
+    // Nothing has come of age since.
+    seal(today + 5);
+    assert.equal([...sealed.records()].filter(([kind]) => kind === 11).length, 1);
+  });
+
+  it('does not believe a clock that is far ahead before a second day of sessions says so', () => {
+    const year = 365;
+    folded.fold(
+      createdRecord(subOf({ createdMs: old, serial: 1 })),
+      createdRecord(subOf({ createdMs: noon, serial: 2 })),
+    );
+    const kept = () => folded.store.seal(sealed, { today: today + year, days: 140, wallMs: noon });
+    kept();
+    folded.fold(createdRecord(subOf({ createdMs: noon + year * dayMs, serial: 3 })));
+    kept();
+    assert.equal(folded.store.keptFromDay, 0);
+    folded.fold(createdRecord(subOf({ createdMs: noon + (year - 1) * dayMs, serial: 4 })));
+    kept();
+    assert.equal(folded.store.keptFromDay, today + year - 140);
+  });
+
+  it('needs nothing less of a ledger that began anew', () => {
+    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFrom: 5_000 };
+    sealed.seal(sealing, []);
+    folded.store.adopt(sealed);
+    assert.equal(folded.store.neededFrom(sealed), 0);
+    folded.fold(createdRecord(subOf({ createdMs: noon, serial: 1 })));
+    assert.equal(folded.store.neededFrom(sealed), 1);
   });
 });

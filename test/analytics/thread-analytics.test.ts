@@ -112,14 +112,14 @@ describe('thread analytics', () => {
       const sub = subs[turn]!;
       log.note(createdRecord(sub, { metadata: `{"turn":${turn}}` }));
       log.note(viewedRecord(sub, ['a']));
-      const [day] = await analytics.daily(byTag);
+      const [day] = (await analytics.daily(byTag)).days;
       assert.deepEqual([day?.sessions, day?.views], [turn + 1, turn + 1]);
       const { rows, next } = await analytics.rows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
       assert.deepEqual([rows.length, rows[0]?.metadata, rows[0]?.views, next], [1, `{"turn":${turn}}`, 1, null]);
       assert.deepEqual(rows[0]?.sub, Uint8Array.from(sub));
     }
     const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[60]!] };
-    assert.equal((await analytics.daily(listed))[0]?.sessions, 2);
+    assert.equal((await analytics.daily(listed)).days[0]?.sessions, 2);
     const { rows } = await analytics.rows({ ...listed, afterPosition: 0, limit: 5 });
     assert.deepEqual(
       rows.map(({ metadata }) => metadata),

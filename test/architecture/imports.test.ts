@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['bounds', 'domain', 'verticals'],
   sessions: ['bounds', 'domain', 'events', 'offers', 'secrets', 'verticals'],
   journal: ['bounds', 'domain', 'events', 'secrets', 'sessions', 'verticals'],
-  clicks: ['domain', 'secrets', 'sessions'],
+  clicks: ['bounds', 'domain', 'events', 'offers', 'secrets', 'sessions'],
   confirmations: ['bounds', 'clicks', 'domain', 'sessions'],
   analytics: ['bounds', 'confirmations', 'domain', 'events', 'secrets', 'sessions'],
   operations: [

@@ -34,6 +34,13 @@ test('every kind of record is told with the names of its members', () => {
   });
 });
 
+test('what a daily cap made of a click is told where there was one', () => {
+  for (const verdict of [true, false, null]) {
+    const { within_daily_cap, more } = describeRecord([...clickedRecord(sub, 'one'), verdict] as unknown[]);
+    assert.deepEqual([within_daily_cap, more], [verdict, undefined]);
+  }
+});
+
 test('members of a later version are told too', () => {
   const { more } = describeRecord([...viewedRecord(sub, []), 'new', new Uint8Array([1, 255])]);
   assert.deepEqual(more, ['new', '01ff']);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
-import { createMarketplace, type Marketplace, type Result } from '../../src/index.ts';
+import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { figuresInStore } from '../support/figures-in-store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
@@ -21,8 +22,8 @@ function ok<Value>(result: Result<Value>): Value {
 }
 
 /**
- * A data folder with four lives of the service, each of which begins a segment of the ledger: sessions of two tags that were
- * shown offers and clicked, at days 0, 3, 60 and 150, and confirmations of the older ones in the younger lives.
+ * A data folder with five lives of the service, each of which begins a segment of the ledger: sessions of two tags that were
+ * shown offers and clicked, at days 0, 3, 60, 149 and 150, and confirmations of the older ones in the younger lives.
  */
 async function lived(t: TestContext, startMs: number) {
   const { folder, run } = marketplaceOnFreshFolder(t);
@@ -30,7 +31,7 @@ async function lived(t: TestContext, startMs: number) {
   let key = '';
   const subIds: string[][] = [];
   const clickIds: string[] = [];
-  for (const day of [0, 3, 60, 150]) {
+  for (const day of [0, 3, 60, 149, 150]) {
     clock.advance(startMs + day * dayMs - clock.wallMs());
     const marketplace = await createMarketplace({ dataDir: folder, clock, durability: 'write' });
     key ||= marketplace.keys.create({ account: 'keeper', vertical: 'personal-loans', mode: 'live' }).key;
@@ -91,6 +92,13 @@ async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClo
   return { byTag, daily, rows, byIds };
 }
 
+/** Starts the service and stops it once what is older is given up. */
+async function giveUp(options: MarketplaceOptions, segments: number): Promise<void> {
+  const marketplace = await createMarketplace(options);
+  await untilGivenUp(options.dataDir, segments);
+  await marketplace.close();
+}
+
 /** The sealing begins when the service starts, and nothing waits for it. */
 async function untilGivenUp(folder: string, segments: number): Promise<void> {
   const left = () => readdirSync(join(folder, 'ledger')).filter((name) => name.endsWith('.log')).length;
@@ -105,20 +113,20 @@ test('what is older than the retention is given up, and no figure of a tag chang
   const keeper = await createMarketplace(options);
   const before = await figuresOf(keeper, key, clock, all);
   await keeper.close();
-  assert.equal(before.rows.length, 24);
-  assert.equal(before.byIds.sessions_total, 24);
+  assert.equal(before.rows.length, 30);
+  assert.equal(before.byIds.sessions_total, 30);
   assert.equal(before.byIds.sessions_kept_from, null);
-  assert.equal(before.byTag[0]!.rev_confirmed, 6 * 40.25);
+  assert.equal(before.byTag[0]!.rev_confirmed, 7 * 40.25);
 
   // Day 150: sessions of days 0 and 3 are older than 140 days.
   const first = await createMarketplace({ ...options, retentionDays });
-  await untilGivenUp(folder, 2);
+  await untilGivenUp(folder, 3);
   const after = await figuresOf(first, key, clock, all);
   assert.deepEqual(after.byTag, before.byTag);
   assert.deepEqual(after.daily, before.daily);
   const kept = subIds.slice(2).flat();
   assert.deepEqual(after.rows.map(({ sub_id }) => sub_id).sort(), kept.sort());
-  assert.equal(after.byIds.sessions_total, 12);
+  assert.equal(after.byIds.sessions_total, 18);
   assert.equal(after.byIds.ids_outside_dates, 0);
   assert.equal(after.byIds.sessions_kept_from, isoDate(dayOf(startMs) + 150 - retentionDays));
 
@@ -143,9 +151,9 @@ test('what is older than the retention is given up, and no figure of a tag chang
   await first.close();
 
   const stored = figuresInStore(store);
-  assert.equal((stored.sessions as unknown[]).length, 12);
-  assert.equal((stored.clicks as unknown[]).length, 12);
-  assert.equal((stored.metadata as unknown[]).length, 12);
+  assert.equal((stored.sessions as unknown[]).length, 18);
+  assert.equal((stored.clicks as unknown[]).length, 18);
+  assert.equal((stored.metadata as unknown[]).length, 18);
   const rebuilt = await run('analytics', 'rebuild');
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.doesNotMatch(rebuilt.stderr, /leave/);
@@ -165,11 +173,13 @@ test('sealed figures that are lost are sealed once more, as long as the store ha
   const { folder, run, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   const sealed = join(folder, 'sealed');
-  await (await createMarketplace(options)).close();
+  await giveUp(options, 3);
   const stored = figuresInStore(store);
   rmSync(sealed, { recursive: true });
-  await (await createMarketplace(options)).close();
-  assert.equal(readdirSync(sealed).length, 1);
+  const again = await createMarketplace(options);
+  while (!existsSync(sealed) || readdirSync(sealed).length === 0) await pause(10);
+  await again.close();
+  assert.deepEqual(readdirSync(sealed), ['0000000000000001.log']);
   const rebuilt = await run('analytics', 'rebuild');
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.deepEqual(figuresInStore(store), stored);
@@ -184,7 +194,7 @@ test('sealed figures that are lost are sealed once more, as long as the store ha
 test('damaged sealed figures are refused, naming the file, and the store stays as it is', async (t) => {
   const { folder, run, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
-  await (await createMarketplace(options)).close();
+  await giveUp(options, 3);
   const stored = figuresInStore(store);
   const [name] = readdirSync(join(folder, 'sealed'));
   const file = join(folder, 'sealed', name!);
@@ -201,6 +211,95 @@ test('damaged sealed figures are refused, naming the file, and the store stays a
   assert.deepEqual(figuresInStore(store), stored);
 });
 
+test('damage in an older sealing is found before the store that still knows better is given up', async (t) => {
+  const { folder, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const options = { dataDir: folder, clock, durability: 'write' } as const;
+  await giveUp({ ...options, retentionDays: 148 }, 4);
+  await giveUp({ ...options, retentionDays }, 3);
+  const sealings = readdirSync(join(folder, 'sealed')).sort();
+  assert.equal(sealings.length, 2);
+  const file = join(folder, 'sealed', sealings[0]!);
+  const damaged = readFileSync(file);
+  damaged[200]! ^= 1;
+  writeFileSync(file, damaged);
+  const database = new Database(store);
+  const days = database.prepare('SELECT * FROM day_counter').all();
+  database.pragma('user_version = 1');
+  database.close();
+  await assert.rejects(createMarketplace(options), (error: Error) => error.message.includes(file));
+  const kept = new Database(store);
+  assert.deepEqual(kept.prepare('SELECT * FROM day_counter').all(), days);
+  kept.close();
+});
+
+test('a backup of the ledger first and the sealed figures then has every figure, whatever happens in between', async (t) => {
+  const { folder, clock, key, subIds } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const options = { dataDir: folder, clock, durability: 'write' } as const;
+  const backup = join(folder, '..', 'backup');
+  mkdirSync(backup);
+  const copy = (...names: string[]) => {
+    for (const name of names) cpSync(join(folder, name), join(backup, name), { recursive: true });
+  };
+  copy('ledger');
+  const service = await createMarketplace({ ...options, retentionDays });
+  await untilGivenUp(folder, 3);
+  const figures = await figuresOf(service, key, clock, subIds.flat());
+  await service.close();
+  copy('sealed', 'keys.sqlite', 'secrets.json');
+  const restored = await createMarketplace({ ...options, dataDir: backup });
+  assert.deepEqual(await figuresOf(restored, key, clock, subIds.flat()), figures);
+  await restored.close();
+});
+
+test('a ledger that ends before what was dropped is told of, and loses nothing more', async (t) => {
+  const { folder, clock, key, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
+  await giveUp(options, 3);
+  // As after damage to the oldest header and a repair that could keep nothing.
+  for (const name of readdirSync(join(folder, 'ledger'))) rmSync(join(folder, 'ledger', name));
+  const told: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => void told.push(line) });
+  for (let life = 0; life < 3; life++) {
+    const marketplace = await createMarketplace({ ...options, logger });
+    const partner = marketplace.partner(key);
+    await partner.createSession({ referrer_tag: 'after' });
+    assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'after' })).sessions_total, life + 1);
+    await marketplace.close();
+  }
+  assert.match(told.join(''), /the ledger ends before record \d+/);
+  assert.equal(readdirSync(join(folder, 'ledger')).length, 3);
+  assert.equal((figuresInStore(store).sessions as unknown[]).length, 3);
+});
+
+test('pages of rows go on across a sealing: what is given up in between is left out, and nothing comes twice', async (t) => {
+  const { folder, clock, key, subIds } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const options = { dataDir: folder, clock, durability: 'write' } as const;
+  const query = {
+    granularity: 'row',
+    referrer_tag: tags[0]!,
+    limit: 2,
+    date_from: isoDate(dayOf(clock.wallMs()) - 200),
+  } as const;
+  const first = await createMarketplace(options);
+  const page = ok(await first.partner(key).queryAnalytics(query));
+  await first.close();
+  assert.equal(page.sessions_kept_from, null);
+  const second = await createMarketplace({ ...options, retentionDays });
+  await untilGivenUp(folder, 3);
+  const seen: string[] = [];
+  for (let cursor = page.next_cursor; cursor !== null; ) {
+    const next = ok(await second.partner(key).queryAnalytics({ ...query, cursor }));
+    assert.notEqual(next.sessions_kept_from, null);
+    seen.push(...next.data.map(({ sub_id }) => sub_id));
+    cursor = next.next_cursor;
+  }
+  await second.close();
+  assert.deepEqual(
+    seen,
+    subIds.slice(2).flatMap((ids) => ids.filter((_, serial) => serial % 2 === 0)),
+  );
+});
+
 test('a sealing that the disk does not take is told of, and nothing is given up', async (t) => {
   const { folder, clock, key, subIds } = await lived(t, Date.UTC(2026, 0, 10, 12));
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
@@ -210,18 +309,20 @@ test('a sealing that the disk does not take is told of, and nothing is given up'
   const marketplace = await createMarketplace({ ...options, logger });
   assert.match(await told.promise, /could not be given up yet/);
   const { rows, byIds } = await figuresOf(marketplace, key, clock, subIds.flat());
-  assert.deepEqual([rows.length, byIds.sessions_total, byIds.sessions_kept_from], [24, 24, null]);
+  assert.deepEqual([rows.length, byIds.sessions_total, byIds.sessions_kept_from], [30, 30, null]);
   assert.deepEqual(marketplace.notReady(), []);
   await marketplace.close();
-  assert.equal(readdirSync(join(folder, 'ledger')).length, 4);
+  assert.equal(readdirSync(join(folder, 'ledger')).length, 5);
 });
 
 test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
   const days = 170;
-  const { folder, key, store } = await lived(t, Date.now() - days * dayMs);
+  const startMs = Date.now() - days * dayMs;
+  const { folder, key, store } = await lived(t, startMs);
   const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
-  await untilGivenUp(folder, 2);
-  const [keptFrom, from] = [isoDate(dayOf(Date.now()) - 140), isoDate(dayOf(Date.now()) - 200)];
+  await untilGivenUp(folder, 3);
+  // The last sessions are 20 days old, so that many days have not passed yet as the ledger tells it.
+  const [keptFrom, from] = [isoDate(dayOf(startMs) + 150 - 140), isoDate(dayOf(Date.now()) - 200)];
   const url = `http://127.0.0.1:${server.port}/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
   const ask = async (more = '') => {
     const response = await fetch(url + more, { headers: { authorization: `Bearer ${key}` } });
@@ -230,7 +331,7 @@ test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
   const summary = await ask();
   const rows = await ask('&granularity=row');
   await server.stop();
-  assert.deepEqual([summary.sessions_total, summary.sessions_kept_from], [12, keptFrom]);
-  assert.deepEqual([(rows.data as unknown[]).length, rows.sessions_kept_from], [6, keptFrom]);
-  assert.equal((figuresInStore(store).sessions as unknown[]).length, 12);
+  assert.deepEqual([summary.sessions_total, summary.sessions_kept_from], [15, keptFrom]);
+  assert.deepEqual([(rows.data as unknown[]).length, rows.sessions_kept_from], [9, keptFrom]);
+  assert.equal((figuresInStore(store).sessions as unknown[]).length, 18);
 });

@@ -146,4 +146,13 @@ describe('the judgement of a confirmation', () => {
       }),
     );
   });
+
+  it('calls too late whatever is told of a session so old that every click on it would be', () => {
+    const lastMs = createdMs + 91 * dayMs;
+    const unknown = { shown: false, clickedMs: null };
+    for (const click of [null, { clickedMs, valueMicros: 1 }]) {
+      assert.equal(judge({ click }, unknown, lastMs), 'click_unknown');
+      assert.equal(judge({ click }, unknown, lastMs + 1), 'too_late');
+    }
+  });
 });

@@ -33,6 +33,7 @@ atEveryDoor('an error', (door) => {
     format: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: marker }),
     sort: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', sort: marker }),
     max_offers: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', max_offers: marker }),
+    explain: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', explain: marker }),
     'analytics tag': (caller) => caller.get('analytics', { referrer_tag: `${marker}!` }),
     limit: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', limit: marker }),
     cursor: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', cursor: marker }),

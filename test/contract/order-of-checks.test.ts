@@ -78,6 +78,7 @@ atEveryDoor('the order of checks:', (door) => {
         ['&format=x', 'format'],
         ['&format=json&sort=x', 'sort'],
         ['&format=json&max_offers=0', 'max_offers'],
+        ['&format=json&explain=true', 'explain'],
       ];
       for (const [query, param] of shapes) {
         const answer = await caller.get('marketplace', `sub_id=${encodeURIComponent(subId)}${query}`);

@@ -115,6 +115,7 @@ const wrongArguments: readonly (readonly [what: string, param: string, call: Cal
     (partner, sub_id) => partner.getMarketplace({ sub_id, max_offers: Object.create(null) as never }),
   ],
   ['a sort that is null', 'sort', (partner, sub_id) => partner.getMarketplace({ sub_id, sort: nothing })],
+  ['a text for a flag', 'explain', (partner, sub_id) => partner.getMarketplace({ sub_id, explain: 'true' as never })],
   ['no question', 'referrer_tag', (partner) => partner.queryAnalytics(none)],
   ['null for a question', 'referrer_tag', (partner) => partner.queryAnalytics(nothing)],
   ['a text for a list', 'sub_id_list', (partner, id) => partner.queryAnalytics({ sub_id_list: id as never })],

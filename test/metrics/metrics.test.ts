@@ -6,6 +6,7 @@ const quiet: MetricSources = {
   liveSessions: () => 3,
   requestsInFlight: () => 0,
   matchesWaiting: () => 0,
+  offersAtDailyCap: () => 0,
   ledgerAppended: () => 9,
   ledgerDurable: () => 8,
   analyticsFolded: () => 7,

@@ -1,125 +1,312 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
+import { explainOffers } from '../../src/offers/explain-offers.ts';
 import { createRanker, type RankOffers, rankOffers } from '../../src/offers/match.ts';
-import { sorts } from '../../src/offers/matcher.ts';
-import { recommendedScore } from '../../src/offers/recommended-score.ts';
+import { type Sort, sorts } from '../../src/offers/matcher.ts';
+import { renderOffers } from '../../src/offers/offer-json.ts';
+import { recommendedScore, type Score } from '../../src/offers/recommended-score.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { fieldIndex, type PocketVector } from '../../src/verticals/pocket-vector.ts';
-import { generateCatalog, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
+import { generateCatalog, type Random, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
-import { type Quote, quote } from './quote.ts';
 
 /**
- * No protected or proxy trait changes a price or a rank (D8). Each trait is given another value, and among the offers that
- * both borrowers may have, every order and every number must stay. The same search must find a weight for the trait when one
- * is put into the score or into the price: a search that finds nothing proves nothing.
+ * No protected or proxy trait changes a price or a rank, and no payout the recommended order (D8). Each check compares what
+ * two borrowers who differ in one trait are shown, over random catalogs and borrowers. Each is also put before a market that
+ * is unfair in just this, built of the same parts, and must find that out: a search that finds nothing proves nothing.
  */
-const traits = ['birthdate', 'citizenship_status', 'education_level', 'address_zip', 'employment_status'];
-
-type QuoteOffer = (catalog: CompiledCatalog, offer: number, borrower: Readonly<PocketVector>) => Quote | null;
-
-interface Shifts {
-  order: number;
-  price: number;
-  /** Offers that both borrowers may have: how much there was to compare. */
-  compared: number;
+interface Market {
+  readonly rank: RankOffers;
+  /** The catalog this borrower is priced and answered from. The fair market has one for everybody. */
+  readonly catalogFor: (catalogs: Catalogs, borrower: Readonly<PocketVector>) => CompiledCatalog;
 }
 
-function shiftsFrom(trait: string, rank: RankOffers, quoteOffer: QuoteOffer): Shifts {
+/** A catalog, and the same one with every note rate a little higher. */
+interface Catalogs {
+  readonly plain: CompiledCatalog;
+  readonly dearer: CompiledCatalog;
+}
+
+const fairMarket: Market = { rank: rankOffers, catalogFor: ({ plain }) => plain };
+
+/** Catalogs hold fewer than 20 offers, so that no order is cut and every offer that matches can be compared. */
+const offersCompared = 19;
+
+const compile = (catalog: CatalogFile) =>
+  compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
+
+function catalogsOf(seed: number): Catalogs {
+  const file = generateCatalog(seed, offersCompared);
+  const dearer = structuredClone(file);
+  for (const { offers } of dearer.lenders) {
+    for (const { bands } of offers) {
+      for (const { note_rate_percent: rate } of Object.values(bands)) {
+        rate.min = Math.min(rate.min + 0.5, rate.max);
+        rate.max = Math.min(rate.max + 0.5, 36);
+      }
+    }
+  }
+  return { plain: compile(file), dearer: compile(dearer) };
+}
+
+/** What one borrower is shown: the four orders, and each offer's text as answered. */
+interface Shown {
+  readonly orders: Readonly<Record<Sort, readonly string[]>>;
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+function show(market: Market, catalogs: Catalogs, borrower: PocketVector): Shown {
+  const catalog = market.catalogFor(catalogs, borrower);
+  const { total, orders } = market.rank(catalog.tables, borrower, today);
+  const idsFrom = (at: number) =>
+    [...orders.subarray(at * total, (at + 1) * total)].map((one) => catalog.offers[one]!.id);
+  const texts = [...orders.subarray(0, total)].map((offer): [string, string] => [
+    catalog.offers[offer]!.id,
+    renderOffers(catalog, Uint16Array.of(offer), 0, 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
+  ]);
+  return {
+    orders: Object.fromEntries(sorts.map((sort, at) => [sort, idsFrom(at)])) as unknown as Shown['orders'],
+    texts: new Map(texts),
+  };
+}
+
+/** Two borrowers alike in everything but one field. */
+type Pair = readonly [one: PocketVector, other: PocketVector];
+
+/**
+ * Draws pairs and catalogs, and has each pair compared. Every field is told, so that what a lender asks is always answered.
+ *
+ * @param alter the other borrower's value of the field; its own value when left out
+ */
+function forEachPair(
+  trait: string,
+  compare: (catalogs: Catalogs, pair: Pair, what: string) => void,
+  alter: { readonly own?: number; readonly other?: number } = {},
+): void {
   const random = seededRandom(20_260_801);
   const position = fieldIndex(personalLoans, trait);
-  const shifts = { order: 0, price: 0, compared: 0 };
-  for (let seed = 0; seed < 30; seed++) {
-    const catalog = compileCatalog(generateCatalog(seed, 19), personalLoans, { mode: 'live', cdnUrl: () => '' });
+  const value = () => randomValue(random, personalLoans.fields[position]!);
+  for (let seed = 0; seed < 40; seed++) {
+    const catalogs = catalogsOf(seed);
     for (let pair = 0; pair < 20; pair++) {
       const one = randomBorrower(random, personalLoans, 0);
-      const other = [...one];
-      other[position] = randomValue(random, personalLoans.fields[position]!);
-      compare(catalog, one, other, rank, quoteOffer, shifts);
-    }
-  }
-  return shifts;
-}
-
-/** The catalogs hold fewer than 20 offers, so that an order is never cut. */
-function compare(
-  catalog: CompiledCatalog,
-  one: PocketVector,
-  other: PocketVector,
-  rank: RankOffers,
-  quoteOffer: QuoteOffer,
-  shifts: Shifts,
-): void {
-  const [ones, others] = [ordersOf(catalog, one, rank), ordersOf(catalog, other, rank)];
-  for (const [at] of sorts.entries()) {
-    const both = ones[at]!.filter((offer) => others[at]!.includes(offer));
-    const bothAsOther = others[at]!.filter((offer) => ones[at]!.includes(offer));
-    if (both.join() !== bothAsOther.join()) shifts.order++;
-    if (at > 0) continue;
-    for (const offer of both) {
-      shifts.compared++;
-      const [mine, theirs] = [quoteOffer(catalog, offer, one), quoteOffer(catalog, offer, other)];
-      if (JSON.stringify(mine) !== JSON.stringify(theirs)) shifts.price++;
+      one[position] = alter.own ?? value();
+      const other = one.with(position, alter.other ?? value());
+      compare(catalogs, [one, other], `catalog ${seed}, pair ${pair}`);
     }
   }
 }
 
-function ordersOf(catalog: CompiledCatalog, borrower: PocketVector, rank: RankOffers): number[][] {
-  const { total, orders } = rank(catalog.tables, borrower, today);
-  return sorts.map((_sort, at) => [...orders.subarray(at * total, (at + 1) * total)]);
+/** The offers that both may have stand in the same order for both, in every sort. */
+function assertSameOrders(market: Market, trait: string): void {
+  forEachPair(trait, (catalogs, [one, other], what) => {
+    const [ones, others] = [show(market, catalogs, one), show(market, catalogs, other)];
+    for (const sort of sorts) {
+      assert.deepEqual(
+        ones.orders[sort].filter((id) => others.texts.has(id)),
+        others.orders[sort].filter((id) => ones.texts.has(id)),
+        `the order ${sort} depends on ${trait} (${what})`,
+      );
+    }
+  });
 }
 
-/** The ranking of the service with a weight for one more field in `recommended`, a different one for each offer. */
-function rankerWithWeightFor(trait: string): RankOffers {
+/** The offers that both may have are answered to both in the same words; returns how many there were to compare. */
+function assertSamePrices(market: Market, trait: string): number {
+  let compared = 0;
+  forEachPair(trait, (catalogs, [one, other], what) => {
+    const [ones, others] = [show(market, catalogs, one), show(market, catalogs, other)];
+    for (const [id, text] of ones.texts) {
+      if (!others.texts.has(id)) continue;
+      compared++;
+      assert.equal(others.texts.get(id), text, `a price depends on ${trait} (${what})`);
+    }
+  });
+  return compared;
+}
+
+/** The market with a weight for one more field in `recommended`, a different one for each offer. */
+function marketWithWeightFor(trait: string): Market {
   const position = fieldIndex(personalLoans, trait);
   let value = 0;
   const rank = createRanker(
     (tables, offer, applicant, price) =>
       recommendedScore(tables, offer, applicant, price) + ((value * (offer + 1)) % 7) * 50_000,
   );
-  return (tables, borrower, on) => {
-    value = borrower[position]!;
-    return rank(tables, borrower, on);
+  return {
+    ...fairMarket,
+    rank: (tables, borrower, ...rest) => {
+      value = borrower[position]!;
+      return rank(tables, borrower, ...rest);
+    },
   };
 }
 
-function quoteWithSurchargeFor(trait: string): QuoteOffer {
+/** The market in which every other value of the field is quoted from the dearer catalog. */
+function marketWithSurchargeFor(trait: string): Market {
   const position = fieldIndex(personalLoans, trait);
-  return (catalog, offer, borrower) => {
-    const quoted = quote(catalog, offer, borrower)!;
-    return { ...quoted, monthly_payment_estimate: quoted.monthly_payment_estimate + (borrower[position]! % 5) };
+  return {
+    ...fairMarket,
+    catalogFor: ({ plain, dearer }, borrower) => (borrower[position]! % 2 === 0 ? plain : dearer),
   };
 }
 
-for (const trait of traits) {
+for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'education_level', 'address_zip']) {
   describe(trait, () => {
-    test('changes no order and no price among the offers that stay', () => {
-      const { order, price, compared } = shiftsFrom(trait, rankOffers, quote);
-      assert.deepEqual({ order, price }, { order: 0, price: 0 });
+    test('changes no price of the offers that stay', () => {
+      const compared = assertSamePrices(fairMarket, trait);
       assert.ok(compared > 300, `only ${compared} offers were compared`);
     });
 
-    test('would be found out if it had a weight in the score', () => {
-      assert.ok(shiftsFrom(trait, rankerWithWeightFor(trait), quote).order > 0);
-    });
+    test('changes no order of the offers that stay', () => assertSameOrders(fairMarket, trait));
 
     test('would be found out if it had a part in the price', () => {
-      assert.ok(shiftsFrom(trait, rankOffers, quoteWithSurchargeFor(trait)).price > 0);
+      const unfair = marketWithSurchargeFor(trait);
+      assert.throws(() => assertSamePrices(unfair, trait), new RegExp(`a price depends on ${trait}`));
+      assert.throws(() => assertSameOrders(unfair, trait), new RegExp(`the order \\w+ depends on ${trait}`));
+    });
+
+    test('would be found out if it had a weight in the score', () => {
+      const unfair = marketWithWeightFor(trait);
+      assert.throws(() => assertSameOrders(unfair, trait), new RegExp(`the order recommended depends on ${trait}`));
     });
   });
+}
+
+/** Whatever is shown and whatever is said of the rest is the same for both. */
+async function assertNoDifference(market: Market, trait: string): Promise<void> {
+  const random = seededRandom(7);
+  const position = fieldIndex(personalLoans, trait);
+  for (let seed = 0; seed < 20; seed++) {
+    const catalogs = catalogsOf(seed);
+    for (let i = 0; i < 10; i++) {
+      const one = randomBorrower(random);
+      const other = one.with(position, randomValue(random, personalLoans.fields[position]!));
+      assert.deepEqual(show(market, catalogs, other), show(market, catalogs, one), `${trait} makes a difference`);
+      const explained = [one, other].map((borrower) =>
+        explainOffers(market.catalogFor(catalogs, borrower).tables, personalLoans, borrower, today),
+      );
+      assert.deepEqual(await explained[1], await explained[0], `${trait} makes a difference`);
+    }
+  }
 }
 
 for (const trait of ['education_level', 'address_zip']) {
-  test(`${trait} decides no eligibility either`, () => {
-    const random = seededRandom(7);
-    const position = fieldIndex(personalLoans, trait);
-    const catalog = compileCatalog(generateCatalog(1, 200), personalLoans, { mode: 'live', cdnUrl: () => '' });
-    for (let i = 0; i < 200; i++) {
-      const borrower = randomBorrower(random);
-      const other = [...borrower];
-      other[position] = randomValue(random, personalLoans.fields[position]!);
-      assert.deepEqual(rankOffers(catalog.tables, other, today), rankOffers(catalog.tables, borrower, today));
-    }
+  describe(trait, () => {
+    test('makes no difference at all, told or not', () => assertNoDifference(fairMarket, trait));
+
+    test('would be found out if it decided who may have an offer', async () => {
+      const position = fieldIndex(personalLoans, trait);
+      const picky: Market = {
+        ...fairMarket,
+        rank: (tables, borrower, ...rest) => {
+          const income = fieldIndex(personalLoans, 'annual_income');
+          const poorer = borrower[position]! % 2 === 0 ? borrower : [...borrower].with(income, 0);
+          return rankOffers(tables, poorer, ...rest);
+        },
+      };
+      await assert.rejects(assertNoDifference(picky, trait), new RegExp(`${trait} makes a difference`));
+    });
   });
 }
+
+/** The scores of the offers that a borrower may have, by id. */
+function scoresOf(score: Score, catalog: CompiledCatalog, borrower: PocketVector): Map<string, number> {
+  const scores = new Map<string, number>();
+  const rank = createRanker((tables, offer, applicant, price) => {
+    const points = score(tables, offer, applicant, price);
+    scores.set(catalog.offers[offer]!.id, points);
+    return points;
+  });
+  rank(catalog.tables, borrower, today);
+  return scores;
+}
+
+describe('the retired', () => {
+  const position = fieldIndex(personalLoans, 'employment_status');
+  const { values } = personalLoans.fields[position] as { values: readonly string[] };
+  const [employed, retired] = [values.indexOf('employed'), values.indexOf('retired')];
+
+  /** `scoreFor` makes the score that a borrower is judged by: the same for everybody in a fair market. */
+  function assertNeverBelow(scoreFor: (employment: number) => Score): number {
+    let compared = 0;
+    forEachPair(
+      'employment_status',
+      ({ plain }, [worker, pensioner], what) => {
+        const theirs = scoresOf(scoreFor(employed), plain, worker);
+        for (const [id, points] of scoresOf(scoreFor(retired), plain, pensioner)) {
+          if (!theirs.has(id)) continue;
+          compared++;
+          assert.ok(points >= theirs.get(id)!, `the retired are scored below the employed (${what})`);
+        }
+      },
+      { own: employed, other: retired },
+    );
+    return compared;
+  }
+
+  test('are never scored below the employed of the same income', () => {
+    const compared = assertNeverBelow(() => recommendedScore);
+    assert.ok(compared > 300, `only ${compared} offers were compared`);
+  });
+
+  test('would be seen to be, if employment had a weight', () => {
+    const favouring =
+      (employment: number): Score =>
+      (tables, offer, applicant, price) =>
+        recommendedScore(tables, offer, applicant, price) + (employment === employed ? 1 : 0);
+    assert.throws(() => assertNeverBelow(favouring), /the retired are scored below the employed/);
+  });
+});
+
+describe('a payout', () => {
+  /** The same catalogs with other payouts and confirm rates recommend in the same order; returns how often revenue did not. */
+  function assertNoPart(rank: RankOffers): number {
+    const random: Random = seededRandom(11);
+    let revenueDiffered = 0;
+    for (let seed = 0; seed < 40; seed++) {
+      const file = generateCatalog(seed, offersCompared);
+      const altered = structuredClone(file);
+      for (const { offers } of altered.lenders) {
+        for (const offer of offers) {
+          offer.payout_usd = Math.floor(random() * 1_000);
+          for (const band of Object.values(offer.bands)) band.confirm_rate = random();
+        }
+      }
+      const market: Market = { ...fairMarket, rank };
+      for (let i = 0; i < 10; i++) {
+        const borrower = randomBorrower(random, personalLoans, 0.1);
+        const [before, after] = [file, altered].map((catalog) => {
+          const plain = compile(catalog);
+          return show(market, { plain, dearer: plain }, borrower);
+        }) as [Shown, Shown];
+        assert.deepEqual(
+          after.orders.recommended,
+          before.orders.recommended,
+          `payouts are recommended by (${seed}/${i})`,
+        );
+        assert.deepEqual(after.orders.lowest_apr, before.orders.lowest_apr);
+        assert.deepEqual(after.orders.highest_amount, before.orders.highest_amount);
+        assert.deepEqual(after.texts, before.texts);
+        if (after.orders.svc_revenue.join() !== before.orders.svc_revenue.join()) revenueDiffered++;
+      }
+    }
+    return revenueDiffered;
+  }
+
+  test('has no part in any order but that of revenue', () => {
+    const revenueDiffered = assertNoPart(rankOffers);
+    assert.ok(revenueDiffered > 50, `revenue ordered otherwise only ${revenueDiffered} times`);
+  });
+
+  test('would be found out if it had a weight in the score', () => {
+    const paid = createRanker(
+      (tables, offer, applicant, price) =>
+        recommendedScore(tables, offer, applicant, price) +
+        Math.round(tables.expectedRevenueMicros[offer * tables.bandCount + applicant.creditBand]! / 1_000),
+    );
+    assert.throws(() => assertNoPart(paid), /payouts are recommended by/);
+  });
+});

@@ -38,7 +38,15 @@ for (const vertical of [personalLoans, equipmentLeases]) {
       const scores = vertical.creditScores === undefined ? [] : ['"min_credit_score"'];
       for (const member of [
         ...['"min_age"', '"max_apr_percent"', '"min_amount"', '"in"', '"not_in"', '"min"', '"max"'],
-        ...['"max_debt_to_income_percent"', '"payout_model"', '"terms"', '"confirm_rate"', ...joint, ...scores],
+        ...[
+          '"max_debt_to_income_percent"',
+          '"payout_model"',
+          '"terms"',
+          '"confirm_rate"',
+          '"daily_cap"',
+          ...joint,
+          ...scores,
+        ],
       ]) {
         assert.ok(text.includes(member), member);
       }

@@ -22,12 +22,35 @@ const ranking = fc.nat(bounds.catalogOffersMax).map((total): BatchAnswer => {
 });
 const failure = fc.string().map((text): BatchAnswer => ({ failure: text }));
 
+const closedSet = fc
+  .uniqueArray(fc.nat(bounds.catalogOffersMax - 1), { maxLength: 50 })
+  .map((offers) => Int32Array.from({ length: 625 }, (_, word) => bitsOf(offers, word)));
+const bitsOf = (offers: readonly number[], word: number): number =>
+  offers.filter((offer) => offer >> 5 === word).reduce((bits, offer) => bits | (1 << (offer & 31)), 0);
+
+/** Requests that leave out the same share one set, as those of one moment do. */
+const batch = fc
+  .tuple(fc.array(request, { maxLength: bounds.matchBatchMax }), fc.array(fc.option(closedSet), { maxLength: 4 }))
+  .map(([requests, sets]) => ({
+    requests,
+    closed: sets.length === 0 ? [] : requests.map((_, at) => sets[at % sets.length]!),
+  }));
+
 test('a batch arrives as it was sent', () => {
   fc.assert(
-    fc.property(fc.array(request, { maxLength: bounds.matchBatchMax }), (batch) => {
-      assert.deepEqual(decodeBatch(encodeBatch(batch)), batch);
+    fc.property(batch, (sent) => {
+      assert.deepEqual(decodeBatch(encodeBatch(sent)), sent);
     }),
   );
+});
+
+test('offers that are closed to a whole batch cross once, and nothing does while none are', () => {
+  const requests = Array.from({ length: bounds.matchBatchMax }, (): BatchRequest => ['version', 20_260_520, 1, 2]);
+  const closed = new Int32Array(625).fill(-1);
+  const open = encodeBatch({ requests, closed: [] }).length;
+  const shut = encodeBatch({ requests, closed: requests.map(() => closed) }).length;
+  assert.ok(shut - open < 2 * closed.byteLength);
+  assert.equal(open, encode([requests, [], []]).length);
 });
 
 test('answers arrive as they were sent, rankings and failures mixed', () => {
@@ -39,9 +62,10 @@ test('answers arrive as they were sent, rankings and failures mixed', () => {
 });
 
 test('a message sent is not overwritten by the next', () => {
-  const first = encodeBatch([['one', 1, 2, 3]]);
-  encodeBatch([['two', 4, 5, 6]]);
-  assert.deepEqual(decodeBatch(first), [['one', 1, 2, 3]]);
+  const batch = { requests: [['one', 1, 2, 3] as BatchRequest], closed: [] };
+  const first = encodeBatch(batch);
+  encodeBatch({ requests: [['two', 4, 5, 6]], closed: [] });
+  assert.deepEqual(decodeBatch(first), batch);
 });
 
 test('a ranking does not hold on to the batch it came in', () => {
@@ -59,7 +83,7 @@ for (const [what, bytes] of [
   ['an array longer than any batch', encode(Array.from({ length: 1_000 }, () => 0))],
   ['an array that claims four billion elements', Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff)],
   ['a map', encode({ a: 1 })],
-  ['half a message', encodeBatch([['version', 1, 2, 3]]).subarray(0, 5)],
+  ['half a message', encodeBatch({ requests: [['version', 1, 2, 3]], closed: [] }).subarray(0, 5)],
 ] as const) {
   test(`${what} is refused`, () => {
     assert.throws(() => decodeBatch(bytes));

@@ -25,6 +25,48 @@ test('the APR of payment, net and term is the rate they were made from', () => {
   );
 });
 
+test('at the APR, the payments are worth today what was received', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 100, max: 1e6, noNaN: true }),
+      fc.double({ min: 1.001, max: 4, noNaN: true }),
+      months,
+      (net, repaidShare, term) => {
+        const payment = (net * repaidShare) / term;
+        const monthlyRate = solveAprPercent(net, payment, term) / 1_200;
+        let worth = 0;
+        for (let month = term; month > 0; month--) worth = (worth + payment) / (1 + monthlyRate);
+        assert.ok(Math.abs(worth / net - 1) < 1e-9, `${worth} is not ${net}`);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test('the APR grows with the payment, and falls with what was received for it', () => {
+  const more = fc.double({ min: 1.001, max: 2, noNaN: true });
+  fc.assert(
+    fc.property(rate, months, more, (percent, term, factor) => {
+      const payment = monthlyPayment(10_000, percent, term);
+      const apr = solveAprPercent(10_000, payment, term);
+      assert.ok(solveAprPercent(10_000, payment * factor, term) > apr);
+      assert.ok(solveAprPercent(10_000 * factor, payment, term) < apr);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('the APR grows with the fee and with the note rate', () => {
+  const fees = fc.tuple(fc.double({ min: 0, max: 19, noNaN: true }), fc.double({ min: 0.01, max: 1, noNaN: true }));
+  fc.assert(
+    fc.property(rate, fees, months, (note, [fee, more], term) => {
+      assert.ok(aprPercent(note, fee + more, term) > aprPercent(note, fee, term));
+      assert.ok(aprPercent(note + more, fee, term) > aprPercent(note, fee, term));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 test('a payment pays the loan off to the last cent', () => {
   fc.assert(
     fc.property(rate, fc.integer({ min: 1, max: 120 }), (percent, term) => {

@@ -48,6 +48,7 @@ class Bench {
       clickIds: this.clickIds,
       catalogs: { lenderOf: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       ledger: ledger.log,
+      caps: { see: () => {} },
       history,
       queue: new BatchQueue(bounds.confirmationBatchesWaitingMax),
     };

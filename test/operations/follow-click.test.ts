@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ClickBudget } from '../../src/clicks/click-budget.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
+import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { OfferValueSeal } from '../../src/clicks/offer-value-seal.ts';
 import { Patience } from '../../src/clicks/patience.ts';
-import type { EventLog } from '../../src/events/event-log.ts';
+import { type EventLog, LogUnavailable } from '../../src/events/event-log.ts';
 import { type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import { noneClosed } from '../../src/offers/closed-offers.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
@@ -86,6 +88,7 @@ class Bench {
   readonly sessions: MemorySessionStore;
   readonly catalogs: CatalogLibrary;
   readonly catalogFile: string;
+  readonly caps = new DailyCaps(this.clock.wallMs());
   readonly ledger: TemporaryLedger;
   unrecorded = 0;
 
@@ -134,7 +137,7 @@ class Bench {
     const v = this.seal.seal(this.subIds.bytesOf(sub), { catalogVersion, creditBand });
     // Its offers do not matter to a click.
     const ranking = { catalogVersion, total: 0, orders: new Uint16Array(0) };
-    if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, creditBand, sealedValue: v });
+    if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, closed: noneClosed, creditBand, sealedValue: v });
     return { sub, offer: 'an-offer', v };
   }
 
@@ -147,13 +150,13 @@ class Bench {
     request: { sub: string; offer: string; v: string } & Partial<ClickRequest>,
     ledger: EventLog = this.ledger.log,
   ) {
-    const { clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience } = this;
+    const { clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience, caps } = this;
     const onUnrecorded = () => {
       this.unrecorded++;
     };
     return followClick(
       {
-        ...{ clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience },
+        ...{ clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience, caps },
         ...{ ledger, sandboxLandingUrl, onUnrecorded },
       },
       { userAgent: browsers[0]!.userAgent, looksOnly: false, ...request },
@@ -361,6 +364,7 @@ for (const held of [true, false]) {
       const stalled = Object.create(bench.ledger.log, {
         append: { value: () => new Promise(() => {}) },
         healthy: { value: true },
+        appendedPosition: { value: 0 },
       }) as EventLog;
       await bench.redirect(bench.link(), stalled);
       assert.equal(bench.unrecorded, 1);
@@ -371,6 +375,7 @@ for (const held of [true, false]) {
       const broken = Object.create(bench.ledger.log, {
         append: { value: () => Promise.reject(new TypeError('a bug')) },
         healthy: { value: true },
+        appendedPosition: { value: 0 },
       }) as EventLog;
       await assert.rejects(bench.follow(bench.link(), broken), TypeError);
     });
@@ -409,5 +414,100 @@ describe('followClick, of a session that was ranked again', () => {
     session.ranked = null;
     assert.equal((await bench.follow(link)).kind, 'redirect');
     assert.deepEqual(await bench.follow({ ...link, v: '' }), { kind: 'unknown' });
+  });
+});
+
+describe('followClick, on an offer with a daily cap', () => {
+  async function capped(t: TestContext, cap: number): Promise<Bench> {
+    const bench = await Bench.open(t, true);
+    const [live, ...rest] = liveCatalog.lenders;
+    const offers = live!.offers.map((offer) => ({ ...offer, daily_cap: cap }));
+    writeFileSync(bench.catalogFile, JSON.stringify({ ...liveCatalog, lenders: [{ ...live, offers }, ...rest] }));
+    bench.catalogs.onUse((catalog) => bench.caps.adopt(catalog));
+    assert((await bench.catalogs.reload(1, 'live')).ok);
+    return bench;
+  }
+
+  /** A link that was shown. */
+  function shownLink(bench: Bench) {
+    const link = bench.link();
+    const view = [2, bench.clock.wallMs(), bench.subIds.bytesOf(link.sub), 'version', ['an-offer']] as const;
+    assert.ok(bench.ledger.log.note(view));
+    bench.caps.see(view);
+    return link;
+  }
+
+  const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));
+
+  it('says in the record what the cap made of it, and gives a click at the cap no value', async (t) => {
+    const bench = await capped(t, 2);
+    const links = [1, 2, 3].map(() => shownLink(bench));
+    const values: (number | undefined)[] = [];
+    for (const link of [...links.slice(0, 2), links[1]!, links[2]!, bench.link()]) {
+      const { clickId, location } = await bench.redirect(link);
+      assert.match(location, /^https:\/\/lender\.example\//);
+      values.push(bench.clickIds.read(clickId)?.valueMicros);
+    }
+    assert.deepEqual(values, [clickMicros, clickMicros, 0, 0, 0]);
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [
+      [clickMicros, true],
+      [clickMicros, true],
+      [0, null],
+      [0, false],
+      [0, null],
+    ]);
+  });
+
+  it('gives looks and bots no place, and a click_id without value once the places are taken', async (t) => {
+    const bench = await capped(t, 1);
+    const [link, other] = [shownLink(bench), shownLink(bench)];
+    const worthOf = async (request: Partial<ClickRequest>) =>
+      bench.clickIds.read((await bench.redirect({ ...other, ...request })).clickId)!.valueMicros;
+    assert.equal(await worthOf({ looksOnly: true }), clickMicros);
+    assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), clickMicros);
+    await bench.redirect(link);
+    assert.equal(await worthOf({ looksOnly: true }), 0);
+    assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), 0);
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true]]);
+  });
+
+  it('takes the last place once, though two click in the same turn', async (t) => {
+    const bench = await capped(t, 1);
+    const links = [1, 2, 3, 4].map(() => shownLink(bench));
+    await Promise.all(links.map((link) => bench.follow(link)));
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [
+      [clickMicros, true],
+      [0, false],
+      [0, false],
+      [0, false],
+    ]);
+  });
+
+  it('takes a place for a click that is queued in a log that cannot be written, and none for one that is not', async (t) => {
+    const bench = await capped(t, 2);
+    const links = [1, 2, 3, 4].map(() => shownLink(bench));
+    const full = Object.create(bench.ledger.log, {
+      append: { value: () => Promise.reject(new LogUnavailable('full', false)) },
+      healthy: { value: true },
+      appendedPosition: { value: 0 },
+    }) as EventLog;
+    await bench.redirect(links[0]!, full);
+    assert.equal(bench.unrecorded, 1);
+    bench.ledger.breakFiles();
+    await bench.redirect(links[1]!);
+    while (bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
+    await bench.redirect(links[2]!);
+    const { clickId } = await bench.redirect(links[3]!);
+    assert.equal(bench.clickIds.read(clickId)!.valueMicros, 0);
+    const healed = new Promise<void>((resolve) =>
+      bench.ledger.log.onDurable((position) => position === bench.ledger.log.appendedPosition && resolve()),
+    );
+    bench.ledger.repair();
+    await healed;
+    assert.deepEqual(clicksOf(await bench.ledger.records()), [
+      [clickMicros, true],
+      [clickMicros, true],
+      [0, false],
+    ]);
   });
 });

@@ -74,7 +74,7 @@ class Bench {
 
   /** A page of sessions where the aggregator has this one. */
   async rows(request: AnalyticsRequest = {}, page: Partial<RowsPage> = {}) {
-    this.analytics.page = { rows: [], next: null, ...page };
+    this.analytics.page = { rows: [], keptFromDay: 0, next: null, ...page };
     const outcome = await this.ask({ referrer_tag, granularity: 'row', ...request });
     assert(outcome.ok, JSON.stringify(outcome));
     return outcome.value as RowsView;
@@ -546,7 +546,7 @@ describe('the rows', () => {
 describe('the pages of an analytics query', () => {
   const paged = ['daily', 'row'] as const;
   const cursorOf = async (bench: Bench, request: AnalyticsRequest): Promise<string> => {
-    bench.analytics.page = { rows: [], next: 9 };
+    bench.analytics.page = { rows: [], keptFromDay: 0, next: 9 };
     const outcome = await bench.ask({ limit: '1', ...request });
     assert(outcome.ok && 'next_cursor' in outcome.value);
     return outcome.value.next_cursor!;

@@ -1,5 +1,6 @@
 import type {
   CohortQuery,
+  DailyFigures,
   DayFigures,
   Figures,
   RowsPage,
@@ -44,11 +45,11 @@ export class AnalyticsModel {
     this.#keptFromDay = Math.max(this.#keptFromDay, keptFromDay);
   }
 
-  record(record: LedgerRecord): void {
+  record(record: LedgerRecord, position = this.#position + 1): void {
     const id = Buffer.from(record[2]).toString('hex');
     const session = this.#sessions.get(id);
     this.#asOfMs = record[1];
-    this.#position++;
+    this.#position = position;
     if (!this.#isKept(record[2])) return;
     if (record[0] === 1) {
       if (session === undefined) {
@@ -150,10 +151,11 @@ export class AnalyticsModel {
     const topLenders = byLender(lenders).slice(0, bounds.topLendersMax);
     matured.confirmedUsdSquared = centsSquared / 10_000;
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
-    return { ...all, topLenders, byDevice, matured, subsOutsideDates, asOfMs: this.#asOfMs };
+    const keptFromDay = this.#keptFromDay;
+    return { ...all, topLenders, byDevice, matured, subsOutsideDates, keptFromDay, asOfMs: this.#asOfMs };
   }
 
-  daily(query: SummaryQuery): DayFigures[] {
+  daily(query: SummaryQuery): DailyFigures {
     const days: DayFigures[] = [];
     for (let day = query.fromDay; day <= query.toDay; day++) {
       const { sessions, views, clicks, attributedMicros, confirmedMicros } = this.summary({
@@ -164,7 +166,7 @@ export class AnalyticsModel {
       const matured = query.today - day > bounds.maturedDays;
       days.push({ day, sessions, views, clicks, attributedMicros, confirmedMicros, matured });
     }
-    return days;
+    return { days, keptFromDay: this.#keptFromDay };
   }
 
   rows(query: RowsQuery): RowsPage {
@@ -172,6 +174,7 @@ export class AnalyticsModel {
     const page = behind.slice(0, query.limit);
     return {
       rows: page.map(({ row }) => row),
+      keptFromDay: this.#keptFromDay,
       next: behind.length > page.length ? page.at(-1)!.position : null,
     };
   }

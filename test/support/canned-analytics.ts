@@ -1,5 +1,6 @@
 import type {
   Analytics,
+  DailyFigures,
   DayFigures,
   Figures,
   RowsPage,
@@ -16,7 +17,6 @@ export const noFigures: Figures = { sessions: 0, views: 0, clicks: 0, attributed
  */
 export class CannedAnalytics implements Analytics {
   readonly foldedPosition = 0;
-  keptFromDay = 0;
   readonly healthy = true;
   asked: SummaryQuery | null = null;
   askedForRows: RowsQuery | null = null;
@@ -28,11 +28,13 @@ export class CannedAnalytics implements Analytics {
     byDevice: [],
     matured: { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 },
     subsOutsideDates: 0,
+    keptFromDay: 0,
     asOfMs: null,
   };
 
   days: readonly DayFigures[] = [];
-  page: RowsPage = { rows: [], next: null };
+  keptFromDay = 0;
+  page: RowsPage = { rows: [], keptFromDay: 0, next: null };
 
   async summary(query: SummaryQuery): Promise<SummaryFigures> {
     this.asked = query;
@@ -40,10 +42,10 @@ export class CannedAnalytics implements Analytics {
     return this.figures;
   }
 
-  async daily(query: SummaryQuery): Promise<readonly DayFigures[]> {
+  async daily(query: SummaryQuery): Promise<DailyFigures> {
     this.asked = query;
     if (this.fault !== null) throw this.fault;
-    return this.days;
+    return { days: this.days, keptFromDay: this.keptFromDay };
   }
 
   async rows(query: RowsQuery): Promise<RowsPage> {

@@ -57,6 +57,8 @@ export function equipmentLeaseCatalog(mode: 'live' | 'test'): string {
         term_months: [12, 24, 36, 48].slice(0, 2 + (variant % 3)),
         criteria: variant === 2 ? [{ field: 'yearly_takings', min: 30_000 }] : [],
         payout_usd: 2 + lender * 0.25 + variant,
+        // More than any test clicks, so that the whole contract suite goes the way of a catalog with caps.
+        ...(lender === 7 && variant === 2 ? { daily_cap: 1_000 } : {}),
         bands: Object.fromEntries(
           bands.values.map((name, band) => [
             name,

@@ -12,7 +12,7 @@ export class FoldedStore {
   /** In one batch. */
   fold(...records: readonly unknown[]): void {
     this.store.foldBatch((batch) => {
-      for (const record of records) batch.fold(++this.#position, record);
+      for (const record of records) batch.fold(++this.#position, record, 1);
       return { position: this.#position, segment: 1, offset: this.#position, crc: 0 };
     });
   }

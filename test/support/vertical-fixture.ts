@@ -63,7 +63,7 @@ export function worthMicros(fixture: VerticalFixture, offerIds: readonly string[
   return micros;
 }
 
-/** The same as answers tell it: in USD, to the cent. */
+/** The same in dollars as an answer has it: to the cent, half up. */
 export function worthUsd(fixture: VerticalFixture, offerIds: readonly string[]): number {
-  return Math.round(worthMicros(fixture, offerIds) / 10_000) / 100;
+  return Math.floor((worthMicros(fixture, offerIds) + 5_000) / 10_000) / 100;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CrossoverCell } from '../../../bench/crossover/crossover.ts';
 import {
   cpuRatios,
   isClientSaturated,
@@ -28,6 +29,15 @@ const rounds: readonly Round[] = [
   { bare: measurement(100, 5), service: measurement(50, 50) },
 ];
 
+function cell(offers: number, batch: number, inThread: number | null, pool: number): CrossoverCell {
+  return {
+    offers,
+    batch,
+    inThread: { frontEndMicros: inThread, perSecond: 300_000 },
+    pool: { frontEndMicros: pool, perSecond: 12_345 },
+  };
+}
+
 const report: Report = {
   startedAt: '2026-01-02T03:04:05.000Z',
   quick: false,
@@ -38,6 +48,7 @@ const report: Report = {
     { name: 'click', title: 'GET /c', targetRatio: 0.45, client: 'wrk', bodyBytes: 0, rounds },
   ],
   micro: [{ name: 'a/b: c', medianNs: 1_234.4, p99Ns: 2_000 }],
+  crossover: [cell(40, 1, 3, 25), cell(40, 8, 2, 12), cell(9_000, 1, 80, 26), cell(9_000, 8, 70.04, 12)],
   history: [{ name: 'records', value: '1 MB', beside: 'at most 2 MB' }],
 };
 
@@ -78,4 +89,25 @@ test('a client that used up its core is named, and the reader warned', () => {
 test('a quick run says so', () => {
   assert.match(toMarkdown({ ...report, quick: true }), /indicative only/);
   assert.doesNotMatch(toMarkdown(report), /indicative only/);
+});
+
+test('the crossover is told as a table and as a plot', () => {
+  const markdown = toMarkdown(report);
+  assert.ok(markdown.replaceAll(/ +/g, ' ').includes('\n| 9,000 | 8 | 70.0 | 12.0 | 300.0 | 12.3 |\n'));
+  const plot = /```mermaid\n(.*?)\n```/s
+    .exec(markdown)![1]!
+    .split('\n')
+    .map((line) => line.trim());
+  assert.deepEqual(plot.slice(2), [
+    'x-axis "offers in the catalog" [40, 9000]',
+    'y-axis "us a request"',
+    'line [2.0, 70.0]',
+    'line [25.0, 26.0]',
+    'line [12.0, 12.0]',
+  ]);
+});
+
+test('where the system does not tell CPU times there is no plot', () => {
+  const markdown = toMarkdown({ ...report, crossover: [cell(40, 1, null, 1), cell(50, 1, 1, 1)] });
+  assert.ok(!markdown.includes('mermaid'));
 });

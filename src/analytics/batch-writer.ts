@@ -1,0 +1,124 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
+import type { LogCursor } from '../events/log-reader.ts';
+import type { LedgerFold } from './ledger-fold.ts';
+import type { LedgerSegments } from './ledger-segments.ts';
+import { encodeOfferNumbers } from './offer-numbers.ts';
+import { RowWriter, type SqlValue } from './row-writer.ts';
+import type { StoredCounters } from './stored-counters.ts';
+
+/** Writes what a batch changed: each row once. */
+export class BatchWriter {
+  readonly #sessions: RowWriter;
+  readonly #pieces: RowWriter;
+  readonly #clicks: RowWriter;
+  readonly #counters: StoredCounters;
+  readonly #segments: LedgerSegments;
+  readonly #payouts: RowWriter;
+  readonly #confirmClick: Statement<[number, number, number]>;
+  readonly #setProgress: Statement<SqlValue[]>;
+
+  constructor(database: Database, counters: StoredCounters, segments: LedgerSegments) {
+    this.#counters = counters;
+    this.#segments = segments;
+    this.#sessions = new RowWriter(
+      database,
+      'session',
+      ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown', 'last_event_ms'],
+      `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
+        last_event_ms = excluded.last_event_ms`,
+    );
+    this.#pieces = new RowWriter(database, 'cohort_piece', [
+      'experiment',
+      'day',
+      'last_position',
+      'first_position',
+      'subs',
+    ]);
+    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
+    this.#payouts = new RowWriter(
+      database,
+      'payout',
+      ['session', 'offer', 'txid', 'funded_micros', 'funded_ms', 'reversed_micros', 'reversed_ms'],
+      'ON CONFLICT DO UPDATE SET reversed_micros = excluded.reversed_micros, reversed_ms = excluded.reversed_ms',
+    );
+    this.#confirmClick = database.prepare(
+      'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
+    );
+    this.#setProgress = database.prepare(`
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
+        crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
+        sealed_session = sealed_session + excluded.sealed_session,
+        malformed = malformed + excluded.malformed, unknown_session = unknown_session + excluded.unknown_session,
+        repeated_session = repeated_session + excluded.repeated_session,
+        unshown_clicks = unshown_clicks + excluded.unshown_clicks,
+        duplicate_clicks = duplicate_clicks + excluded.duplicate_clicks, late_clicks = late_clicks + excluded.late_clicks,
+        repeated_confirmations = repeated_confirmations + excluded.repeated_confirmations,
+        unsound_confirmations = unsound_confirmations + excluded.unsound_confirmations`);
+  }
+
+  write(fold: LedgerFold, cursor: LogCursor): void {
+    this.#sessions.write(sessionRows(fold));
+    this.#pieces.write(pieceRows(fold));
+    this.#clicks.write(clickRows(fold));
+    this.#counters.add(fold);
+    this.#segments.write(fold);
+    this.#payouts.write(payoutRows(fold));
+    for (const { micros, session, offer } of fold.revenue.clicks.values())
+      this.#confirmClick.run(micros, session, offer);
+    const { records, sealedSession, malformed, unknownSession, repeatedSession } = fold.totals;
+    const { unshownClicks, duplicateClicks, lateClicks, repeatedConfirmations, unsoundConfirmations } = fold.totals;
+    this.#setProgress.run(
+      cursor.position,
+      cursor.segment,
+      cursor.offset,
+      cursor.crc,
+      fold.lastWallMs,
+      records,
+      sealedSession,
+      malformed,
+      unknownSession,
+      repeatedSession,
+      unshownClicks,
+      duplicateClicks,
+      lateClicks,
+      repeatedConfirmations,
+      unsoundConfirmations,
+    );
+  }
+}
+
+type Rows = Generator<readonly SqlValue[], void>;
+
+/** In the order of their keys, which is that of the table: neighbours are written together. */
+function* sessionRows({ sessions }: LedgerFold): Rows {
+  for (const session of [...sessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const { key, experiment, position, device, views, clicked, shown, lastEventMs } = session;
+    const sub = Buffer.from(key, 'latin1');
+    yield [sub, experiment, position, device, views, clicked.length, encodeOfferNumbers(shown), lastEventMs];
+  }
+}
+
+function* pieceRows({ cohorts }: LedgerFold): Rows {
+  for (const { experiment, day, created } of cohorts.values()) {
+    for (let at = 0; at < created.length; at += bounds.cohortPieceSessionsMax) {
+      const piece = created.slice(at, at + bounds.cohortPieceSessionsMax);
+      const subs = Buffer.from(piece.map(({ key }) => key).join(''), 'latin1');
+      yield [experiment, day, piece.at(-1)!.position, piece[0]!.position, subs];
+    }
+  }
+}
+
+function* clickRows({ clicks }: LedgerFold): Rows {
+  for (const { session, offer, lender, clickedMs, attributedMicros } of clicks) {
+    yield [session, offer, lender, clickedMs, attributedMicros];
+  }
+}
+
+function* payoutRows({ revenue }: LedgerFold): Rows {
+  for (const { session, offer, txid, funded, reversed } of revenue.payouts.values()) {
+    const { amountMicros = null, occurredMs = null } = reversed ?? {};
+    yield [session, offer, txid, funded.amountMicros, funded.occurredMs, amountMicros, occurredMs];
+  }
+}

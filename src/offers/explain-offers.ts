@@ -1,0 +1,169 @@
+import { setImmediate } from 'node:timers/promises';
+import { bounds } from '../bounds.ts';
+import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import { isOfContractAge } from './age-of-contract.ts';
+import type { MatchTables } from './match-tables.ts';
+import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
+
+/** Why an offer is not made to a borrower, in the words of the API (docs/api.md). */
+export type MismatchReason =
+  | 'not_told'
+  | 'not_accepted'
+  | 'amount_too_low'
+  | 'amount_too_high'
+  | 'amount_too_low_in_state'
+  | 'apr_above_cap'
+  | 'debt_to_income'
+  | 'daily_cap';
+
+/** One reason and the pocket field it is about; null where no field would change it. */
+export interface MismatchCount {
+  readonly reason: MismatchReason;
+  readonly field: string | null;
+  /** The offers it keeps away, alone or with others. */
+  readonly offers: number;
+  /** Those that nothing else is known to keep away. */
+  readonly alone: number;
+}
+
+/** What became of every offer of a catalog for one borrower, as answered: `offers_in_catalog` = `matched` + `not_matched`. */
+export interface Explanation {
+  readonly offers_in_catalog: number;
+  readonly matched: number;
+  readonly not_matched: number;
+  /** Those that keep most offers away first; then in the order of reason and field. An offer counts under each that applies. */
+  readonly reasons: readonly MismatchCount[];
+}
+
+/**
+ * Goes through all offers of a catalog, one by one, and says what keeps each from this borrower: the rules of `rankOffers`
+ * once more, slow and in words. Every few hundred offers the event loop gets its turn, so that nobody waits for this.
+ *
+ * The borrower's vector is read until the end and must not change meanwhile.
+ */
+export async function explainOffers(
+  tables: MatchTables,
+  vertical: Vertical,
+  borrower: Readonly<PocketVector>,
+  today: number,
+  /** Offers at their daily cap, a bit each (`ClosedOffers`); null: none. */
+  closed: Int32Array | null = null,
+): Promise<Explanation> {
+  const applicant = newApplicant();
+  const priced = readApplicant(tables, borrower, applicant);
+  const tally = new Map<string, { reason: MismatchReason; field: string | null; offers: number; alone: number }>();
+  const ofAge = isOfContractAge(tables, borrower, today);
+  let matched = 0;
+  for (let offer = 0; offer < tables.offerCount; offer++) {
+    if (offer > 0 && offer % bounds.explainOffersAtOnce === 0) await setImmediate();
+    const against = new Mismatches(vertical);
+    judgeFields(tables, offer, borrower, today, against);
+    if (!ofAge) against.add('not_accepted', tables.roles.birthdate);
+    if (priced) judgePrice(tables, offer, applicant, against);
+    else judgeUnpriced(tables, borrower, against);
+    if (closed !== null && hasBit(closed, offer)) against.add('daily_cap', -1);
+    if (against.all.size === 0) matched++;
+    for (const [key, { reason, field }] of against.all) {
+      let count = tally.get(key);
+      if (count === undefined) {
+        count = { reason, field, offers: 0, alone: 0 };
+        tally.set(key, count);
+      }
+      count.offers++;
+      if (against.all.size === 1) count.alone++;
+    }
+  }
+  const keys = [...tally.keys()].sort(
+    (one, other) => tally.get(other)!.offers - tally.get(one)!.offers || (one < other ? -1 : 1),
+  );
+  return {
+    offers_in_catalog: tables.offerCount,
+    matched,
+    not_matched: tables.offerCount - matched,
+    reasons: keys.map((key) => tally.get(key)!),
+  };
+}
+
+/** What keeps one offer away, each reason and field once however often it applies. */
+class Mismatches {
+  readonly all = new Map<string, { readonly reason: MismatchReason; readonly field: string | null }>();
+  readonly #vertical: Vertical;
+
+  constructor(vertical: Vertical) {
+    this.#vertical = vertical;
+  }
+
+  /** A position of -1 is no field's. */
+  add(reason: MismatchReason, position: number): void {
+    const field = position < 0 ? null : this.#vertical.fields[position]!.name;
+    this.all.set(`${reason} ${field}`, { reason, field });
+  }
+}
+
+/** What the lender asks of a field and the borrower does not meet, or has not told: it is never guessed (D6). */
+function judgeFields(
+  tables: MatchTables,
+  offer: number,
+  borrower: Readonly<PocketVector>,
+  today: number,
+  against: Mismatches,
+): void {
+  const judge = (field: number, asked: boolean, met: boolean) => {
+    if (asked && borrower[field] === absent) against.add('not_told', field);
+    else if (!met) against.add('not_accepted', field);
+  };
+  for (const { field, allowed } of tables.choiceFilters) {
+    const admits = (value: number) => hasBit(allowed.get(value)!, offer);
+    judge(field, !admits(absent), admits(borrower[field]!));
+  }
+  for (const { field, min, max } of tables.rangeFilters) {
+    const value = borrower[field]!;
+    judge(field, min[offer]! > absent, value >= min[offer]! && value <= max[offer]!);
+  }
+  for (const { field, minYears } of tables.ageFilters) {
+    const years = minYears[offer]!;
+    judge(field, years > 0, years === 0 || today - borrower[field]! >= years * 10_000);
+  }
+}
+
+/** Without an amount, a credit band and a state no offer can be priced. */
+function judgeUnpriced({ roles }: MatchTables, borrower: Readonly<PocketVector>, against: Mismatches): void {
+  for (const field of [roles.amount, roles.creditBand, roles.state]) {
+    if (borrower[field] === absent) against.add('not_told', field);
+  }
+}
+
+/** The rules of `priceOffer`, each judged by itself. What a band that is not served would cost is not known, so no reason. */
+function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, against: Mismatches): void {
+  const { roles } = tables;
+  const { amount } = applicant;
+  if (amount < tables.amountMin[offer]!) against.add('amount_too_low', roles.amount);
+  const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
+  if (amount < tables.stateAmountMin[stateRule]!) against.add('amount_too_low_in_state', roles.state);
+  const knownPayments = applicant.monthlyIncome >= 0 && applicant.monthlyDebt >= 0;
+  const share = tables.debtToIncomeMax[offer]!;
+  const limited = share !== Number.POSITIVE_INFINITY;
+  if (limited && applicant.monthlyIncome < 0) against.add('not_told', roles.annualIncome);
+  if (limited && applicant.monthlyDebt < 0) against.add('not_told', roles.monthlyDebt);
+
+  const row = offer * tables.bandCount + applicant.creditBand;
+  const amountMax = tables.amountMax[row]!;
+  if (amountMax === 0) return;
+  if (amount > amountMax) against.add('amount_too_high', roles.amount);
+
+  const slots = tables.termMonths.map((_months, term) => row * tables.termMonths.length + term);
+  const offered = slots.filter((slot) => tables.aprMaxPercent[slot] !== Number.POSITIVE_INFINITY);
+  const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
+  if (withinCap.length === 0) against.add('apr_above_cap', roles.state);
+  if (!limited || !knownPayments) return;
+  const paymentMax = share * applicant.monthlyIncome - applicant.monthlyDebt;
+  const affordable = (withinCap.length === 0 ? offered : withinCap).some(
+    (slot) => amount * tables.paymentFactor[slot]! <= paymentMax,
+  );
+  if (!affordable) against.add('debt_to_income', roles.monthlyDebt);
+}
+
+function hasBit(offers: Int32Array, offer: number): boolean {
+  return (offers[offer >> 5]! & (1 << (offer & 31))) !== 0;
+}

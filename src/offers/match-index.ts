@@ -1,0 +1,278 @@
+import { bounds } from '../bounds.ts';
+import { absent } from '../verticals/pocket-vector.ts';
+import type { MatchTables } from './match-tables.ts';
+import { addOffer, hasOffer, noOffers, type OfferBits } from './offer-bits.ts';
+import { type Applicant, newApplicant, newOfferPrice, priceOffer } from './price-offer.ts';
+import { RangeIndex } from './range-index.ts';
+import type { Score } from './recommended-score.ts';
+import { aprKey, revenueKey } from './sort-keys.ts';
+
+/** What matching knows beforehand of one credit band. */
+export interface BandIndex {
+  /** The offers made to the band, whatever is asked of its borrowers besides, in the order of their numbers. */
+  readonly offers: Uint16Array;
+  readonly amounts: RangeIndex;
+  /** By offer: the largest amount, 0 where the offer is not made to the band. */
+  readonly amountMax: Float64Array;
+  /** By offer: the terms that stay within the highest cap of any state, as bits. No more are ever open. */
+  readonly terms: Int32Array;
+  /** By offer: the one of them that is quoted to who asks for none, or -1. */
+  readonly usualTerm: Int8Array;
+  /** By offer: the least of their payment factors. */
+  readonly leastFactor: Float64Array;
+  /** The offers, the highest `svc_revenue` first. */
+  readonly byRevenue: Uint16Array;
+}
+
+/**
+ * What matching knows beforehand of one credit band and one term asked for. An offer's *usual* slot is the one quoted where no
+ * state's own cap and no debt closes a term.
+ */
+export interface TermIndex {
+  /** By offer: the usual slot, and its payment factor. */
+  readonly usualSlot: Int32Array;
+  readonly usualFactor: Float64Array;
+  /** The offers of the band in the order of `lowest_apr`, by their usual slots. */
+  readonly byApr: Uint16Array;
+  /** Those without a debt-to-income limit in the order of `highest_amount`, by their usual slots. */
+  readonly byAmount: Uint16Array;
+  /** The offers of the band by the best score anybody can get for them in their usual slots, and these scores beside them. */
+  readonly byScore: Uint16Array;
+  readonly bestScores: Int32Array;
+}
+
+/** What a state's rules leave of one credit band, debts not considered. */
+export interface StateIndex {
+  /** Offers that the criteria on state and band allow and that have an open term. */
+  readonly open: OfferBits;
+  /** By index of the term asked for, plus 1: those of them that are quoted another than their usual slot; undefined for none. */
+  readonly unusual: readonly (OfferBits | undefined)[];
+  /** The offers whose least amount the state raises, and the lowest and the highest of the amounts it raises it to. */
+  readonly raised: OfferBits;
+  readonly raisedToLowest: number;
+  readonly raisedToHighest: number;
+}
+
+/**
+ * Sets and orders of a catalog's offers that depend on few properties of a borrower, made when first asked for. They hold
+ * about as much memory as the tables they are made from, and never more than `matchIndexBytesMax`: then all that belongs to
+ * terms and states is forgotten, and made again as needed.
+ */
+export class MatchIndex {
+  /** Offers with a debt-to-income limit. */
+  readonly limited: OfferBits;
+  /** In the order of `rangeFilters` and `ageFilters`. */
+  readonly ranges: readonly RangeIndex[];
+  readonly ages: readonly RangeIndex[];
+  readonly #tables: MatchTables;
+  readonly #score: Score | null;
+  readonly #bands: BandIndex[];
+  /** By band, then by index of the term asked for, plus 1. */
+  readonly #terms: TermIndex[][];
+  /** By band, then by state. */
+  readonly #states: StateIndex[][];
+  #bytes = 0;
+
+  /** Without a score there are no orders by it. */
+  constructor(tables: MatchTables, score: Score | null) {
+    this.#tables = tables;
+    this.#score = score;
+    this.#bands = [];
+    this.#terms = Array.from({ length: tables.bandCount }, () => []);
+    this.#states = Array.from({ length: tables.bandCount }, () => []);
+    this.limited = noOffers(tables.offerCount);
+    for (let offer = 0; offer < tables.offerCount; offer++) {
+      if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.limited, offer);
+    }
+    this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max));
+    this.ages = tables.ageFilters.map(({ minYears }) => {
+      const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
+      // Compact dates differ by 10,000 a year (domain/calendar.ts).
+      return new RangeIndex(
+        Float64Array.from(minYears, (years) => (years === 0 ? absent : years * 10_000)),
+        noMax,
+      );
+    });
+  }
+
+  band(band: number): BandIndex {
+    let index = this.#bands[band];
+    if (index === undefined) {
+      index = this.#makeBand(band);
+      this.#bands[band] = index;
+    }
+    return index;
+  }
+
+  /** `term` is the applicant's: an index into the terms of the catalog, or -1. */
+  term(band: number, term: number): TermIndex {
+    const ofBand = this.#terms[band]!;
+    let index = ofBand[term + 1];
+    if (index === undefined) {
+      index = this.#makeTerm(band, term);
+      ofBand[term + 1] = index;
+    }
+    return index;
+  }
+
+  /** `applicant` is anyone of that state; nothing else of it counts but the band and what follows from the state. */
+  state(state: number, applicant: Applicant): StateIndex {
+    const ofBand = this.#states[applicant.creditBand]!;
+    let index = ofBand[state];
+    if (index === undefined) {
+      index = this.#makeState(state, applicant);
+      ofBand[state] = index;
+    }
+    return index;
+  }
+
+  #makeBand(band: number): BandIndex {
+    const tables = this.#tables;
+    const { offerCount, bandCount } = tables;
+    const termCount = tables.termMonths.length;
+    const highestCap = tables.stateAprCap.reduce((highest, cap) => Math.max(highest, cap), 0);
+    const allowed = allowedBy(tables, tables.roles.creditBand, band);
+    const offers: number[] = [];
+    const amountMax = new Float64Array(offerCount);
+    const terms = new Int32Array(offerCount);
+    const usualTerm = new Int8Array(offerCount).fill(-1);
+    const leastFactor = new Float64Array(offerCount).fill(Number.POSITIVE_INFINITY);
+    for (let offer = 0; offer < offerCount; offer++) {
+      const row = offer * bandCount + band;
+      amountMax[offer] = tables.amountMax[row]!;
+      if (tables.amountMax[row] === 0 || (allowed !== null && !hasOffer(allowed, offer))) continue;
+      for (const term of tables.termPreference) {
+        const slot = row * termCount + term;
+        if (tables.aprMaxPercent[slot]! > highestCap) continue;
+        if (terms[offer] === 0) usualTerm[offer] = term;
+        terms[offer]! |= 1 << term;
+        leastFactor[offer] = Math.min(leastFactor[offer]!, tables.paymentFactor[slot]!);
+      }
+      if (terms[offer] !== 0) offers.push(offer);
+    }
+    return {
+      offers: Uint16Array.from(offers),
+      amounts: new RangeIndex(tables.amountMin, amountMax),
+      amountMax,
+      terms,
+      usualTerm,
+      leastFactor,
+      byRevenue: inOrder(offers, (offer) => revenueKey(tables, offer * bandCount + band)),
+    };
+  }
+
+  #makeTerm(band: number, term: number): TermIndex {
+    const tables = this.#tables;
+    const { offerCount, bandCount } = tables;
+    const termCount = tables.termMonths.length;
+    const { offers, terms, usualTerm, amountMax } = this.band(band);
+    const usualSlot = new Int32Array(offerCount);
+    const usualFactor = new Float64Array(offerCount);
+    for (const offer of offers) {
+      const usual = term >= 0 && (terms[offer]! & (1 << term)) !== 0 ? term : usualTerm[offer]!;
+      const slot = (offer * bandCount + band) * termCount + usual;
+      usualSlot[offer] = slot;
+      usualFactor[offer] = tables.paymentFactor[slot]!;
+    }
+    const byApr = inOrder(offers, (offer) => aprKey(tables, usualSlot[offer]!));
+    const byAmount = inOrder(
+      byApr.filter((offer) => !hasOffer(this.limited, offer)),
+      (offer) => -amountMax[offer]!,
+    );
+    const best = this.#bestScores(band, term, usualSlot);
+    const byScore = best === null ? new Uint16Array(0) : inOrder(offers, (offer) => -best[offer]!);
+    const bestScores = Int32Array.from(byScore, (offer) => best![offer]!);
+    const made = { usualSlot, usualFactor, byApr, byAmount, byScore, bestScores };
+    this.#reckon(Object.values(made));
+    return made;
+  }
+
+  /** By offer: the score in the usual slot for somebody who asks for next to nothing of all the offer has. */
+  #bestScores(band: number, term: number, usualSlot: Int32Array): Float64Array | null {
+    const tables = this.#tables;
+    const score = this.#score;
+    if (score === null) return null;
+    const applicant = newApplicant();
+    applicant.creditBand = band;
+    applicant.term = term;
+    // A term that no offer of the catalog has fits worse than none at all, so one order serves both.
+    applicant.termMonths = term < 0 ? absent : tables.termMonths[term]!;
+    const price = newOfferPrice();
+    const best = new Float64Array(tables.offerCount);
+    const { offers, amountMax } = this.band(band);
+    for (const offer of offers) {
+      price.slot = usualSlot[offer]!;
+      price.term = price.slot % tables.termMonths.length;
+      price.openTerms = 1 << price.term;
+      price.amountMax = amountMax[offer]!;
+      best[offer] = score(tables, offer, applicant, price);
+    }
+    return best;
+  }
+
+  #makeState(state: number, asked: Applicant): StateIndex {
+    const tables = this.#tables;
+    const { offers, terms, usualTerm, amountMax } = this.band(asked.creditBand);
+    // Nobody's debts close a term, and the largest amount passes every other rule on amounts.
+    const applicant = Object.assign(newApplicant(), asked);
+    applicant.monthlyIncome = Number.POSITIVE_INFINITY;
+    applicant.monthlyDebt = 0;
+    const price = newOfferPrice();
+    const open = noOffers(tables.offerCount);
+    const raised = noOffers(tables.offerCount);
+    const unusual: (OfferBits | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);
+    let raisedToLowest = Number.POSITIVE_INFINITY;
+    let raisedToHighest = 0;
+    const allowed = allowedBy(tables, tables.roles.state, state);
+    for (const offer of offers) {
+      if (allowed !== null && !hasOffer(allowed, offer)) continue;
+      applicant.amount = amountMax[offer]!;
+      if (!priceOffer(tables, offer, applicant, price)) continue;
+      addOffer(open, offer);
+      if (price.amountMin > tables.amountMin[offer]!) {
+        addOffer(raised, offer);
+        raisedToLowest = Math.min(raisedToLowest, price.amountMin);
+        raisedToHighest = Math.max(raisedToHighest, price.amountMin);
+      }
+      if (price.openTerms === terms[offer]!) continue;
+      // Closed here: the terms themselves, or the one quoted to whoever asks for none that the offer has.
+      const usualClosed = (price.openTerms & (1 << usualTerm[offer]!)) === 0;
+      for (let place = 0; place < unusual.length; place++) {
+        const bit = place === 0 ? 0 : 1 << (place - 1);
+        const closed = (terms[offer]! & bit) !== 0 ? (price.openTerms & bit) === 0 : usualClosed;
+        if (!closed) continue;
+        const bits = unusual[place] ?? noOffers(tables.offerCount);
+        addOffer(bits, offer);
+        unusual[place] = bits;
+      }
+    }
+    this.#reckon([open, raised, ...unusual.filter((bits) => bits !== undefined)]);
+    return { open, raised, raisedToLowest, raisedToHighest, unusual };
+  }
+
+  #reckon(columns: readonly { readonly byteLength: number }[]): void {
+    const bytes = columns.reduce((sum, column) => sum + column.byteLength, 0);
+    if (this.#bytes + bytes > bounds.matchIndexBytesMax) {
+      for (const terms of this.#terms) terms.length = 0;
+      for (const states of this.#states) states.length = 0;
+      this.#bytes = 0;
+    }
+    this.#bytes += bytes;
+  }
+}
+
+function allowedBy(tables: MatchTables, field: number, value: number): OfferBits | null {
+  return tables.choiceFilters.find((filter) => filter.field === field)?.allowed.get(value) ?? null;
+}
+
+/** Offers by a whole-numbered key below 2^37 either side of 0, the least first; ties stay in the order given. */
+function inOrder(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
+  // Numbers sort many times faster than objects, and a key and a place together are still exact.
+  const packed = new Float64Array(offers.length);
+  for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;
+  packed.sort();
+  const ordered = new Uint16Array(offers.length);
+  for (let at = 0; at < ordered.length; at++)
+    ordered[at] = offers[packed[at]! - Math.floor(packed[at]! / 2 ** 15) * 2 ** 15]!;
+  return ordered;
+}

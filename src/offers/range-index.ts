@@ -1,0 +1,88 @@
+import { bounds } from '../bounds.ts';
+import { addOffer, hasOffer, keepOnly, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
+
+/** The offers that some value between two neighbouring cuts may pass, and those among them that not every such value does. */
+interface Bucket {
+  readonly possible: OfferBits;
+  readonly undecided: Uint16Array;
+}
+
+/**
+ * Answers for a whole number which offers' ranges it lies in. The numbers are cut into at most `matchBucketsMax` buckets where
+ * ranges begin or end. With more beginnings and ends than that some lie inside a bucket, and the offers they belong to,
+ * few in each, are looked at one by one. A bucket is made when a value first falls into it.
+ */
+export class RangeIndex {
+  readonly #min: Float64Array;
+  readonly #max: Float64Array;
+  /** Where each bucket but the first begins. */
+  readonly #cuts: Float64Array;
+  readonly #buckets: (Bucket | undefined)[];
+
+  /** `min` and `max` by offer, both inclusive; they may be infinite, and a range that ends before it begins holds nothing. */
+  constructor(min: Float64Array, max: Float64Array) {
+    this.#min = min;
+    this.#max = max;
+    this.#cuts = chooseCuts(min, max);
+    this.#buckets = new Array<Bucket | undefined>(this.#cuts.length + 1);
+  }
+
+  /** Leaves in `eligible` the offers whose range holds the value. */
+  narrow(eligible: OfferBits, value: number): void {
+    const at = this.#bucketOf(value);
+    const bucket = this.#buckets[at] ?? this.#makeBucket(at);
+    this.#buckets[at] = bucket;
+    const { possible, undecided } = bucket;
+    keepOnly(eligible, possible);
+    for (let i = 0; i < undecided.length; i++) {
+      const offer = undecided[i]!;
+      if (hasOffer(eligible, offer) && (value < this.#min[offer]! || value > this.#max[offer]!)) {
+        removeOffer(eligible, offer);
+      }
+    }
+  }
+
+  #bucketOf(value: number): number {
+    const cuts = this.#cuts;
+    let low = 0;
+    let high = cuts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (cuts[middle]! <= value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #makeBucket(at: number): Bucket {
+    const least = at === 0 ? Number.NEGATIVE_INFINITY : this.#cuts[at - 1]!;
+    const end = at === this.#cuts.length ? Number.POSITIVE_INFINITY : this.#cuts[at]!;
+    const possible = noOffers(this.#min.length);
+    const undecided: number[] = [];
+    for (let offer = 0; offer < this.#min.length; offer++) {
+      const min = this.#min[offer]!;
+      const max = this.#max[offer]!;
+      if (min >= end || max < least || min > max) continue;
+      addOffer(possible, offer);
+      if (min > least || max + 1 < end) undecided.push(offer);
+    }
+    return { possible, undecided: Uint16Array.from(undecided) };
+  }
+}
+
+/** Where ranges begin and where they have just ended; of too many, some with as many ranges between each two of them. */
+function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
+  const edges = new Float64Array(min.length + max.length);
+  edges.set(min);
+  for (let offer = 0; offer < max.length; offer++) edges[min.length + offer] = max[offer]! + 1;
+  edges.sort();
+  // Behind the last of each run of equal edges comes another one; infinite ones cut nothing.
+  const cuts = edges.filter((edge, at) => edge !== edges[at + 1] && Number.isFinite(edge));
+  if (cuts.length < bounds.matchBucketsMax) return cuts;
+  const step = edges.length / bounds.matchBucketsMax;
+  const chosen = Float64Array.from(
+    { length: bounds.matchBucketsMax - 1 },
+    (_, at) => edges[Math.floor((at + 1) * step)]!,
+  );
+  return chosen.filter((edge, at) => edge !== chosen[at + 1] && Number.isFinite(edge));
+}

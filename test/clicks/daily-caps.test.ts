@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import { DailyCaps } from '../../src/clicks/daily-caps.ts';
+import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import type { Mode } from '../../src/domain/mode.ts';
+import type { LedgerRecord, OfferClicked } from '../../src/events/ledger-record.ts';
+import { noneClosed } from '../../src/offers/closed-offers.ts';
+import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { catalogOf, plainOffer } from '../offers/one-offer-catalog.ts';
+import { clickedRecord, confirmedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+
+const hourMs = 60 * 60 * 1000;
+const noon = Date.UTC(2026, 4, 20, 12);
+const ids = ['a', 'b', 'c'];
+
+type Caps = Readonly<Record<string, number | null>>;
+
+function catalogWith(caps: Caps, mode: Mode = 'live'): CompiledCatalog {
+  const offers = ids.map((id) => {
+    const cap = caps[id] ?? null;
+    return plainOffer({ id, ...(cap === null ? {} : { daily_cap: cap }) });
+  });
+  return compileCatalog(catalogOf(offers), personalLoans, { mode, cdnUrl: () => '' });
+}
+
+/** Daily caps as the service has them: every record goes into the ledger, then they see it. */
+class Bench {
+  catalog: CompiledCatalog;
+  caps: DailyCaps;
+  nowMs = noon;
+  readonly ledger: LedgerRecord[] = [];
+  #serial = 0;
+
+  constructor(caps: Caps, mode: Mode = 'live') {
+    this.catalog = catalogWith(caps, mode);
+    this.caps = new DailyCaps(this.nowMs);
+    this.caps.adopt(this.catalog);
+  }
+
+  /** A session that has seen these offers. */
+  shown(offers: readonly string[] = ids, mode: Mode = 'live'): Buffer {
+    const sub = subOf({ createdMs: this.nowMs, serial: ++this.#serial, mode });
+    this.append(viewedRecord(sub, offers, this.nowMs));
+    return sub;
+  }
+
+  append(record: LedgerRecord): void {
+    this.ledger.push(record);
+    this.caps.see(record);
+  }
+
+  /** Clicks as the operation does; what the cap makes of it. */
+  click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
+    const { withinDailyCap } = this.caps.judge(sub, offer, this.nowMs);
+    const [...click] = clickedRecord(sub, offer, { wallMs: this.nowMs });
+    const record = (withinDailyCap === undefined ? click : [...click, withinDailyCap]) as unknown as OfferClicked;
+    if (taken) this.append(record);
+    return withinDailyCap;
+  }
+
+  closed(): string[] {
+    const { bits, count } = this.caps.closedOffers(this.catalog, this.nowMs);
+    const closed = ids.filter((_, at) => bits !== null && (bits[0]! & (1 << at)) !== 0);
+    assert.equal(closed.length, count);
+    return closed;
+  }
+
+  /** A new process: all it has is the ledger, of which the last records may never have become durable. */
+  restart(caps: Caps | null = null, lost = 0): void {
+    this.ledger.splice(this.ledger.length - lost);
+    if (caps !== null) this.catalog = catalogWith(caps);
+    this.caps = new DailyCaps(this.nowMs);
+    this.caps.adopt(this.catalog);
+    for (const record of this.ledger) if (record[1] >= this.caps.neededSinceMs) this.caps.see(record);
+  }
+
+  async reload(caps: Caps, during = () => {}): Promise<void> {
+    const catalog = catalogWith(caps);
+    await this.caps.prepare(catalog, this.nowMs, async (sinceMs, visit) => {
+      const history = [...this.ledger];
+      during();
+      for (const record of history) if (record[1] >= sinceMs) visit(record);
+    });
+    this.catalog = catalog;
+    this.caps.adopt(catalog);
+  }
+}
+
+describe('DailyCaps', () => {
+  it('lets as many clicks book as the cap allows, then closes the offer', () => {
+    const bench = new Bench({ a: 2, b: 1 });
+    const subs = [1, 2, 3].map(() => bench.shown());
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(subs[0]!), true);
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(subs[1]!), true);
+    assert.deepEqual(bench.closed(), ['a']);
+    assert.equal(bench.click(subs[2]!), false);
+    assert.deepEqual(bench.caps.judge(bench.shown(['b']), 'a', bench.nowMs), { atCap: true, withinDailyCap: null });
+    assert.equal(bench.click(subs[0]!, 'b'), true);
+    assert.deepEqual(bench.closed(), ['a', 'b']);
+    assert.equal(bench.caps.closedCount(bench.nowMs), 2);
+    assert.equal(bench.click(subs[0]!, 'c'), undefined);
+  });
+
+  it('gives a new object for a new set, and only then', () => {
+    const bench = new Bench({ a: 1, b: 2 });
+    const closed = () => bench.caps.closedOffers(bench.catalog, bench.nowMs);
+    assert.equal(closed(), noneClosed);
+    bench.click(bench.shown(), 'b');
+    assert.equal(closed(), noneClosed);
+    bench.click(bench.shown(), 'a');
+    const first = closed();
+    assert.notEqual(first, noneClosed);
+    bench.click(bench.shown(), 'c');
+    assert.equal(closed(), first);
+    bench.click(bench.shown(), 'b');
+    assert.notEqual(closed(), first);
+    bench.nowMs += dayMs;
+    assert.equal(closed(), noneClosed);
+  });
+
+  it('gives places to first clicks on offers shown, and to no others', () => {
+    const bench = new Bench({ a: 2 });
+    const [one, other] = [bench.shown(), bench.shown(['b', 'c'])];
+    assert.equal(bench.click(other), null);
+    assert.equal(bench.click(one), true);
+    assert.equal(bench.click(one), null);
+    bench.append(viewedRecord(other, ['a'], bench.nowMs));
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(other), true);
+    assert.deepEqual(bench.closed(), ['a']);
+  });
+
+  it('gives a place that the log did not take to the next', () => {
+    const bench = new Bench({ a: 1 });
+    const sub = bench.shown();
+    assert.equal(bench.click(sub, 'a', false), true);
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(sub), true);
+    assert.deepEqual(bench.closed(), ['a']);
+  });
+
+  it('opens at midnight UTC; a click booked or refused the day before is a repeat then', () => {
+    const bench = new Bench({ a: 1 });
+    bench.nowMs = noon + 12 * hourMs - 1;
+    const [booked, refused] = [bench.shown(), bench.shown()];
+    bench.click(booked);
+    assert.equal(bench.click(refused), false);
+    assert.deepEqual(bench.closed(), ['a']);
+    bench.nowMs++;
+    assert.deepEqual(bench.closed(), []);
+    assert.deepEqual([bench.click(booked), bench.click(refused)], [null, null]);
+    assert.deepEqual(bench.closed(), []);
+    // The clock is set back a little, over midnight: that day's places are still taken.
+    bench.nowMs--;
+    assert.deepEqual(bench.closed(), ['a']);
+    assert.equal(bench.click(bench.shown()), false);
+    bench.nowMs++;
+    assert.equal(bench.click(bench.shown()), true);
+  });
+
+  it('keeps the sandbox apart', () => {
+    const bench = new Bench({ a: 1 });
+    const sandbox = catalogWith({ a: 1 }, 'test');
+    bench.caps.adopt(sandbox);
+    bench.click(bench.shown(ids, 'test'));
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.caps.closedOffers(sandbox, bench.nowMs).count, 1);
+    assert.equal(bench.click(bench.shown()), true);
+    assert.equal(bench.caps.closedCount(bench.nowMs), 2);
+  });
+
+  it('has nothing to do without caps, and says so', () => {
+    const bench = new Bench({});
+    assert.equal(bench.caps.idle, true);
+    assert.equal(bench.click(bench.shown()), undefined);
+    assert.equal(bench.caps.closedOffers(bench.catalog, bench.nowMs), noneClosed);
+  });
+
+  it('takes a click that a confirmation brings for the first, and gives it no place', () => {
+    const bench = new Bench({ a: 1 });
+    const sub = bench.shown();
+    bench.append(confirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(sub), null);
+    assert.equal(bench.click(bench.shown()), true);
+    const open = bench.shown();
+    bench.nowMs += dayMs / 2;
+    bench.append(confirmedRecord(open, 'a'));
+    assert.equal(bench.click(open), true);
+  });
+
+  it('knows after a restart what it knew, up to the last record that was durable', () => {
+    const bench = new Bench({ a: 3 });
+    const [first, second, third] = [bench.shown(), bench.shown(), bench.shown()];
+    bench.click(first);
+    bench.click(second);
+    bench.click(third);
+    assert.deepEqual(bench.closed(), ['a']);
+    bench.restart();
+    assert.deepEqual(bench.closed(), ['a']);
+    bench.restart(null, 1);
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(first), null);
+    assert.equal(bench.click(third), true);
+    assert.deepEqual(bench.closed(), ['a']);
+  });
+
+  it('counts the whole day after a restart late in it, and no repeat of what was booked the day before', () => {
+    const bench = new Bench({ a: 2 });
+    bench.nowMs = noon - 11.5 * hourMs;
+    const early = bench.shown();
+    bench.nowMs = noon;
+    bench.click(early);
+    bench.nowMs = noon + 12 * hourMs;
+    bench.click(early);
+    bench.click(bench.shown());
+    bench.nowMs = noon + 23.5 * hourMs;
+    bench.restart();
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(bench.shown()), true);
+    assert.deepEqual(bench.closed(), ['a']);
+  });
+
+  it('has the cap of the catalog in use hold, for the day as it stands', async () => {
+    const bench = new Bench({ a: 2 });
+    bench.click(bench.shown());
+    bench.click(bench.shown());
+    assert.deepEqual(bench.closed(), ['a']);
+    await bench.reload({ a: 3 });
+    assert.deepEqual(bench.closed(), []);
+    bench.click(bench.shown());
+    assert.deepEqual(bench.closed(), ['a']);
+    await bench.reload({ a: 1 });
+    assert.deepEqual(bench.closed(), ['a']);
+    await bench.reload({});
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.caps.idle, true);
+    assert.equal(bench.click(bench.shown()), undefined);
+    await bench.reload({ a: 4 });
+    assert.deepEqual(bench.closed(), ['a']);
+    await bench.reload({ a: 5, b: 1 });
+    assert.deepEqual(bench.closed(), []);
+  });
+
+  it('knows of a first cap what was booked before it came, and while it was being read', async () => {
+    const bench = new Bench({});
+    const subs = Array.from({ length: 4 }, () => bench.shown());
+    assert.equal(bench.click(subs[0]!), undefined);
+    bench.click(subs[0]!);
+    await bench.reload({ a: 3 }, () => {
+      bench.click(subs[0]!);
+      bench.click(subs[1]!);
+      const late = bench.shown();
+      bench.click(late);
+      // The caller's buffer is used again right after.
+      late.fill(0);
+    });
+    assert.deepEqual(bench.closed(), ['a']);
+    assert.deepEqual([bench.click(subs[1]!), bench.click(subs[2]!)], [null, false]);
+  });
+
+  it('goes on with what it had when the ledger cannot be read for a new cap', async () => {
+    const bench = new Bench({ a: 1 });
+    bench.click(bench.shown());
+    const next = catalogWith({ a: 1, b: 1 });
+    await assert.rejects(bench.caps.prepare(next, bench.nowMs, () => Promise.reject(new Error('no'))));
+    assert.deepEqual(bench.closed(), ['a']);
+    assert.equal(bench.click(bench.shown(), 'b'), undefined);
+    await bench.reload({ a: 1, b: 1 });
+    assert.deepEqual(bench.closed(), ['a', 'b']);
+  });
+
+  it('rather closes an offer too early than books too much where it had to forget', () => {
+    const bench = new Bench({ a: 2 });
+    bench.caps = new DailyCaps(bench.nowMs, 2);
+    bench.caps.adopt(bench.catalog);
+    const subs = Array.from({ length: 4 }, () => bench.shown(['a']));
+    assert.deepEqual(
+      subs.map((sub) => bench.click(sub)),
+      [true, true, false, false],
+    );
+  });
+});
+
+/** What may happen, by the offer and session it happens to; sessions are created by the first thing that happens to them. */
+const event = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('view' as const), session: fc.nat(9), offers: fc.subarray(ids) }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('click' as const),
+      session: fc.nat(9),
+      offer: fc.constantFrom(...ids),
+      taken: fc.constantFrom(true, true, true, false),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), hours: fc.constantFrom(0.5, 3, 11, 25) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), lost: fc.nat(2) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('reload' as const),
+      caps: fc.record({ a: fc.option(fc.integer({ min: 1, max: 3 })), b: fc.constantFrom(null, 1, 2) }),
+    }),
+  },
+);
+
+/** The counting rules of D10 written down plainly, over the whole ledger: which clicks books, by offer and day. */
+function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
+  const [shown, clicked, booked] = [new Set<string>(), new Set<string>(), new Map<string, number>()];
+  for (const record of ledger) {
+    const session = Buffer.from(record[2]).toString('hex');
+    if (record[0] === 2) for (const offer of record[4]) shown.add(`${session} ${offer}`);
+    if (record[0] !== 3) continue;
+    const [, wallMs, sub, , offer, , , within] = record;
+    const pair = `${session} ${offer}`;
+    const late = wallMs - Buffer.from(sub).readUIntBE(0, 6) > bounds.clickAttributedMs;
+    if (late || !shown.has(pair) || clicked.has(pair)) continue;
+    clicked.add(pair);
+    const day = `${offer} ${dayOf(wallMs)}`;
+    if (within !== false) booked.set(day, (booked.get(day) ?? 0) + 1);
+  }
+  return booked;
+}
+
+it('an offer is closed when, and only when, the clicks that the ledger has booked that day come to its cap', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { maxLength: 120, size: 'max' }), async (events) => {
+      const bench = new Bench({ a: 2, b: 1 });
+      let caps: Caps = { a: 2, b: 1 };
+      const sessions = new Map<number, Buffer>();
+      for (const one of events) {
+        if (one.kind === 'view' || one.kind === 'click') {
+          const known = sessions.get(one.session);
+          // A session is over some day, and then another has its number here.
+          const live = known !== undefined && bench.nowMs - known.readUIntBE(0, 6) <= bounds.clickAttributedMs;
+          const sub = live ? known : bench.shown([]);
+          sessions.set(one.session, sub);
+          if (one.kind === 'view') bench.append(viewedRecord(sub, one.offers, bench.nowMs));
+          else {
+            const before = bookedByDay(bench.ledger).get(`${one.offer} ${dayOf(bench.nowMs)}`) ?? 0;
+            const within = bench.click(sub, one.offer, one.taken);
+            const cap = caps[one.offer] ?? null;
+            if (cap === null) assert.equal(within, undefined);
+            else if (within !== null) assert.equal(within, before < cap);
+          }
+        } else if (one.kind === 'wait') bench.nowMs += one.hours * hourMs;
+        else if (one.kind === 'restart') bench.restart(null, Math.min(one.lost, bench.ledger.length));
+        else {
+          caps = one.caps;
+          await bench.reload(caps);
+        }
+        const booked = bookedByDay(bench.ledger);
+        const today = dayOf(bench.nowMs);
+        const full = ids.filter((id) => (booked.get(`${id} ${today}`) ?? 0) >= (caps[id] ?? Number.POSITIVE_INFINITY));
+        assert.deepEqual(bench.closed(), full);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { afterwards } from '../support/afterwards.ts';
+import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';
+import type { Answer } from '../support/http-client.ts';
+import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
+import { listedOffer, type VerticalFixture, worthUsd } from '../support/vertical-fixture.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
+
+const hourMs = 60 * 60 * 1000;
+const movedHead = 'https://moved.example/';
+
+/** Whether a click led to where the offer was when it was shown. */
+function assertLandsOld(fixture: VerticalFixture, id: string, answer: Answer): void {
+  const [head] = listedOffer(fixture, id).offer.landing_url.split('{click_id}') as [string];
+  assert.equal(answer.status, 302);
+  assert.ok(answer.headers.get('location')?.startsWith(head), answer.headers.get('location'));
+}
+
+for (const engine of engines) {
+  for (const fixture of allFixtures) {
+    /** A session that was shown 20 offers, and then a catalog in which all have moved and the first is gone. */
+    const afterChange = async (t: TestContext) => {
+      const catalogs = new ChangeableCatalogs(fixture);
+      afterwards(t, () => catalogs.remove());
+      const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
+      afterwards(t, () => market.close());
+      const caller = market.caller(fixture);
+      const subId = await caller.sessionWith('before', fixture.complete);
+      const before = await caller.offers(subId, { max_offers: 20 });
+      const gone = before.offers[0]!;
+      catalogs.write(movedCatalog(catalogs.first, [gone.svc_offer_id]));
+      assert.deepEqual(
+        (await market.marketplace.reloadCatalogs()).map((change) => change.ok && change.changed),
+        [true],
+      );
+      return { market, caller, subId, before, gone };
+    };
+
+    describe(`after a change of catalog, on ${engine}, in ${fixture.vertical.segment}`, () => {
+      test('a session is shown the new one, and its links lead there for what they are worth now', async (t) => {
+        const { caller, subId, before, gone } = await afterChange(t);
+        const after = await caller.offers(subId, { max_offers: 20 });
+        assert.notEqual(after.catalog_version, before.catalog_version);
+        assert.equal(after.total_offers, before.total_offers - 1);
+        assert.ok(after.offers.every(({ svc_offer_id: id }) => id !== gone.svc_offer_id));
+        const { svc_offer_id: id, click_url: url } = after.offers[0]!;
+        const answer = await caller.click(url);
+        assert.ok(answer.headers.get('location')?.startsWith(movedHead));
+        const { rev_attributed: revenue } = await caller.summary({ referrer_tag: 'before' });
+        assert.equal(revenue, worthUsd(fixture, [id, id, id]));
+      });
+
+      test('a link shown before leads where its offer was, for what it was worth, also to an offer that is gone', async (t) => {
+        const { caller, before } = await afterChange(t);
+        const clicked = before.offers.slice(0, 3);
+        for (const { svc_offer_id: id, click_url: url } of clicked) {
+          assertLandsOld(fixture, id, await caller.click(url));
+        }
+        const summary = await caller.summary({ referrer_tag: 'before' });
+        assert.equal(summary.offer_clicks, 3);
+        const ids = clicked.map(({ svc_offer_id: id }) => id);
+        assert.equal(summary.rev_attributed, worthUsd(fixture, ids));
+      });
+
+      test('a link shown before stays what it was when the same session has asked again', async (t) => {
+        const { caller, subId, before } = await afterChange(t);
+        await caller.offers(subId, { max_offers: 20 });
+        const { svc_offer_id: id, click_url: url } = before.offers[1]!;
+        assertLandsOld(fixture, id, await caller.click(url));
+        const { rev_attributed: revenue } = await caller.summary({ referrer_tag: 'before' });
+        assert.equal(revenue, worthUsd(fixture, [id]));
+      });
+
+      test('a link shown before leads there for 28 hours, and then nowhere', async (t) => {
+        const { market, caller, before } = await afterChange(t);
+        market.clock.advance(28 * hourMs - 1);
+        const [{ svc_offer_id: id, click_url: url }] = before.offers as [(typeof before.offers)[0]];
+        assertLandsOld(fixture, id, await caller.click(url));
+        market.clock.advance(1);
+        assert.equal((await caller.click(url)).status, 404);
+      });
+
+      test('what is behind a link of one version is not taken for another', async (t) => {
+        const { caller, subId, before, gone } = await afterChange(t);
+        const after = await caller.offers(subId, { max_offers: 20 });
+        const swapped = new URL(after.offers[0]!.click_url);
+        swapped.searchParams.set('offer', gone.svc_offer_id);
+        assert.equal((await caller.click(swapped.href)).status, 404);
+        const old = new URL(before.offers[1]!.click_url);
+        swapped.searchParams.set('offer', before.offers[1]!.svc_offer_id);
+        swapped.searchParams.set('v', old.searchParams.get('v') as string);
+        assertLandsOld(fixture, before.offers[1]!.svc_offer_id, await caller.click(swapped.href));
+      });
+    });
+  }
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import {
+  createMarketplace,
+  type Marketplace,
+  type MarketplaceView,
+  type Partner,
+  type Result,
+} from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { withDailyCap } from '../support/capped-catalogs.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { worthMicros } from '../support/vertical-fixture.ts';
+
+const hourMs = 60 * 60 * 1000;
+const tag = 'daily-caps';
+
+function ok<Value>(result: Result<Value>): Value {
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+/** A marketplace whose live catalog is a file, through lives that follow each other on one folder. */
+class Bench {
+  readonly clock = new ManualClock();
+  readonly #folder = temporaryFolder();
+  readonly #file = join(this.#folder, 'offers.json');
+  readonly #threads: number;
+  #key = '';
+  marketplace!: Marketplace;
+  partner!: Partner;
+
+  private constructor(t: TestContext, threads: number) {
+    this.#threads = threads;
+    afterwards(t, () => rmSync(this.#folder, { recursive: true }));
+    afterwards(t, () => this.marketplace.close());
+  }
+
+  static async open(t: TestContext, threads: number, caps: Readonly<Record<string, number>>): Promise<Bench> {
+    const bench = new Bench(t, threads);
+    bench.write(caps);
+    await bench.start();
+    const wanted = { account: tag, vertical: fixture.vertical.segment, mode: 'live' } as const;
+    bench.#key = bench.marketplace.keys.create(wanted).key;
+    bench.partner = bench.marketplace.partner(bench.#key);
+    return bench;
+  }
+
+  async start(): Promise<void> {
+    const { clock } = this;
+    const [, sandbox] = fixture.catalogs;
+    assert.equal(sandbox?.mode, 'test');
+    this.marketplace = await createMarketplace({
+      dataDir: join(this.#folder, 'data'),
+      clock,
+      durability: 'write',
+      matcherThreads: this.#threads,
+      urls: { click: 'https://go.example' },
+      catalogs: [{ vertical: fixture.vertical, mode: 'live', file: this.#file }, sandbox],
+    });
+    if (this.#key !== '') this.partner = this.marketplace.partner(this.#key);
+  }
+
+  async restart(): Promise<void> {
+    await this.marketplace.close();
+    await this.start();
+  }
+
+  write(caps: Readonly<Record<string, number>>): void {
+    let catalog = fixture.catalogFiles.live;
+    for (const [id, cap] of Object.entries(caps)) catalog = withDailyCap(catalog, cap, [id]);
+    writeFileSync(this.#file, JSON.stringify(catalog));
+  }
+
+  async reload(caps: Readonly<Record<string, number>>): Promise<void> {
+    this.write(caps);
+    const [change] = await this.marketplace.reloadCatalogs();
+    assert.ok(change?.ok && change.changed);
+  }
+
+  /** A session that may see offers. */
+  async session(): Promise<string> {
+    const { sub_id: subId } = ok(await this.partner.createSession({ referrer_tag: tag }));
+    ok(await this.partner.submitInputs({ sub_id: subId, fields: fixture.complete }));
+    return subId;
+  }
+
+  async view(subId?: string): Promise<MarketplaceView> {
+    return ok(await this.partner.getMarketplace({ sub_id: subId ?? (await this.session()), max_offers: 20 }));
+  }
+
+  /** The link of an offer in a new session's answer, or in an old one's; undefined when it is not shown. */
+  async link(id: string, subId?: string): Promise<string | undefined> {
+    return (await this.view(subId)).offers.find((offer) => offer.svc_offer_id === id)?.click_url;
+  }
+
+  async click(url: string | undefined): Promise<void> {
+    assert.equal((await this.marketplace.followClick(url as string)).kind, 'redirect');
+  }
+
+  /** Clicks of new sessions on an offer. */
+  async clicks(id: string, count: number): Promise<void> {
+    for (let at = 0; at < count; at++) await this.click(await this.link(id));
+  }
+
+  async booked(): Promise<number> {
+    return Math.round(ok(await this.partner.queryAnalytics({ referrer_tag: tag })).rev_attributed * 1e6);
+  }
+}
+
+for (const threads of [0, 1]) {
+  describe(`daily caps with ${threads === 0 ? 'the matcher in the calling thread' : 'a pool'}`, () => {
+    const [id, other] = ['cobalt-prime', 'northfield-personal'] as const;
+    const worth = worthMicros(fixture, [id]);
+
+    test('an answer that was under way when an offer closed does not show it', async (t) => {
+      const bench = await Bench.open(t, threads, { [id]: 1, [other]: 1 });
+      const [links, subId] = [await bench.view(), await bench.session()];
+      const url = links.offers.find((offer) => offer.svc_offer_id === id)?.click_url as string;
+      const answer = bench.partner.getMarketplace({ sub_id: subId, max_offers: 20 });
+      const click = bench.marketplace.followClick(url);
+      const { offers, total_offers: total } = ok(await answer);
+      assert.deepEqual([total, offers.length], [links.total_offers - 1, 20]);
+      assert.ok(!offers.some((offer) => offer.svc_offer_id === id));
+      await click;
+      assert.equal(await bench.booked(), worth);
+    });
+
+    test('the places taken are taken after a restart, until midnight UTC', async (t) => {
+      const bench = await Bench.open(t, threads, { [id]: 3 });
+      const [early, late] = [await bench.session(), await bench.session()];
+      const lateLink = await bench.link(id, late);
+      await bench.click(await bench.link(id, early));
+      await bench.clicks(id, 1);
+      await bench.restart();
+      assert.ok(await bench.link(id, early));
+      await bench.click(await bench.link(id, early));
+      await bench.clicks(id, 1);
+      assert.equal(await bench.link(id, early), undefined);
+      await bench.restart();
+      assert.equal(await bench.link(id), undefined);
+      await bench.click(lateLink);
+      assert.equal(await bench.booked(), 3 * worth);
+      bench.clock.advance(12 * hourMs - 1);
+      await bench.restart();
+      assert.equal(await bench.link(id), undefined);
+      bench.clock.advance(1);
+      assert.ok(await bench.link(id));
+      await bench.click(lateLink);
+      await bench.restart();
+      await bench.clicks(id, 3);
+      assert.equal(await bench.link(id), undefined);
+      assert.equal(await bench.booked(), 6 * worth);
+    });
+
+    test('the cap of the catalog in use holds, for the day as it stands', async (t) => {
+      const bench = await Bench.open(t, threads, {});
+      const seen = await bench.session();
+      const before = await bench.view(seen);
+      await bench.clicks(id, 3);
+      await bench.reload({ [id]: 4 });
+      await bench.clicks(id, 1);
+      assert.equal(await bench.link(id, seen), undefined);
+      await bench.reload({ [id]: 5, [other]: 1 });
+      assert.ok(await bench.link(id, seen));
+      await bench.clicks(other, 1);
+      assert.equal((await bench.view(seen)).total_offers, before.total_offers - 1);
+      await bench.reload({ [id]: 3 });
+      assert.equal(await bench.link(id, seen), undefined);
+      assert.ok(await bench.link(other, seen));
+      await bench.reload({});
+      await bench.clicks(id, 1);
+      // A lower cap takes nothing back; and while the service was down it can have changed too.
+      bench.write({ [id]: 6 });
+      await bench.restart();
+      await bench.clicks(id, 1);
+      assert.equal(await bench.link(id), undefined);
+      assert.equal(await bench.booked(), 6 * worth + worthMicros(fixture, [other]));
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { dropSegments } from '../../src/events/drop-segments.ts';
+import type { LogFiles } from '../../src/events/log-files.ts';
+import { LogReader } from '../../src/events/log-reader.ts';
+import { LogRewritten, LogWalk } from '../../src/events/log-walk.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
+import { appendOneByOne, openLog, recordAt, scratchFolder } from './log-fixture.ts';
+
+/** A log of six records, two in each segment. */
+async function sixRecords(t: TestContext) {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { segmentBytesMax: 200 });
+  await appendOneByOne(log, 6);
+  await log.close();
+  assert.deepEqual(firsts(folder), [1, 3, 5]);
+  return folder;
+}
+
+const firsts = (folder: string) =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => Number.parseInt(name, 10));
+
+describe('dropping segments', () => {
+  it('removes those that hold only records before a position, and never the newest', async (t) => {
+    const folder = await sixRecords(t);
+    for (const [before, dropped, left] of [
+      [0, 0, [1, 3, 5]],
+      [2, 0, [1, 3, 5]],
+      [3, 1, [3, 5]],
+      [4, 0, [3, 5]],
+      [5_000, 1, [5]],
+      [5_000, 0, [5]],
+    ] as const) {
+      assert.equal(await dropSegments(nodeLogFiles, folder, before), dropped);
+      assert.deepEqual(firsts(folder), left);
+    }
+    assert.equal(await dropSegments(nodeLogFiles, scratchFolder(t), 5_000), 0);
+  });
+
+  it('leaves a log that is opened, read and continued with the same positions', async (t) => {
+    const folder = await sixRecords(t);
+    writeFileSync(join(folder, 'somebody-elses.txt'), '');
+    await dropSegments(nodeLogFiles, folder, 4);
+    const seen: number[] = [];
+    const log = await openLog(folder, { onRecord: (position) => seen.push(position) });
+    await log.append(recordAt(7));
+    await log.close();
+    assert.deepEqual([seen, log.durablePosition], [[3, 4, 5, 6], 7]);
+    const reader = new LogReader(folder, null);
+    const read: number[] = [];
+    reader.read(7, 100, (position) => read.push(position));
+    reader.close();
+    assert.deepEqual(read, [3, 4, 5, 6, 7]);
+    assert.equal(readdirSync(folder).includes('somebody-elses.txt'), true);
+  });
+
+  it('makes each removal durable before the next, so that no gap can be left', async (t) => {
+    const folder = await sixRecords(t);
+    const steps: string[] = [];
+    const files: LogFiles = {
+      ...nodeLogFiles,
+      remove: async (path) => void steps.push(`remove ${Number.parseInt(path.slice(folder.length + 1), 10)}`),
+      syncFolder: async () => void steps.push('sync'),
+    };
+    await dropSegments(files, folder, 6);
+    assert.deepEqual(steps, ['remove 1', 'sync', 'remove 3', 'sync']);
+    const failing: LogFiles = { ...files, syncFolder: () => Promise.reject(new Error('it does not sync')) };
+    steps.length = 0;
+    await assert.rejects(dropSegments(failing, folder, 6), /it does not sync/);
+    assert.deepEqual(steps, ['remove 1']);
+  });
+
+  it('is told to whoever was reading what is gone', async (t) => {
+    const folder = await sixRecords(t);
+    const walk = new LogWalk(nodeLogFiles, folder, { decode: true });
+    await dropSegments(nodeLogFiles, folder, 5);
+    assert.throws(() => walk.next(), LogRewritten);
+    walk.close();
+  });
+});

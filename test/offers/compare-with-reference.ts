@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
+import type { RankOffers } from '../../src/offers/match.ts';
+import { sorts } from '../../src/offers/matcher.ts';
+import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { today } from './borrower-of.ts';
+import { referenceMatches, referenceOrder } from './reference-matcher.ts';
+
+/** What a comparison draws: everything else follows from it. */
+export interface Draw {
+  readonly catalogSeed: number;
+  readonly offers: number;
+  readonly market: Market;
+  readonly borrowerSeed: number;
+}
+
+/**
+ * `varied` catalogs are as generated. In all others offers ask for little, so that many match and the orders are walked: in
+ * `crowded` ones offers are much alike, in `alike` ones they differ in nothing but how much debt they allow, in
+ * `split` ones every state has rules of its own, and in `fine` ones hardly two offers begin or end at the same amount or
+ * ask for the same income.
+ */
+const markets = ['varied', 'crowded', 'alike', 'split', 'fine'] as const;
+type Market = (typeof markets)[number];
+
+export const draws: fc.Arbitrary<Draw> = fc.record({
+  catalogSeed: fc.nat(),
+  offers: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 1, max: 90 }) },
+    { weight: 3, arbitrary: fc.integer({ min: 91, max: 300 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 301, max: 900 }) },
+  ),
+  market: fc.constantFrom(...markets),
+  borrowerSeed: fc.nat(),
+});
+
+/**
+ * Ranks `borrowers` random borrowers by a random catalog and throws where total or orders are not those of the plain rules.
+ * Answers how many matches were compared.
+ */
+export function compareWithReference(rank: RankOffers, vertical: Vertical, draw: Draw, borrowers: number): number {
+  const catalog = catalogOf(draw, vertical);
+  const compiled = compileCatalog(catalog, vertical, { mode: 'live', cdnUrl: () => '' });
+  const random = seededRandom(draw.borrowerSeed);
+  let compared = 0;
+  for (let i = 0; i < borrowers; i++) {
+    const borrower = drawBorrower(random, vertical);
+    const closed = random() < 0.2 ? drawClosed(random, compiled) : null;
+    const plain = referenceMatches(catalog, vertical, borrower, today).filter(
+      ({ id }) => closed === null || !isAmong(closed, compiled.offerIndex(id)),
+    );
+    const { total, orders } = rank(compiled.tables, borrower, today, closed);
+    assert.equal(total, plain.length);
+    const kept = Math.min(total, bounds.offersMax);
+    assert.equal(orders.length, kept * sorts.length);
+    for (const [at, sort] of sorts.entries()) {
+      const ids = [...orders.subarray(at * kept, (at + 1) * kept)].map((offer) => compiled.offers[offer]!.id);
+      assert.deepEqual(ids, referenceOrder(plain, sort).slice(0, bounds.offersMax), sort);
+    }
+    compared += plain.length;
+  }
+  return compared;
+}
+
+function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): CatalogFile {
+  const catalog = generateCatalog(catalogSeed, offers, vertical);
+  if (market === 'varied') return catalog;
+  const random = seededRandom(catalogSeed);
+  const changed = {
+    crowded: (offer: CatalogOffer) => crowdedOffer(offer, random),
+    alike: (offer: CatalogOffer) => alikeOffer(offer, random),
+    split: (offer: CatalogOffer) => crowdedOffer(offer, random),
+    fine: (offer: CatalogOffer) => fineOffer(offer, vertical, random),
+  }[market];
+  const lenders = catalog.lenders.map((lender) => ({ ...lender, offers: lender.offers.map(changed) }));
+  const rules = market === 'split' ? splitRules(vertical, random) : catalog.state_rules;
+  return { ...catalog, state_rules: rules, lenders };
+}
+
+function crowdedOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  return {
+    ...offer,
+    stars: Math.round(offer.stars),
+    criteria: offer.criteria.filter(() => random() < 0.2),
+    amount: { min: 500, max: 100_000 },
+    payout_usd: Math.round(offer.payout_usd / 100) * 100,
+    bands: changeBands(offer, (band) => ({
+      note_rate_percent: {
+        min: Math.floor(band.note_rate_percent.min),
+        max: Math.min(36, Math.ceil(band.note_rate_percent.max)),
+      },
+      approval_likelihood: Math.round(band.approval_likelihood * 4) / 4,
+      confirm_rate: 0.05,
+      max_amount: Math.ceil(band.max_amount / 25_000) * 25_000,
+    })),
+  };
+}
+
+function alikeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  const { id, features, prequalification, landing_url, payout_usd } = offer;
+  const band = {
+    note_rate_percent: { min: 9, max: 12 },
+    origination_fee_percent: 0,
+    approval_likelihood: 0.5,
+    confirm_rate: 0.05,
+    max_amount: 100_000,
+  };
+  return {
+    id,
+    stars: 4,
+    features,
+    prequalification,
+    landing_url,
+    payout_usd,
+    amount: { min: 500, max: 100_000 },
+    criteria: [],
+    term_months: [24, 36, 48, 60],
+    max_debt_to_income_percent: random() < 0.5 ? 25 : 40,
+    bands: Object.fromEntries(Object.keys(offer.bands).map((name) => [name, band])),
+  };
+}
+
+function fineOffer(offer: CatalogOffer, vertical: Vertical, random: Random): CatalogOffer {
+  const max = 20_000 + Math.floor(random() * 160) * 500;
+  return {
+    ...offer,
+    criteria: [{ field: vertical.roles.annualIncome, min: Math.floor(random() * 200) * 500 }],
+    amount: { min: 500 + Math.floor(random() * 60) * 500, max },
+    bands: changeBands(offer, () => ({ max_amount: max - Math.floor(random() * 20) * 500 })),
+  };
+}
+
+function changeBands(
+  offer: CatalogOffer,
+  change: (band: CatalogOffer['bands'][string]) => Partial<CatalogOffer['bands'][string]>,
+): CatalogOffer['bands'] {
+  return Object.fromEntries(Object.entries(offer.bands).map(([name, band]) => [name, { ...band, ...change(band) }]));
+}
+
+function splitRules(vertical: Vertical, random: Random): CatalogFile['state_rules'] {
+  const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
+  assert.equal(field?.kind, 'choice');
+  return Object.fromEntries(
+    field.values.map((state) => [
+      state,
+      { max_apr_percent: 10 + Math.floor(random() * 27), min_amount: 500 + Math.floor(random() * 10) * 1_000 },
+    ]),
+  );
+}
+
+/** As a rule anybody; sometimes without one of the required fields, at the very edge of what criteria ask for, or in modest debt. */
+function drawBorrower(random: Random, vertical: Vertical): number[] {
+  const borrower = randomBorrower(random, vertical, random() < 0.5 ? 0.2 : 0);
+  if (random() < 0.03) borrower[Math.floor(random() * borrower.length)] = absent;
+  for (const [at, field] of vertical.fields.entries()) {
+    if (field.kind !== 'integer' || borrower[at] === absent || random() < 0.6) continue;
+    const edge = Math.round(borrower[at]! / 500) * 500 + Math.floor(random() * 3) - 1;
+    borrower[at] = Math.min(field.max, Math.max(field.min, edge));
+  }
+  const { annualIncome, monthlyDebt } = vertical.roles;
+  const income = borrower[fieldIndex(vertical, annualIncome)]!;
+  if (monthlyDebt !== undefined && random() < 0.5) {
+    borrower[fieldIndex(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
+  }
+  return borrower;
+}
+
+function drawClosed(random: Random, { offers }: CompiledCatalog): Int32Array {
+  const share = random();
+  const closed = new Int32Array((offers.length + 31) >>> 5);
+  for (let offer = 0; offer < offers.length; offer++) if (random() < share) closed[offer >>> 5]! |= 1 << (offer & 31);
+  return closed;
+}
+
+function isAmong(closed: Int32Array, offer: number): boolean {
+  return (closed[offer >>> 5]! & (1 << (offer & 31))) !== 0;
+}

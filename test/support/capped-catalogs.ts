@@ -1,0 +1,29 @@
+import type { CatalogSource, Mode } from '../../src/index.ts';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import type { VerticalFixture } from './vertical-fixture.ts';
+
+/** A catalog with another daily cap for some of its offers, or all of them; null for none. */
+export function withDailyCap(catalog: CatalogFile, cap: number | null, ids?: readonly string[]): CatalogFile {
+  return {
+    ...catalog,
+    lenders: catalog.lenders.map((lender) => ({
+      ...lender,
+      offers: lender.offers.map((offer) => {
+        if (ids !== undefined && !ids.includes(offer.id)) return offer;
+        const { daily_cap: _, ...uncapped } = offer;
+        return cap === null ? uncapped : { ...uncapped, daily_cap: cap };
+      }),
+    })),
+  };
+}
+
+/** The catalogs of these verticals with the same cap for every offer. */
+export function cappedCatalogs(fixtures: readonly VerticalFixture[], cap: number): CatalogSource[] {
+  return fixtures.flatMap(({ vertical, catalogFiles }) =>
+    (['live', 'test'] as const).map((mode: Mode) => ({
+      vertical,
+      mode,
+      text: JSON.stringify(withDailyCap(catalogFiles[mode], cap)),
+    })),
+  );
+}

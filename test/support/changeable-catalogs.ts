@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CatalogSource } from '../../src/index.ts';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import type { VerticalFixture } from './vertical-fixture.ts';
+
+/** The catalogs of a fixture with the live one in a file that a test can change. */
+export class ChangeableCatalogs {
+  readonly sources: readonly CatalogSource[];
+  /** What the file held at first. */
+  readonly first: CatalogFile;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'changeable-catalogs-'));
+  readonly #file = join(this.#folder, 'live.json');
+
+  constructor({ vertical, catalogFiles }: VerticalFixture) {
+    this.first = catalogFiles.live;
+    this.write(this.first);
+    this.sources = [
+      { vertical, mode: 'live', file: this.#file },
+      { vertical, mode: 'test', text: JSON.stringify(catalogFiles.test) },
+    ];
+  }
+
+  write(catalog: CatalogFile): void {
+    writeFileSync(this.#file, JSON.stringify(catalog));
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** The same offers at another address and for three times the payout, without some of them. */
+export function movedCatalog(catalog: CatalogFile, withoutIds: readonly string[]): CatalogFile {
+  const lenders = catalog.lenders.map((lender) => ({
+    ...lender,
+    offers: lender.offers
+      .filter(({ id }) => !withoutIds.includes(id))
+      .map((offer) => ({
+        ...offer,
+        landing_url: `https://moved.example/${offer.id}?c={click_id}`,
+        payout_usd: offer.payout_usd * 3,
+      })),
+  }));
+  return { ...catalog, lenders: lenders.filter(({ offers }) => offers.length > 0) };
+}
