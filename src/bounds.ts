@@ -214,8 +214,11 @@ export const bounds = {
   clockSetBackMs: 60 * 60 * 1000,
   /** Records the aggregator folds in one transaction. */
   foldRecordsMax: 8_192,
-  /** What the aggregator waits for more records to share a transaction, unless a question is waiting or a batch is full. */
-  foldLingerMs: 20,
+  /**
+   * What the aggregator waits for more records to share a transaction, unless a question is waiting or a batch is full. Nobody
+   * sees it: whoever asks is answered at once. With 20 ms a session cost 35.3 us of all threads under load, with 250 it costs 32.6.
+   */
+  foldLingerMs: 250,
   /** Names (tags, offers, lenders) and sessions whose numbers the aggregator remembers, each; the rest it looks up. */
   foldNamesCached: 20_000,
   foldSessionsCached: 20_000,

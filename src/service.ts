@@ -19,11 +19,11 @@ import { OfferValueSeal } from './clicks/offer-value-seal.ts';
 import { Patience } from './clicks/patience.ts';
 import { Closers } from './closers.ts';
 import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from './config/config.ts';
-import { BatchQueue } from './confirmations/batch-queue.ts';
 import { isoDate } from './domain/calendar.ts';
 import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
 import { type Outcome, unavailable } from './domain/outcome.ts';
+import { TaskQueue } from './domain/task-queue.ts';
 import { dropSegments } from './events/drop-segments.ts';
 import type { EventLog } from './events/event-log.ts';
 import { openEventLog } from './events/file-event-log.ts';
@@ -221,7 +221,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     idempotencyKeys,
     journal,
     matcher,
-    explanations: new BatchQueue(bounds.explanationsWaitingMax),
+    explanations: new TaskQueue(bounds.explanationsWaitingMax),
     analytics,
     pageCursors: new PageCursors(secrets),
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
@@ -229,7 +229,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     onViewLost: metrics.viewLost,
   });
   const clickIds = new ClickIds(secrets);
-  const queue = new BatchQueue(bounds.confirmationBatchesWaitingMax);
+  const queue = new TaskQueue(bounds.confirmationBatchesWaitingMax);
   const confirmPorts = { ...shared, clickIds, history: analytics, queue };
   const clickPorts = {
     ...shared,

@@ -3,13 +3,13 @@ import { bounds } from '../bounds.ts';
 import type { ClickIds } from '../clicks/click-id.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { BatchHistory } from '../confirmations/batch-history.ts';
-import type { BatchQueue } from '../confirmations/batch-queue.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
 import type { ConfirmationHistory } from '../confirmations/confirmation-history.ts';
 import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
 import { parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import type { Clock } from '../domain/clock.ts';
 import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
+import type { TaskQueue } from '../domain/task-queue.ts';
 import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { type RevenueConfirmed, type RevenueReversed, recordKind } from '../events/ledger-record.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
@@ -23,7 +23,7 @@ export interface ConfirmRevenuePorts {
   readonly ledger: EventLog;
   readonly caps: Pick<DailyCaps, 'see'>;
   readonly history: ConfirmationHistory;
-  readonly queue: BatchQueue;
+  readonly queue: TaskQueue;
 }
 
 /** What became of one row, which `index` counts from 0 in the order of sending. */

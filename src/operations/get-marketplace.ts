@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
-import type { BatchQueue } from '../confirmations/batch-queue.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
+import type { TaskQueue } from '../domain/task-queue.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { type OffersViewed, recordKind } from '../events/ledger-record.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
@@ -26,7 +26,7 @@ export interface GetMarketplacePorts extends FindSessionPorts {
   readonly caps: DailyCaps;
   readonly ledger: EventLog;
   /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
-  readonly explanations: BatchQueue;
+  readonly explanations: TaskQueue;
   /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
   readonly clickUrlHead: string;
   /** A view went out that the log could not take, so clicks on it will not count: an alert. */

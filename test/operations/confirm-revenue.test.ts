@@ -6,8 +6,8 @@ import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
-import { BatchQueue } from '../../src/confirmations/batch-queue.ts';
 import type { ConfirmationHistory } from '../../src/confirmations/confirmation-history.ts';
+import { TaskQueue } from '../../src/domain/task-queue.ts';
 import { LogUnavailable } from '../../src/events/event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
 import {
@@ -50,7 +50,7 @@ class Bench {
       ledger: ledger.log,
       caps: { see: () => {} },
       history,
-      queue: new BatchQueue(bounds.confirmationBatchesWaitingMax),
+      queue: new TaskQueue(bounds.confirmationBatchesWaitingMax),
     };
   }
 

@@ -1,5 +1,5 @@
 /** Runs one task after the other, in the order they come; a bounded number of them waits. */
-export class BatchQueue {
+export class TaskQueue {
   readonly #waitingMax: number;
   #unfinished = 0;
   #last: Promise<unknown> = Promise.resolve();
