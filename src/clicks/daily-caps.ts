@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { LedgerRecord } from '../events/ledger-record.ts';
+import type { ReplacedCatalog } from '../offers/catalog-library.ts';
 import { type ClosedOffers, noneClosed } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
@@ -41,7 +42,7 @@ export class DailyCaps {
   readonly #pairs: SessionPairs;
   /** Records taken by the log while a catalog is being prepared. */
   #meanwhile: LedgerRecord[] | null = null;
-  /** Capped offers of all shelves. */
+  /** Capped offers of all shelves: no more than the catalogs that are kept have, and so bounded with them. */
   #followed = 0;
   /** After a restart it must see the records from this moment on. */
   readonly neededSinceMs: number;
@@ -122,19 +123,49 @@ export class DailyCaps {
     this.#followed += offers.size;
   }
 
-  /** Has the caps of a catalog hold from now on: it is in use. Its offers are new, or prepared. */
-  adopt(catalog: CompiledCatalog): void {
+  /**
+   * Has the caps of a catalog hold from `nowMs` on: it is in use. Its offers are new, or prepared. An offer that it no longer
+   * has keeps the cap it had last while links to it live, which is as long as the replaced catalog is kept (D8).
+   */
+  adopt(catalog: CompiledCatalog, nowMs: number): void {
     const shelf = this.#shelf(catalog);
     const offers = new Map<string, CappedOffer>();
     for (const [id, cap] of catalog.dailyCaps) {
       const offer = shelf.offers.get(id) ?? new CappedOffer();
       offer.cap = cap;
+      offer.departedMs = null;
       offers.set(id, offer);
     }
-    this.#followed += offers.size - shelf.offers.size;
+    for (const [id, offer] of shelf.offers) {
+      // An offer that stays without a cap has it lifted; one without a cap yet was prepared for a catalog that never came.
+      if (catalog.offerIndex(id) >= 0 || offer.cap === null) continue;
+      offer.departedMs ??= nowMs;
+      offers.set(id, offer);
+    }
     shelf.offers = offers;
     shelf.catalog = catalog;
     shelf.closedOn = null;
+    this.#forgetDeparted(nowMs);
+  }
+
+  /** After a restart: as `adopt` of the catalogs that are kept though replaced, in that order, and then of the one in use. */
+  resume(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
+    let sinceMs = 0;
+    for (const { compiled, replacedMs } of replaced) {
+      this.adopt(compiled, sinceMs);
+      sinceMs = replacedMs;
+    }
+    this.adopt(catalog, sinceMs);
+  }
+
+  #forgetDeparted(nowMs: number): void {
+    this.#followed = 0;
+    for (const { offers } of this.#shelves.values()) {
+      for (const [id, { departedMs }] of offers) {
+        if (departedMs !== null && nowMs - departedMs >= bounds.catalogKeptMs) offers.delete(id);
+      }
+      this.#followed += offers.size;
+    }
   }
 
   #shelf(catalog: CompiledCatalog): Shelf {
@@ -152,7 +183,7 @@ export class DailyCaps {
 interface Shelf {
   /** Null before the first comes into use. */
   catalog: CompiledCatalog | null;
-  /** By id. */
+  /** By id: those of the catalog in use, and departed ones. */
   offers: Map<string, CappedOffer>;
   closed: ClosedOffers;
   /** The day that `closed` is of; null when it must be looked at anew. */
@@ -182,8 +213,8 @@ function shelfOf(sub: Uint8Array): number {
 function closedOn(day: number, offers: ReadonlyMap<string, CappedOffer>, catalog: CompiledCatalog): ClosedOffers {
   const bits = new Int32Array((catalog.offers.length + 31) >>> 5);
   let count = 0;
-  for (const [id, offer] of offers) {
-    if (offer.cap === null || offer.booked(day) < offer.cap) continue;
+  for (const id of catalog.dailyCaps.keys()) {
+    if (offers.get(id)?.isFull(day) !== true) continue;
     const index = catalog.offerIndex(id);
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;

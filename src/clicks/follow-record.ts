@@ -7,7 +7,7 @@ import type { SessionPairs } from './session-pairs.ts';
 
 /**
  * Applies a record of the ledger to those of these offers that it names, by the rules by which the counters follow it (D10).
- * Tells whether an offer came to its cap with it.
+ * Tells whether it has an offer of the catalog in use closed.
  */
 export function followRecord(
   record: LedgerRecord,
@@ -54,7 +54,7 @@ function followClick(
   if (withinDailyCap === false) return false;
   const day = dayOf(clickedMs);
   offer.book(day);
-  return offer.isFull(day);
+  return offer.departedMs === null && offer.isFull(day);
 }
 
 /** Whether a click would be the first of the session on an offer that it was shown; it is held to be where that is not known. */
