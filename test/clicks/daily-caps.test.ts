@@ -325,7 +325,10 @@ describe('DailyCaps', () => {
     bench.nowMs += hourMs;
     await bench.reload({ a: 'gone', b: 2 });
     await bench.reload({ a: 'gone', b: 'gone' });
-    bench.nowMs += bounds.catalogKeptMs - 1;
+    // A change in between gives its links no more time.
+    bench.nowMs += hourMs;
+    bench.caps.adopt(bench.catalog, bench.nowMs);
+    bench.nowMs += bounds.catalogKeptMs - hourMs - 1;
     bench.caps.adopt(catalogWith({}, 'test'), bench.nowMs);
     assert.equal(bench.caps.idle, false);
     bench.nowMs++;
