@@ -138,7 +138,9 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
   const caps = new DailyCaps(clock.wallMs());
-  for (const { vertical, mode } of options.catalogs) caps.adopt(catalogs.current(vertical.number, mode));
+  for (const { vertical, mode } of options.catalogs) {
+    caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
+  }
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
@@ -412,7 +414,7 @@ function keepCaps(
       visitSound(record, visit),
     );
   catalogs.beforeUse((catalog) => caps.prepare(catalog, clock.wallMs(), readHistory));
-  catalogs.onUse((catalog) => caps.adopt(catalog));
+  catalogs.onUse((catalog) => caps.adopt(catalog, clock.wallMs()));
 }
 
 /** A file may hold anything. */

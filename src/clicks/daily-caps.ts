@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
-import { type LedgerRecord, type OfferClicked, recordKind } from '../events/ledger-record.ts';
+import type { LedgerRecord } from '../events/ledger-record.ts';
+import type { ReplacedCatalog } from '../offers/catalog-library.ts';
 import { type ClosedOffers, noneClosed } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
-import { type OfferMark, SessionPairs } from './session-pairs.ts';
+import { CappedOffer } from './capped-offer.ts';
+import { followRecord, mayBook } from './follow-record.ts';
+import { SessionPairs } from './session-pairs.ts';
 
 /** What an offer's daily cap makes of a click. */
 export interface CapVerdict {
@@ -40,7 +42,7 @@ export class DailyCaps {
   readonly #pairs: SessionPairs;
   /** Records taken by the log while a catalog is being prepared. */
   #meanwhile: LedgerRecord[] | null = null;
-  /** Capped offers of all shelves. */
+  /** Capped offers of all shelves: no more than the catalogs that are kept have, and so bounded with them. */
   #followed = 0;
   /** After a restart it must see the records from this moment on. */
   readonly neededSinceMs: number;
@@ -83,8 +85,8 @@ export class DailyCaps {
     if (this.#followed === 0) return uncapped;
     const offer = this.#shelves.get(shelfOf(sub))?.offers.get(offerId);
     if (offer === undefined || offer.cap === null) return uncapped;
-    const atCap = offer.booked(dayOf(clickedMs)) >= offer.cap;
-    return { atCap, withinDailyCap: counts(sub, offer, this.#pairs) ? !atCap : null };
+    const atCap = offer.isFull(dayOf(clickedMs));
+    return { atCap, withinDailyCap: mayBook(sub, offer, this.#pairs) ? !atCap : null };
   }
 
   /** Takes note of a record that the log has taken. */
@@ -93,7 +95,7 @@ export class DailyCaps {
     // The bytes of the sub_id are the caller's, and will be others.
     this.#meanwhile?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const shelf = this.#shelves.get(shelfOf(record[2]));
-    if (shelf !== undefined) follow(record, shelf, shelf.offers, this.#pairs);
+    if (shelf !== undefined && followRecord(record, shelf.offers, this.#pairs)) shelf.closedOn = null;
   }
 
   /** Reads what must be known of the offers that a catalog, about to come into use, gives their first cap. */
@@ -110,30 +112,60 @@ export class DailyCaps {
     this.#meanwhile = meanwhile;
     try {
       await readHistory(sinceMs, (record) => {
-        if (isOfShelf(record)) follow(record, shelf, offers, pairs);
+        if (isOfShelf(record)) followRecord(record, offers, pairs);
       });
       for (const _ of this.#pairs.takeIn(pairs)) await nextTurn();
     } finally {
       this.#meanwhile = null;
     }
-    for (const record of meanwhile) if (isOfShelf(record)) follow(record, shelf, offers, this.#pairs);
+    for (const record of meanwhile) if (isOfShelf(record)) followRecord(record, offers, this.#pairs);
     for (const [id, offer] of offers) shelf.offers.set(id, offer);
     this.#followed += offers.size;
   }
 
-  /** Has the caps of a catalog hold from now on: it is in use. Its offers are new, or prepared. */
-  adopt(catalog: CompiledCatalog): void {
+  /**
+   * Has the caps of a catalog hold from `nowMs` on: it is in use. Its offers are new, or prepared. An offer that it no longer
+   * has keeps the cap it had last while links to it live, which is as long as the replaced catalog is kept (D8).
+   */
+  adopt(catalog: CompiledCatalog, nowMs: number): void {
     const shelf = this.#shelf(catalog);
     const offers = new Map<string, CappedOffer>();
     for (const [id, cap] of catalog.dailyCaps) {
       const offer = shelf.offers.get(id) ?? new CappedOffer();
       offer.cap = cap;
+      offer.departedMs = null;
       offers.set(id, offer);
     }
-    this.#followed += offers.size - shelf.offers.size;
+    for (const [id, offer] of shelf.offers) {
+      // An offer that stays without a cap has it lifted; one without a cap yet was prepared for a catalog that never came.
+      if (catalog.offerIndex(id) >= 0 || offer.cap === null) continue;
+      offer.departedMs ??= nowMs;
+      offers.set(id, offer);
+    }
     shelf.offers = offers;
     shelf.catalog = catalog;
     shelf.closedOn = null;
+    this.#forgetDeparted(nowMs);
+  }
+
+  /** After a restart: as `adopt` of the catalogs that are kept though replaced, in that order, and then of the one in use. */
+  resume(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
+    let sinceMs = 0;
+    for (const { compiled, replacedMs } of replaced) {
+      this.adopt(compiled, sinceMs);
+      sinceMs = replacedMs;
+    }
+    this.adopt(catalog, sinceMs);
+  }
+
+  #forgetDeparted(nowMs: number): void {
+    this.#followed = 0;
+    for (const { offers } of this.#shelves.values()) {
+      for (const [id, { departedMs }] of offers) {
+        if (departedMs !== null && nowMs - departedMs >= bounds.catalogKeptMs) offers.delete(id);
+      }
+      this.#followed += offers.size;
+    }
   }
 
   #shelf(catalog: CompiledCatalog): Shelf {
@@ -151,34 +183,11 @@ export class DailyCaps {
 interface Shelf {
   /** Null before the first comes into use. */
   catalog: CompiledCatalog | null;
-  /** By id. */
+  /** By id: those of the catalog in use, and departed ones. */
   offers: Map<string, CappedOffer>;
   closed: ClosedOffers;
   /** The day that `closed` is of; null when it must be looked at anew. */
   closedOn: number | null;
-}
-
-/** Two days are counted, so that a wall clock set back over midnight finds the count it left. */
-class CappedOffer {
-  /** Null until the catalog that gives it comes into use. */
-  cap: number | null = null;
-  readonly mark: OfferMark;
-  readonly #days = [-1, -1];
-  readonly #counts = [0, 0];
-
-  constructor() {
-    const bits = randomBytes(8);
-    this.mark = { high: bits.readUInt32BE(0), low: bits.readUInt32BE(4) };
-  }
-
-  booked(day: number): number {
-    return this.#days[day & 1] === day ? this.#counts[day & 1]! : 0;
-  }
-
-  book(day: number): void {
-    this.#counts[day & 1] = this.booked(day) + 1;
-    this.#days[day & 1] = day;
-  }
 }
 
 const uncapped: CapVerdict = { atCap: false, withinDailyCap: undefined };
@@ -189,63 +198,6 @@ const uncapped: CapVerdict = { atCap: false, withinDailyCap: undefined };
  */
 function neededSinceMs(nowMs: number): number {
   return dayStartMs(dayOf(nowMs)) - bounds.clickAttributedMs - bounds.clockSetBackMs;
-}
-
-/** Applies a record to those of these offers that it names. */
-function follow(
-  record: LedgerRecord,
-  shelf: Shelf,
-  offers: ReadonlyMap<string, CappedOffer>,
-  pairs: SessionPairs,
-): void {
-  switch (record[0]) {
-    case recordKind.offersViewed: {
-      const [, wallMs, sub, , offerIds] = record;
-      for (const id of offerIds) {
-        const offer = offers.get(id);
-        if (offer !== undefined) pairs.show(sub, offer.mark);
-      }
-      // No click of older sessions counts any more.
-      pairs.forgetBefore(wallMs - bounds.clickAttributedMs - bounds.clockSetBackMs);
-      break;
-    }
-    case recordKind.offerClicked: {
-      const offer = offers.get(record[4]);
-      if (offer !== undefined) followClick(record, offer, shelf, pairs);
-      break;
-    }
-    case recordKind.revenueConfirmed: {
-      const offer = offers.get(record[3]);
-      if (offer === undefined || record[8] === null) break;
-      // It may bring a click that nothing else has. That one takes no place, but no later one is the first.
-      if (pairs.state(record[2], offer.mark) === 'shown') pairs.click(record[2], offer.mark);
-      break;
-    }
-  }
-}
-
-function followClick(
-  [, clickedMs, sub, , , , , withinDailyCap]: OfferClicked,
-  offer: CappedOffer,
-  shelf: Shelf,
-  pairs: SessionPairs,
-): void {
-  // A verdict stands. Without one, from a time when the offer had no cap, the click is judged now.
-  if (withinDailyCap === null || pairs.state(sub, offer.mark) === 'clicked') return;
-  if (withinDailyCap === undefined) {
-    if (clickedMs - decodeSubId(sub).createdMs > bounds.clickAttributedMs || !counts(sub, offer, pairs)) return;
-  }
-  pairs.click(sub, offer.mark);
-  if (withinDailyCap === false) return;
-  const day = dayOf(clickedMs);
-  offer.book(day);
-  if (offer.cap !== null && offer.booked(day) >= offer.cap) shelf.closedOn = null;
-}
-
-/** Whether a click would be the first of the session on an offer that it was shown; it is held to be where that is not known. */
-function counts(sub: Uint8Array, { mark }: CappedOffer, pairs: SessionPairs): boolean {
-  const state = pairs.state(sub, mark);
-  return state === 'shown' || (state === 'none' && !pairs.knows(decodeSubId(sub).createdMs));
 }
 
 /** Vertical and mode as one number, as a sub_id has them. */
@@ -261,8 +213,8 @@ function shelfOf(sub: Uint8Array): number {
 function closedOn(day: number, offers: ReadonlyMap<string, CappedOffer>, catalog: CompiledCatalog): ClosedOffers {
   const bits = new Int32Array((catalog.offers.length + 31) >>> 5);
   let count = 0;
-  for (const [id, offer] of offers) {
-    if (offer.cap === null || offer.booked(day) < offer.cap) continue;
+  for (const id of catalog.dailyCaps.keys()) {
+    if (offers.get(id)?.isFull(day) !== true) continue;
     const index = catalog.offerIndex(id);
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;

@@ -46,6 +46,12 @@ export class CatalogUnusable extends Error {
   }
 }
 
+/** A catalog that another took the place of, at that wall time. */
+export interface ReplacedCatalog {
+  readonly compiled: CompiledCatalog;
+  readonly replacedMs: number;
+}
+
 interface Shelf {
   readonly source: CatalogSource;
   current: CompiledCatalog;
@@ -60,7 +66,7 @@ export class CatalogLibrary {
   readonly #options: CatalogLibraryOptions;
   readonly #shelves: Shelf[] = [];
   readonly #currentVersions = new Map<string, CompiledCatalog>();
-  readonly #replaced = new Map<string, { readonly compiled: CompiledCatalog; readonly replacedMs: number }>();
+  readonly #replaced = new Map<string, ReplacedCatalog>();
   readonly #preparations: PrepareCatalog[] = [];
   readonly #followers: ((compiled: CompiledCatalog) => void)[] = [];
   readonly #closing = new AbortController();
@@ -105,6 +111,13 @@ export class CatalogLibrary {
   /** The catalogs in use. */
   get inUse(): CompiledCatalog[] {
     return [...this.#currentVersions.values()];
+  }
+
+  /** The catalogs of a vertical and mode that are kept though replaced, in the order in which they were. */
+  replaced(vertical: number, mode: Mode): ReplacedCatalog[] {
+    return [...this.#replaced.values()]
+      .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
+      .sort((one, other) => one.replacedMs - other.replacedMs);
   }
 
   /** The lender that makes an offer, by the catalog in use or else by a replaced one that has it; null when none does. */

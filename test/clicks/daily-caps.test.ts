@@ -6,6 +6,7 @@ import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import type { Mode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClicked } from '../../src/events/ledger-record.ts';
+import type { ReplacedCatalog } from '../../src/offers/catalog-library.ts';
 import { noneClosed } from '../../src/offers/closed-offers.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
@@ -16,12 +17,13 @@ const hourMs = 60 * 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
 const ids = ['a', 'b', 'c'];
 
-type Caps = Readonly<Record<string, number | null>>;
+/** By offer: its cap, null for none, or that the catalog does not have it. */
+type Caps = Readonly<Record<string, number | null | 'gone'>>;
 
 function catalogWith(caps: Caps, mode: Mode = 'live'): CompiledCatalog {
-  const offers = ids.map((id) => {
+  const offers = ids.flatMap((id) => {
     const cap = caps[id] ?? null;
-    return plainOffer({ id, ...(cap === null ? {} : { daily_cap: cap }) });
+    return cap === 'gone' ? [] : [plainOffer({ id, ...(cap === null ? {} : { daily_cap: cap }) })];
   });
   return compileCatalog(catalogOf(offers), personalLoans, { mode, cdnUrl: () => '' });
 }
@@ -32,12 +34,14 @@ class Bench {
   caps: DailyCaps;
   nowMs = noon;
   readonly ledger: LedgerRecord[] = [];
+  /** As the library keeps them. */
+  readonly #replaced = new Map<string, ReplacedCatalog>();
   #serial = 0;
 
   constructor(caps: Caps, mode: Mode = 'live') {
     this.catalog = catalogWith(caps, mode);
     this.caps = new DailyCaps(this.nowMs);
-    this.caps.adopt(this.catalog);
+    this.caps.adopt(this.catalog, this.nowMs);
   }
 
   /** A session that has seen these offers. */
@@ -63,7 +67,7 @@ class Bench {
 
   closed(): string[] {
     const { bits, count } = this.caps.closedOffers(this.catalog, this.nowMs);
-    const closed = ids.filter((_, at) => bits !== null && (bits[0]! & (1 << at)) !== 0);
+    const closed = this.catalog.offers.flatMap(({ id }, at) => ((bits?.[0] ?? 0) & (1 << at) ? [id] : []));
     assert.equal(closed.length, count);
     return closed;
   }
@@ -71,21 +75,34 @@ class Bench {
   /** A new process: all it has is the ledger, of which the last records may never have become durable. */
   restart(caps: Caps | null = null, lost = 0): void {
     this.ledger.splice(this.ledger.length - lost);
-    if (caps !== null) this.catalog = catalogWith(caps);
+    if (caps !== null) this.#replace(catalogWith(caps));
     this.caps = new DailyCaps(this.nowMs);
-    this.caps.adopt(this.catalog);
+    const replaced = [...this.#replaced.values()];
+    this.caps.resume(
+      this.catalog,
+      replaced.filter(({ replacedMs }) => this.nowMs - replacedMs < bounds.catalogKeptMs),
+    );
     for (const record of this.ledger) if (record[1] >= this.caps.neededSinceMs) this.caps.see(record);
   }
 
   async reload(caps: Caps, during = () => {}): Promise<void> {
     const catalog = catalogWith(caps);
+    if (catalog.version === this.catalog.version) return;
     await this.caps.prepare(catalog, this.nowMs, async (sinceMs, visit) => {
       const history = [...this.ledger];
       during();
       for (const record of history) if (record[1] >= sinceMs) visit(record);
     });
+    this.#replace(catalog);
+    this.caps.adopt(catalog, this.nowMs);
+  }
+
+  #replace(catalog: CompiledCatalog): void {
+    const old = this.catalog;
+    if (catalog.version === old.version) return;
+    this.#replaced.delete(catalog.version);
+    this.#replaced.set(old.version, { compiled: old, replacedMs: this.nowMs });
     this.catalog = catalog;
-    this.caps.adopt(catalog);
   }
 }
 
@@ -166,7 +183,7 @@ describe('DailyCaps', () => {
   it('keeps the sandbox apart', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
-    bench.caps.adopt(sandbox);
+    bench.caps.adopt(sandbox, bench.nowMs);
     bench.click(bench.shown(ids, 'test'));
     assert.deepEqual(bench.closed(), []);
     assert.equal(bench.caps.closedOffers(sandbox, bench.nowMs).count, 1);
@@ -247,6 +264,88 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), []);
   });
 
+  for (const restarted of [false, true]) {
+    it(`holds links shown to the last cap of an offer that left the catalog${restarted ? ', through restarts' : ''}`, async () => {
+      const bench = new Bench({ a: 9 });
+      const subs = Array.from({ length: 4 }, () => bench.shown());
+      bench.click(subs[0]!);
+      bench.nowMs++;
+      await bench.reload({ a: 2 });
+      bench.nowMs++;
+      await bench.reload({ a: 'gone' });
+      if (restarted) bench.restart();
+      assert.deepEqual(bench.closed(), []);
+      assert.deepEqual(
+        subs.map((sub) => bench.click(sub)),
+        [null, true, false, false],
+      );
+      assert.equal(bench.caps.judge(subs[3]!, 'a', bench.nowMs).atCap, true);
+      bench.nowMs++;
+      await bench.reload({ a: 'gone', b: 1 });
+      if (restarted) bench.restart();
+      assert.equal(bench.caps.judge(subs[3]!, 'a', bench.nowMs).atCap, true);
+      assert.deepEqual(bench.closed(), []);
+      // Back again: closed, until its cap is another.
+      bench.nowMs++;
+      await bench.reload({ a: 2 });
+      if (restarted) bench.restart();
+      assert.deepEqual(bench.closed(), ['a']);
+      bench.nowMs++;
+      await bench.reload({ a: 3 });
+      assert.deepEqual(bench.closed(), []);
+    });
+  }
+
+  it('holds them to it too where the offer left while the service was down', () => {
+    const bench = new Bench({ a: 1 });
+    const subs = [bench.shown(), bench.shown()];
+    bench.restart({ a: 'gone' });
+    assert.deepEqual(
+      subs.map((sub) => bench.click(sub)),
+      [true, false],
+    );
+  });
+
+  it('lets go of a cap that an offer had lifted before it left, or while it was away', async () => {
+    const bench = new Bench({ a: 1, b: 1 });
+    const [sub, other] = [bench.shown(), bench.shown()];
+    bench.click(sub, 'a');
+    bench.click(sub, 'b');
+    await bench.reload({ b: 'gone' });
+    assert.equal(bench.click(other, 'a'), undefined);
+    await bench.reload({ a: 'gone' });
+    assert.equal(bench.click(other, 'a'), undefined);
+    assert.equal(bench.click(other, 'b'), undefined);
+    assert.equal(bench.caps.idle, true);
+  });
+
+  it('forgets an offer that left once its links are over, at the next change of any catalog', async () => {
+    const bench = new Bench({ a: 1, b: 1 });
+    await bench.reload({ a: 'gone', b: 'gone' });
+    bench.nowMs += hourMs;
+    await bench.reload({ a: 'gone', b: 2 });
+    await bench.reload({ a: 'gone', b: 'gone' });
+    // A change in between gives its links no more time.
+    bench.nowMs += hourMs;
+    bench.caps.adopt(bench.catalog, bench.nowMs);
+    bench.nowMs += bounds.catalogKeptMs - hourMs - 1;
+    bench.caps.adopt(catalogWith({}, 'test'), bench.nowMs);
+    assert.equal(bench.caps.idle, false);
+    bench.nowMs++;
+    bench.caps.adopt(catalogWith({}, 'test'), bench.nowMs);
+    assert.equal(bench.caps.idle, true);
+  });
+
+  it('gives no new set for a click on an offer that left', async () => {
+    const bench = new Bench({ a: 1, b: 1 });
+    const sub = bench.shown();
+    bench.click(sub, 'b');
+    await bench.reload({ a: 'gone', b: 1 });
+    const closed = bench.caps.closedOffers(bench.catalog, bench.nowMs);
+    assert.equal(bench.click(sub, 'a'), true);
+    assert.equal(bench.caps.closedOffers(bench.catalog, bench.nowMs), closed);
+  });
+
   it('knows of a first cap what was booked before it came, and while it was being read', async () => {
     const bench = new Bench({});
     const subs = Array.from({ length: 4 }, () => bench.shown());
@@ -278,7 +377,7 @@ describe('DailyCaps', () => {
   it('rather closes an offer too early than books too much where it had to forget', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
-    bench.caps.adopt(bench.catalog);
+    bench.caps.adopt(bench.catalog, bench.nowMs);
     const subs = Array.from({ length: 4 }, () => bench.shown(['a']));
     assert.deepEqual(
       subs.map((sub) => bench.click(sub)),
@@ -305,10 +404,13 @@ const event = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), hours: fc.constantFrom(0.5, 3, 11, 25) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), lost: fc.nat(2) }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('reload' as const),
-      caps: fc.record({ a: fc.option(fc.integer({ min: 1, max: 3 })), b: fc.constantFrom(null, 1, 2) }),
+      caps: fc.record({
+        a: fc.constantFrom(null, 'gone' as const, 1, 2, 3),
+        b: fc.constantFrom(null, 'gone' as const, 1, 2),
+      }),
     }),
   },
 );
@@ -331,11 +433,22 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
   return booked;
 }
 
-it('an offer is closed when, and only when, the clicks that the ledger has booked that day come to its cap', async () => {
+it('an offer is closed, and links to one that left book nothing, when the clicks that the ledger has booked that day come to its cap', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(event, { maxLength: 120, size: 'max' }), async (events) => {
       const bench = new Bench({ a: 2, b: 1 });
       let caps: Caps = { a: 2, b: 1 };
+      // What holds for a click on each offer: the cap it has, or had when it left.
+      const last = new Map<string, { cap: number | null; leftMs: number | null }>();
+      const took = (now: Caps): void => {
+        caps = now;
+        for (const id of ids) {
+          const cap = caps[id] ?? null;
+          if (cap !== 'gone') last.set(id, { cap, leftMs: null });
+          else last.get(id)!.leftMs ??= bench.nowMs;
+        }
+      };
+      took(caps);
       const sessions = new Map<number, Buffer>();
       for (const one of events) {
         if (one.kind === 'view' || one.kind === 'click') {
@@ -344,23 +457,30 @@ it('an offer is closed when, and only when, the clicks that the ledger has booke
           const live = known !== undefined && bench.nowMs - known.readUIntBE(0, 6) <= bounds.clickAttributedMs;
           const sub = live ? known : bench.shown([]);
           sessions.set(one.session, sub);
-          if (one.kind === 'view') bench.append(viewedRecord(sub, one.offers, bench.nowMs));
-          else {
+          if (one.kind === 'view') {
+            const offered = one.offers.filter((id) => caps[id] !== 'gone');
+            bench.append(viewedRecord(sub, offered, bench.nowMs));
+          } else {
+            const { cap, leftMs } = last.get(one.offer)!;
+            // No link to it leads anywhere any more.
+            if (leftMs !== null && bench.nowMs - leftMs >= bounds.catalogKeptMs) continue;
             const before = bookedByDay(bench.ledger).get(`${one.offer} ${dayOf(bench.nowMs)}`) ?? 0;
             const within = bench.click(sub, one.offer, one.taken);
-            const cap = caps[one.offer] ?? null;
             if (cap === null) assert.equal(within, undefined);
             else if (within !== null) assert.equal(within, before < cap);
           }
         } else if (one.kind === 'wait') bench.nowMs += one.hours * hourMs;
         else if (one.kind === 'restart') bench.restart(null, Math.min(one.lost, bench.ledger.length));
         else {
-          caps = one.caps;
-          await bench.reload(caps);
+          await bench.reload(one.caps);
+          took(one.caps);
         }
         const booked = bookedByDay(bench.ledger);
         const today = dayOf(bench.nowMs);
-        const full = ids.filter((id) => (booked.get(`${id} ${today}`) ?? 0) >= (caps[id] ?? Number.POSITIVE_INFINITY));
+        const full = ids.filter((id) => {
+          const cap = caps[id] ?? null;
+          return typeof cap === 'number' && (booked.get(`${id} ${today}`) ?? 0) >= cap;
+        });
         assert.deepEqual(bench.closed(), full);
       }
     }),

@@ -11,6 +11,7 @@ import {
 } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { withDailyCap } from '../support/capped-catalogs.ts';
+import { withoutOffers } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -18,6 +19,9 @@ import { worthMicros } from '../support/vertical-fixture.ts';
 
 const hourMs = 60 * 60 * 1000;
 const tag = 'daily-caps';
+
+/** By offer: its cap, or that the catalog does not have it. */
+type Caps = Readonly<Record<string, number | 'gone'>>;
 
 function ok<Value>(result: Result<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
@@ -40,7 +44,7 @@ class Bench {
     afterwards(t, () => this.marketplace.close());
   }
 
-  static async open(t: TestContext, threads: number, caps: Readonly<Record<string, number>>): Promise<Bench> {
+  static async open(t: TestContext, threads: number, caps: Caps): Promise<Bench> {
     const bench = new Bench(t, threads);
     bench.write(caps);
     await bench.start();
@@ -70,13 +74,15 @@ class Bench {
     await this.start();
   }
 
-  write(caps: Readonly<Record<string, number>>): void {
+  write(caps: Caps): void {
     let catalog = fixture.catalogFiles.live;
-    for (const [id, cap] of Object.entries(caps)) catalog = withDailyCap(catalog, cap, [id]);
+    for (const [id, cap] of Object.entries(caps)) {
+      catalog = cap === 'gone' ? withoutOffers(catalog, [id]) : withDailyCap(catalog, cap, [id]);
+    }
     writeFileSync(this.#file, JSON.stringify(catalog));
   }
 
-  async reload(caps: Readonly<Record<string, number>>): Promise<void> {
+  async reload(caps: Caps): Promise<void> {
     this.write(caps);
     const [change] = await this.marketplace.reloadCatalogs();
     assert.ok(change?.ok && change.changed);
@@ -181,5 +187,46 @@ for (const threads of [0, 1]) {
       assert.equal(await bench.link(id), undefined);
       assert.equal(await bench.booked(), 6 * worth + worthMicros(fixture, [other]));
     });
+
+    for (const [how, leave] of [
+      ['while the service ran', (bench: Bench) => bench.reload({ [id]: 'gone' })],
+      [
+        'while it was down',
+        async (bench: Bench) => {
+          bench.write({ [id]: 'gone' });
+          await bench.restart();
+        },
+      ],
+      [
+        'two changes and restarts ago',
+        async (bench: Bench) => {
+          await bench.reload({ [id]: 'gone' });
+          await bench.restart();
+          bench.clock.advance(1);
+          await bench.reload({ [id]: 'gone', [other]: 1 });
+          await bench.restart();
+        },
+      ],
+    ] as const) {
+      test(`links shown book no more than the last cap of an offer that left the catalog ${how}`, async (t) => {
+        const bench = await Bench.open(t, threads, { [id]: 9 });
+        await bench.clicks(id, 3);
+        const links: (string | undefined)[] = [];
+        for (let at = 0; at < 5; at++) links.push(await bench.link(id));
+        bench.clock.advance(1);
+        await bench.reload({ [id]: 4 });
+        bench.clock.advance(1);
+        await leave(bench);
+        assert.equal(await bench.link(id), undefined);
+        for (const link of links) await bench.click(link);
+        assert.equal(await bench.booked(), 4 * worth);
+        // It comes back closed, and opens at midnight.
+        bench.clock.advance(1);
+        await bench.reload({ [id]: 4 });
+        assert.equal(await bench.link(id), undefined);
+        bench.clock.advance(12 * hourMs);
+        assert.ok(await bench.link(id));
+      });
+    }
   });
 }

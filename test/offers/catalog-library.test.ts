@@ -106,6 +106,33 @@ test('the lender of an offer is known from the catalog in use, and from a replac
   assert.equal(library.lenderOf(1, 'live', 'a'), null);
 });
 
+test('replaced catalogs are told in the order in which they were, those of each mode apart, also after a restart', async () => {
+  const sandbox: CatalogSource = { vertical: personalLoans, mode: 'test', text: textWith('z') };
+  const library = open([live(textWith('a')), sandbox]);
+  const startMs = clock.wallMs();
+  // One of them comes into use twice; more than a few, so that no other order is theirs by chance.
+  const states = ['b', 'c', 'a', 'd', 'e', 'f', 'g'];
+  for (const id of states) {
+    clock.advance(1);
+    await change(library, textWith(id));
+  }
+  const told = (of: CatalogLibrary) =>
+    of.replaced(1, 'live').map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
+  const expected = [
+    ['b', 2],
+    ['c', 3],
+    ['a', 4],
+    ['d', 5],
+    ['e', 6],
+    ['f', 7],
+  ];
+  assert.deepEqual(told(library), expected);
+  assert.deepEqual(library.replaced(1, 'test'), []);
+  const again = open([live(textWith('g')), sandbox]);
+  assert.deepEqual(told(again), expected);
+  assert.deepEqual(again.replaced(1, 'test'), []);
+});
+
 test('a version nobody ever had is not found', () => {
   assert.equal(open([live(textWith('a'))]).byVersion('0123456789ab'), null);
 });

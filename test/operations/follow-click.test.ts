@@ -423,7 +423,7 @@ describe('followClick, on an offer with a daily cap', () => {
     const [live, ...rest] = liveCatalog.lenders;
     const offers = live!.offers.map((offer) => ({ ...offer, daily_cap: cap }));
     writeFileSync(bench.catalogFile, JSON.stringify({ ...liveCatalog, lenders: [{ ...live, offers }, ...rest] }));
-    bench.catalogs.onUse((catalog) => bench.caps.adopt(catalog));
+    bench.catalogs.onUse((catalog) => bench.caps.adopt(catalog, bench.clock.wallMs()));
     assert((await bench.catalogs.reload(1, 'live')).ok);
     return bench;
   }

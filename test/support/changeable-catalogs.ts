@@ -31,17 +31,25 @@ export class ChangeableCatalogs {
   }
 }
 
-/** The same offers at another address and for three times the payout, without some of them. */
-export function movedCatalog(catalog: CatalogFile, withoutIds: readonly string[]): CatalogFile {
+/** A catalog without some of its offers. */
+export function withoutOffers(catalog: CatalogFile, ids: readonly string[]): CatalogFile {
   const lenders = catalog.lenders.map((lender) => ({
     ...lender,
-    offers: lender.offers
-      .filter(({ id }) => !withoutIds.includes(id))
-      .map((offer) => ({
-        ...offer,
-        landing_url: `https://moved.example/${offer.id}?c={click_id}`,
-        payout_usd: offer.payout_usd * 3,
-      })),
+    offers: lender.offers.filter(({ id }) => !ids.includes(id)),
   }));
   return { ...catalog, lenders: lenders.filter(({ offers }) => offers.length > 0) };
+}
+
+/** The same offers at another address and for three times the payout, without some of them. */
+export function movedCatalog(catalog: CatalogFile, withoutIds: readonly string[]): CatalogFile {
+  const rest = withoutOffers(catalog, withoutIds);
+  const lenders = rest.lenders.map((lender) => ({
+    ...lender,
+    offers: lender.offers.map((offer) => ({
+      ...offer,
+      landing_url: `https://moved.example/${offer.id}?c={click_id}`,
+      payout_usd: offer.payout_usd * 3,
+    })),
+  }));
+  return { ...rest, lenders };
 }
