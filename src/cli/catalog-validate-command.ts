@@ -16,7 +16,7 @@ export function catalogValidateCommand(): Command {
   return new Command('validate')
     .summary('check a catalog file')
     .description(
-      'Checks a catalog file as a server would, and names each fault by its line and its path, one a line. Nothing is changed.',
+      'Checks a catalog file as a server would, and names each fault by its line and its path, one a line. Nothing is changed. A server looks at its own file every second, so a checked one only has to be moved there.',
     )
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
@@ -25,7 +25,7 @@ export function catalogValidateCommand(): Command {
       `
 Examples:
   $ marketplace catalog validate offers.json
-  $ marketplace catalog validate offers.json && kill -HUP "$(pgrep -f 'marketplace serve')"
+  $ marketplace catalog validate new.json && mv new.json offers.json
   $ marketplace catalog validate offers.json --json | jq -r '.faults[] | "\\(.line)\\t\\(.path)"'`,
     )
     .action(validate);

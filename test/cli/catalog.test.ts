@@ -24,6 +24,13 @@ const good = catalogOf([plainOffer(), plainOffer({ id: 'other' })]);
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
 describe('validate', () => {
+  test('its help leaves the reloading to the server, which looks by itself', async () => {
+    const { code, stdout } = await runMarketplace(['catalog', 'validate', '--help']);
+    assert.equal(code, 0);
+    assert.match(stdout.replaceAll(/\s+/g, ' '), /A server looks at its own file every second/);
+    assert.doesNotMatch(stdout, /pgrep|HUP/);
+  });
+
   test('says of a valid file what it holds, and the versions it will have', async (t) => {
     const file = fileOf(t, pretty(good));
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
