@@ -14,6 +14,7 @@ export function findSenseFaults(value: unknown, vertical: Vertical, faults: Cata
   if (typeof catalog.vertical === 'string' && catalog.vertical !== vertical.segment) {
     faults.add(['vertical'], `must be "${vertical.segment}"`);
   }
+  findTornText(catalog.disclosure, ['disclosure'], faults);
   findStateFaults(catalog.state_rules, ['state_rules'], vertical, faults);
   if (!Array.isArray(catalog.lenders)) return;
 
@@ -28,6 +29,7 @@ export function findSenseFaults(value: unknown, vertical: Vertical, faults: Cata
       const path = [...lenderPath, 'name'];
       findRepetition(names, lender.name, path, faults);
       if (/\p{Cc}/u.test(lender.name)) faults.add(path, 'must hold no control characters');
+      findTornText(lender.name, path, faults);
     }
     findStateFaults(lender.state_rules, [...lenderPath, 'state_rules'], vertical, faults);
     if (!Array.isArray(lender.offers)) continue;
@@ -45,6 +47,11 @@ export function findSenseFaults(value: unknown, vertical: Vertical, faults: Cata
   if (terms.size > bounds.catalogTermsMax) {
     faults.add(['lenders'], `must name at most ${bounds.catalogTermsMax} different terms`);
   }
+}
+
+/** JSON can name half a character by an escape. Every encoding of it would be another text. */
+function findTornText(text: unknown, path: CatalogPath, faults: CatalogFaults): void {
+  if (typeof text === 'string' && !text.isWellFormed()) faults.add(path, 'must hold no half of a surrogate pair');
 }
 
 /** The rules may be misshapen; the state they are for is judged all the same. */

@@ -31,6 +31,10 @@ export function inspectCatalog(text: string, vertical: Vertical): InspectedCatal
     faults.add([], `must be at most ${bounds.catalogFileBytesMax} bytes long`);
     return { ok: false, faults };
   }
+  if (text.startsWith('\ufeff')) {
+    faults.add([], 'must not begin with a byte order mark');
+    return { ok: false, faults };
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -87,6 +87,8 @@ describe('one fault is named by its path', () => {
     [['lenders', 0], null, 'lenders[0]: '],
     [['lenders', 0, 'logo'], '../secret.svg', 'lenders[0].logo: '],
     [['lenders', 0, 'name'], 'Bell\u0007', 'lenders[0].name: must hold no control characters'],
+    [['lenders', 0, 'name'], 'Half \ud83c', 'lenders[0].name: must hold no half of a surrogate pair'],
+    [['disclosure'], 'Half \udfe6', 'disclosure: must hold no half of a surrogate pair'],
     [['lenders', 0, 'name'], 'x'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
     [['lenders', 0, 'name'], '\u{1F3E6}'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
     [['lenders', 0, 'name'], `n${'\u0301'.repeat(bounds.lenderNameCharactersMax)}`, 'lenders[0].name: '],
@@ -309,6 +311,12 @@ test('more different terms than a set can hold are refused', () => {
   );
   assert.deepEqual(faultsOf(catalogOf(offers)), [
     `lenders: must name at most ${bounds.catalogTermsMax} different terms`,
+  ]);
+});
+
+test('a byte order mark is named as such', () => {
+  assert.deepEqual(faultsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
+    'catalog: must not begin with a byte order mark',
   ]);
 });
 
