@@ -57,6 +57,9 @@ export const bounds = {
   catalogFileBytesMax: 64 * 1024 * 1024,
   /** Faults of one catalog file that are named; the rest are only counted. */
   catalogFaultsMax: 1_000,
+  /** How much of a member's name, and of what is wrong with it, a fault repeats. */
+  catalogNameCharactersShown: 80,
+  catalogFaultCharactersShown: 400,
   offerIdCharactersMax: 64,
   /** Code points, so up to twice as many UTF-16 units. */
   lenderNameCharactersMax: 100,

@@ -1,10 +1,12 @@
 import { bounds } from '../bounds.ts';
+import { cutText, plainText, visibleText } from '../domain/plain-text.ts';
 
 /** Where in a catalog file something is: names of members and indices of arrays, from the outside in. */
 export type CatalogPath = readonly (string | number)[];
 
 export interface CatalogFault {
   readonly path: CatalogPath;
+  /** One line that a terminal can be shown, whatever of the file it repeats. */
   readonly problem: string;
 }
 
@@ -22,7 +24,8 @@ export class CatalogFaults {
 
   add(path: CatalogPath, problem: string): void {
     this.#count++;
-    if (this.named.length < bounds.catalogFaultsMax) this.named.push({ path, problem });
+    if (this.named.length >= bounds.catalogFaultsMax) return;
+    this.named.push({ path, problem: cutText(visibleText(problem), bounds.catalogFaultCharactersShown) });
   }
 
   /** One line a fault, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and one for those that are not named. */
@@ -39,8 +42,17 @@ export class CatalogFaults {
   }
 }
 
-/** `['lenders', 0, 'name']` as `lenders[0].name`; the file itself as `catalog`. */
+/**
+ * `['lenders', 0, 'name']` as `lenders[0].name`; the file itself as `catalog`. A member's name is quoted where it holds more
+ * than names do, with control characters escaped, and cut where it is long: it comes from the file.
+ */
 export function pathText(path: CatalogPath): string {
   if (path.length === 0) return 'catalog';
-  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${step}`)).join('');
+  return path
+    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${nameText(step)}`))
+    .join('');
+}
+
+function nameText(name: string): string {
+  return plainText(cutText(name, bounds.catalogNameCharactersShown));
 }

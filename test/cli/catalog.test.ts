@@ -99,6 +99,17 @@ describe('validate', () => {
     assert.equal(stdout, `${file}:${place}: lenders[0].offers[0].stars: is there more than once in the same object\n`);
   });
 
+  test('prints no control character of the file, neither of a name, nor of one that is there twice, nor of an excerpt', async (t) => {
+    const member = '"\\u001b[2J\\u009b1m":1';
+    for (const text of [`{${member},${member}}`, '{"format": \u001b[2J']) {
+      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', fileOf(t, text)]);
+      assert.equal(code, 1);
+      assert.match(stdout, /\\u001b\[2J/);
+      assert.match(stdout.replaceAll('\n', ''), /^\P{Cc}*$/u);
+      assert.match(stderr, /^\P{Cc}*\n$/u);
+    }
+  });
+
   for (const [name, text, line, column] of [
     ['a comma too many', '{\n  "format": 1,\n}', 3, 1],
     ['a text cut short', '{\n  "format": 1,\n  "vertical": "perso', 3, 21],

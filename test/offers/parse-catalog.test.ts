@@ -94,7 +94,7 @@ describe('one fault is named by its path', () => {
     [['lenders', 0, 'name'], `n${'\u0301'.repeat(bounds.lenderNameCharactersMax)}`, 'lenders[0].name: '],
     [[...offer, 'id'], 'Has Spaces', `${at}.id: `],
     [[...offer, 'payout_usd'], bounds.payoutUsdMax + 1, `${at}.payout_usd: `],
-    [[...offer, 'bands', 'no\nband'], null, `${at}.bands.no\nband: is not a member of the format`],
+    [[...offer, 'bands', 'no\nband'], null, `${at}.bands."no\\nband": is not a member of the format`],
     [[...offer, 'id'], 'x'.repeat(bounds.offerIdCharactersMax + 1), `${at}.id: `],
     [[...offer, 'stars'], 5.1, `${at}.stars: `],
     [[...offer, 'stars'], undefined, `${at}: `],
@@ -312,6 +312,32 @@ test('more different terms than a set can hold are refused', () => {
   assert.deepEqual(faultsOf(catalogOf(offers)), [
     `lenders: must name at most ${bounds.catalogTermsMax} different terms`,
   ]);
+});
+
+describe('what a fault repeats of the file is one short line that a terminal can be shown', () => {
+  const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
+  const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
+  const shownMost = bounds.catalogNameCharactersShown;
+  for (const [name, text] of [
+    ['an unknown member', JSON.stringify({ [hostile]: 1 })],
+    ['a state', JSON.stringify(changed(['state_rules'], { [hostile]: {} }))],
+    ['a band', JSON.stringify(changed([...offer, 'bands', hostile], plainBand()))],
+    ['the excerpt of a text that is no JSON', hostile],
+    ['the excerpt of a longer one', `{"format": 1, "vertical": ${hostile}, "lenders": [${'0,'.repeat(100)}0]}`],
+  ] as const) {
+    test(name, () => {
+      const faults = faultsOf(text);
+      assert.notEqual(faults.length, 0);
+      for (const fault of faults) assert.match(fault, nothingHidden);
+      assert.ok(faults.some((fault) => fault.includes('\\u001b')));
+    });
+  }
+  test('a name of a megabyte', () => {
+    const [fault] = faultsOf(changed(['x'.repeat(1e6)], 1));
+    assert.equal(fault, `${'x'.repeat(shownMost)}...: is not a member of the format`);
+    const [hidden] = faultsOf(changed(['\u0000'.repeat(1e6)], 1));
+    assert.equal(hidden, `"${'\\u0000'.repeat(shownMost)}...": is not a member of the format`);
+  });
 });
 
 test('a byte order mark is named as such', () => {
