@@ -130,7 +130,7 @@ describe('validate', () => {
     const file = fileOf(t, `${'['.repeat(1e6)}${']'.repeat(1e6)}`);
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
     assert.equal(code, 1);
-    assert.match(stdout, /: catalog: must be object\n$/);
+    assert.match(stdout, /: catalog: must be nested at most 64 deep\n$/);
     assert.match(stderr, /^marketplace: [^\n]*1 fault\n$/);
   });
 

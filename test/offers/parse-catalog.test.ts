@@ -346,6 +346,94 @@ test('a byte order mark is named as such', () => {
   ]);
 });
 
+describe('a file that holds too much gets the one fault of that', () => {
+  const { catalogValuesMax, catalogDepthMax, catalogMembersMax, catalogListMax, catalogOffersMax } = bounds;
+  const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
+  const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
+  const state = { min_age: 19 };
+  for (const [name, text, fault] of [
+    [
+      'values',
+      `{"format":1,"lenders":${listed('0', catalogValuesMax)}}`,
+      `catalog: must hold at most ${catalogValuesMax} values`,
+    ],
+    [
+      'lenders',
+      `{"format":1,"lenders":${listed('0', catalogOffersMax + 1)}}`,
+      `lenders: must hold at most ${catalogOffersMax} lenders`,
+    ],
+    [
+      'offers of one lender',
+      `{"lenders":[{"offers":${listed('0', catalogOffersMax + 1)}}]}`,
+      `lenders: must hold at most ${catalogOffersMax} offers`,
+    ],
+    [
+      'offers of many',
+      `{"lenders":${listed(`{"offers":${listed('0', 201)}}`, catalogOffersMax / 200)}}`,
+      `lenders: must hold at most ${catalogOffersMax} offers`,
+    ],
+    [
+      'criteria',
+      JSON.stringify(
+        changed(
+          [...offer, 'criteria'],
+          Array.from({ length: catalogListMax + 1 }, () => 0),
+        ),
+      ),
+      `${at}.criteria: must hold at most ${catalogListMax} values`,
+    ],
+    [
+      'items of what is no list',
+      JSON.stringify(changed(['lenders'], { offers: Array.from({ length: catalogListMax + 1 }, () => 0) })),
+      `lenders.offers: must hold at most ${catalogListMax} values`,
+    ],
+    [
+      'members',
+      members(catalogMembersMax + 1),
+      `catalog: must hold at most ${catalogMembersMax} members in one object, which line ${catalogMembersMax + 1} exceeds`,
+    ],
+    [
+      'two million members',
+      members(2_000_000),
+      `catalog: must hold at most ${catalogMembersMax} members in one object, which line ${catalogMembersMax + 1} exceeds`,
+    ],
+    [
+      'levels',
+      `${'['.repeat(catalogDepthMax + 1)}${']'.repeat(catalogDepthMax + 1)}`,
+      `catalog: must be nested at most ${catalogDepthMax} deep`,
+    ],
+  ] as const) {
+    test(name, () => assert.deepEqual(faultsOf(text), [fault]));
+  }
+
+  test('and what holds as much as may be is judged by its content', () => {
+    assert.deepEqual(faultsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
+      'catalog: must be object',
+    ]);
+    const states = Object.fromEntries(Array.from({ length: catalogMembersMax }, (_, at) => [`S${at}`, state]));
+    const faults = faultsOf(changed(['state_rules'], states));
+    assert.equal(faults.length, catalogMembersMax);
+    for (const fault of faults) assert.match(fault, /^state_rules\.S\d+: is not a value of state$/);
+  });
+
+  test('brackets, commas and escaped quotes inside strings count for nothing', () => {
+    const disclosure = '[{,"\\\\",}]'.repeat(40);
+    assert.deepEqual(faultsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
+  });
+});
+
+test('faults of a file, of its lenders and of its offers are told by their paths in the file', () => {
+  const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
+  const [sound] = file.lenders;
+  const faults = faultsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
+  const paths = faults.map((fault) => fault.slice(0, fault.indexOf(': ')));
+  const offerPaths = (lender: number) => ['"odd/~name"', 'stars'].map((name) => `lenders[${lender}].offers[1].${name}`);
+  assert.deepEqual(
+    paths.sort(),
+    ['lenders[1].name', 'lenders[1].odd', 'lenders[1].offers[0].id', 'odd', ...offerPaths(0), ...offerPaths(1)].sort(),
+  );
+});
+
 test('a text over the size bound is refused unread', () => {
   assert.deepEqual(faultsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
     `catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`,
