@@ -15,6 +15,8 @@ export class CatalogFaults {
   readonly named: CatalogFault[] = [];
   /** There are faults that were never looked for. */
   incomplete = false;
+  /** The text could not be read as JSON, or was too large to be; the one fault says why. */
+  unread = false;
   #count = 0;
 
   /** Faults found, named or not. */
@@ -28,6 +30,12 @@ export class CatalogFaults {
     this.named.push({ path, problem: cutText(visibleText(problem), bounds.catalogFaultCharactersShown) });
   }
 
+  /** The fault of a text that is not looked at any closer. */
+  addUnread(problem: string): void {
+    this.unread = true;
+    this.add([], problem);
+  }
+
   /** One line a fault, e.g. `lenders[0].offers[2].amount.min: must be >= 1`, and one for those that are not named. */
   lines(): string[] {
     const lines = this.named.map(({ path, problem }) => `${pathText(path)}: ${problem}`);
@@ -35,9 +43,9 @@ export class CatalogFaults {
     return rest === null ? lines : [...lines, rest];
   }
 
-  /** `and 5 more`, or null when every fault is named. */
-  rest(): string | null {
-    const unnamed = this.#count - this.named.length;
+  /** `and 5 more`, or null when every fault is named; `others` are unnamed faults that were found elsewhere. */
+  rest(others = 0): string | null {
+    const unnamed = this.#count - this.named.length + others;
     return unnamed === 0 ? null : `and ${this.incomplete ? 'at least ' : ''}${unnamed} more`;
   }
 }

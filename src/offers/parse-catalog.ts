@@ -36,18 +36,18 @@ export function inspectCatalog(text: string, vertical: Vertical): InspectedCatal
   const faults = new CatalogFaults();
   const tooLarge = textSizeProblem(text);
   if (tooLarge !== null) {
-    faults.add([], tooLarge);
+    faults.addUnread(tooLarge);
     return { ok: false, faults };
   }
   if (text.startsWith('\ufeff')) {
-    faults.add([], 'must not begin with a byte order mark');
+    faults.addUnread('must not begin with a byte order mark');
     return { ok: false, faults };
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    faults.add([], `is not JSON: ${(error as Error).message}`);
+    faults.addUnread(`is not JSON: ${(error as Error).message}`);
     return { ok: false, faults };
   }
   findSizeFaults(value, faults);

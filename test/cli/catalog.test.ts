@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { catalogVersion } from '../../src/offers/catalog-version.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
@@ -123,6 +124,43 @@ describe('validate', () => {
       const [fault, ...others] = JSON.parse(stdout).faults;
       assert.deepEqual([fault.path, fault.line, fault.column, others], ['catalog', line, column, []]);
       assert.match(fault.problem, /^is not JSON: /);
+    });
+  }
+
+  test('repeated members are named up to the bound on faults, those of shape among them, and the rest counted', async (t) => {
+    const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
+    const text = pretty(good).replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogFaultsMax)}`);
+    const file = fileOf(t, text.replace('"format": 1', '"format": 2'));
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file, '--json']);
+    assert.equal(code, 1);
+    const { faults, rest } = JSON.parse(stdout);
+    assert.equal(faults.length, bounds.catalogFaultsMax);
+    assert.equal(faults[0].path, 'format');
+    // The format, and of each lender too few offers, a name that is there twice, and, of all but one, the name of another.
+    assert.equal(rest, `and ${2 * bounds.catalogFaultsMax} more`);
+    assert.match(stderr, /: 1000 faults and [^\n]+ more\n$/);
+  });
+
+  test('a sound file with one member twice has no other fault', async (t) => {
+    const text = pretty(good).replace('"format": 1', '"format": 1, "format": 1');
+    const { stdout } = await runMarketplace(['catalog', 'validate', fileOf(t, text), '--json']);
+    assert.deepEqual(
+      JSON.parse(stdout).faults.map(({ path, line, column }: Record<string, unknown>) => [path, line, column]),
+      [['format', 2, 16]],
+    );
+  });
+
+  for (const [name, text] of [
+    ['three thousand lists', `${'['.repeat(3_000)}${']'.repeat(3_000)}`],
+    ['millions of values', `{"format":1,"lenders":[${'0,'.repeat(5_000_000)}0]}`],
+    ['millions of members', `{${Array.from({ length: 2_000_000 }, (_, at) => `"a${at}":0`).join()}}`],
+  ] as const) {
+    test(`${name} are one fault`, async (t) => {
+      const file = fileOf(t, text);
+      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+      assert.equal(code, 1);
+      assert.match(stdout, /^[^\n]+:1:1: catalog: must (be nested|hold) at most [^\n]+\n$/);
+      assert.equal(stderr, `marketplace: ${file} is no valid catalog: 1 fault\n`);
     });
   }
 
