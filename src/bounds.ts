@@ -55,8 +55,20 @@ export const bounds = {
   /** Offer indices travel as 16-bit numbers. */
   catalogOffersMax: 20_000,
   catalogFileBytesMax: 64 * 1024 * 1024,
+  /** Values of one catalog file: 200 for each of the most offers, where generated ones have 80. */
+  catalogValuesMax: 4_000_000,
+  /** How deep a catalog file may be nested; the format needs ten levels. */
+  catalogDepthMax: 64,
+  /** Items of a list other than lenders and offers, and members of an object: states and bands are the longest. */
+  catalogListMax: 256,
+  catalogMembersMax: 256,
+  /** The heap of the thread that reads a changed catalog. Twenty thousand generated offers need 160 MB. */
+  catalogThreadHeapMegabytes: 1_024,
   /** Faults of one catalog file that are named; the rest are only counted. */
   catalogFaultsMax: 1_000,
+  /** How much of a member's name, and of what is wrong with it, a fault repeats. */
+  catalogNameCharactersShown: 80,
+  catalogFaultCharactersShown: 400,
   offerIdCharactersMax: 64,
   /** Code points, so up to twice as many UTF-16 units. */
   lenderNameCharactersMax: 100,

@@ -1,5 +1,6 @@
 import type { CatalogFaults } from '../offers/catalog-faults.ts';
 import type { CatalogFile } from '../offers/catalog-schema.ts';
+import { textSizeProblem } from '../offers/catalog-size.ts';
 import { catalogVersion } from '../offers/catalog-version.ts';
 import { inspectCatalog } from '../offers/parse-catalog.ts';
 import { readCatalogText } from '../offers/read-catalog-text.ts';
@@ -38,6 +39,7 @@ export function catalogSummary(catalog: CatalogFile) {
 /** What is not served, or cannot be told, is judged as the first vertical, and so found faulty. */
 function verticalNamedIn(text: string): Vertical {
   let named: unknown;
+  if (textSizeProblem(text) !== null) return servedVerticals[0]!;
   try {
     named = (JSON.parse(text) as { vertical?: unknown } | null)?.vertical;
   } catch {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { type CatalogFaults, pathText } from '../offers/catalog-faults.ts';
+import { bounds } from '../bounds.ts';
+import { type CatalogFault, CatalogFaults, pathText } from '../offers/catalog-faults.ts';
 import { catalogSummary, readCatalog } from './catalog-file.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { JsonPlaces, type Place } from './json-places.ts';
@@ -16,7 +17,7 @@ export function catalogValidateCommand(): Command {
   return new Command('validate')
     .summary('check a catalog file')
     .description(
-      'Checks a catalog file as a server would, and names each fault by its line and its path, one a line. Nothing is changed.',
+      'Checks a catalog file as a server would, and names each fault by its line and its path, one a line. Nothing is changed. A server looks at its own file every second, so a checked one only has to be moved there.',
     )
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
@@ -25,7 +26,7 @@ export function catalogValidateCommand(): Command {
       `
 Examples:
   $ marketplace catalog validate offers.json
-  $ marketplace catalog validate offers.json && kill -HUP "$(pgrep -f 'marketplace serve')"
+  $ marketplace catalog validate new.json && mv new.json offers.json
   $ marketplace catalog validate offers.json --json | jq -r '.faults[] | "\\(.line)\\t\\(.path)"'`,
     )
     .action(validate);
@@ -33,13 +34,7 @@ Examples:
 
 async function validate(file: string, options: { readonly json?: true }): Promise<void> {
   const { text, catalog, faults } = readCatalog(file);
-  const places = new JsonPlaces(text);
-  // Only the last of them counts, so that the others are criteria or prices that somebody believes to hold.
-  const repeated = [...places.repeatedMembers()].map(({ path, place }) =>
-    located(pathText(path), 'is there more than once in the same object', place),
-  );
-  const named = [...(faults === null ? [] : locatedFaults(faults, places)), ...repeated].sort(byPlace);
-  const rest = faults?.rest() ?? null;
+  const { named, rest } = locatedFaults(text, faults ?? new CatalogFaults());
   const summary = catalog === null ? null : catalogSummary(catalog);
   if (options.json) {
     await printPart(JSON.stringify({ file, valid: named.length === 0, ...summary, faults: named, rest }, null, 2));
@@ -59,18 +54,29 @@ async function validate(file: string, options: { readonly json?: true }): Promis
   }
 }
 
-function locatedFaults({ named }: CatalogFaults, places: JsonPlaces): LocatedFault[] {
-  return named.map(({ path, problem }) =>
-    located(
-      pathText(path),
-      problem,
-      problem.startsWith('is not JSON') ? places.ofSyntaxError(problem) : places.of(path),
-    ),
+/** The faults of a text with their places, in its order, up to `bounds.catalogFaultsMax`; and what is said of the rest. */
+function locatedFaults(text: string, faults: CatalogFaults): { named: LocatedFault[]; rest: string | null } {
+  const places = new JsonPlaces(text);
+  if (faults.unread) {
+    const named = faults.named.map((fault) =>
+      located(fault, fault.problem.startsWith('is not JSON') ? places.ofSyntaxError(fault.problem) : places.at(0)),
+    );
+    return { named, rest: null };
+  }
+  const found = places.find(
+    faults.named.map(({ path }) => path),
+    bounds.catalogFaultsMax - faults.named.length,
   );
+  const named = faults.named.map((fault, at) => located(fault, found.places[at]!));
+  // Only the last of them counts, so that the others are criteria or prices that somebody believes to hold.
+  const problem = 'is there more than once in the same object';
+  named.push(...found.repeated.named.map(({ path, place }) => located({ path, problem }, place)));
+  const rest = faults.rest(found.repeated.count - found.repeated.named.length);
+  return { named: named.sort(byPlace), rest };
 }
 
-function located(path: string, problem: string, place: Place | null): LocatedFault {
-  return { path, line: place?.line ?? null, column: place?.column ?? null, problem };
+function located({ path, problem }: CatalogFault, place: Place | null): LocatedFault {
+  return { path: pathText(path), line: place?.line ?? null, column: place?.column ?? null, problem };
 }
 
 function byPlace(one: LocatedFault, other: LocatedFault): number {

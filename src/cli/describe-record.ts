@@ -1,3 +1,4 @@
+import { jsonText, plainText } from '../domain/plain-text.ts';
 import { deviceClasses, recordKind, recordTimeMs } from '../events/ledger-record.ts';
 import { subIdBytes, subIdText } from '../sessions/sub-id.ts';
 
@@ -60,17 +61,4 @@ export function recordLine(position: number, description: RecordDescription, asJ
 function shown(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return Array.isArray(value) ? value.map(shown) : (value ?? null);
-}
-
-/** Strings without quotes where nothing in them needs one. */
-function plainText(value: unknown): string {
-  return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : jsonText(value);
-}
-
-/** JSON leaves some control characters as they are, which a terminal would obey. */
-function jsonText(value: unknown): string {
-  return JSON.stringify(value).replaceAll(
-    /[\u007f-\u009f\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

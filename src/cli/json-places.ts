@@ -1,4 +1,5 @@
-import { type Node, type ParseError, parseTree } from 'jsonc-parser';
+import { createScanner, visit } from 'jsonc-parser';
+import { bounds } from '../bounds.ts';
 
 /** A place in a text, both counted from 1; columns in UTF-16 units. */
 export interface Place {
@@ -6,68 +7,53 @@ export interface Place {
   readonly column: number;
 }
 
+/** Names of members and indices of arrays, from the outside in. */
+type Path = readonly (string | number)[];
+
+/** A value asked for, or one around it. */
+interface Asked {
+  readonly inner: Map<string | number, Asked>;
+  /** Null until the value has been found. */
+  offset: number | null;
+}
+
+/** A list or an object that has begun and not ended. */
+interface Open {
+  /** What is asked for inside it. */
+  readonly asked: Asked | undefined;
+  /** Of an object, the names so far; null in a list. */
+  readonly names: Set<string> | null;
+  /** The name or index of the value at hand. */
+  step: string | number;
+}
+
 /** Knows where in a JSON text its values stand. */
 export class JsonPlaces {
+  readonly #text: string;
   readonly #lineStarts: readonly number[];
-  readonly #root: Node | undefined;
-  readonly #textLength: number;
-  readonly #firstError: number | null;
 
   constructor(text: string) {
-    this.#textLength = text.length;
+    this.#text = text;
     this.#lineStarts = lineStartsOf(text);
-    const errors: ParseError[] = [];
-    try {
-      this.#root = parseTree(text, errors, { disallowComments: true });
-    } catch (error) {
-      // Nested too deeply to be walked. It is no catalog, and faults of it are told without their places.
-      if (!(error instanceof RangeError)) throw error;
-    }
-    this.#firstError = errors[0]?.offset ?? null;
   }
 
-  /** Where the value at a path begins, or its name where it has one; null when it is not there. */
-  of(path: readonly (string | number)[]): Place | null {
-    let node = this.#root;
-    let offset = node?.offset;
-    for (const step of path) {
-      if (typeof step === 'number') {
-        node = node?.type === 'array' ? node.children?.[step] : undefined;
-        offset = node?.offset;
-      } else {
-        // Of a repeated name the last value is the one that counts, as it does for `JSON.parse`.
-        const member: Node | undefined = node?.type === 'object' ? node.children?.findLast(isNamed(step)) : undefined;
-        node = member?.children?.[1];
-        offset = member?.offset;
-      }
-    }
-    return offset === undefined ? null : this.at(offset);
+  /**
+   * Where the value at each path begins, or its name where it has one; null for what is not there. Also every member whose
+   * name the same object has had before: `named` of them, up to `namedMax`, and how many there are. The text must be JSON. It
+   * is read once, in a loop, and nothing is kept of what nobody asked for: it may be nested as deep as it likes.
+   */
+  find(paths: readonly Path[], namedMax: number): { places: (Place | null)[]; repeated: RepeatedMembers } {
+    const root: Asked = { inner: new Map(), offset: null };
+    const asked = paths.map((path) => path.reduce<Asked>(innerOf, root));
+    const repeated = this.#scan(root, namedMax);
+    return { places: asked.map(({ offset }) => (offset === null ? null : this.at(offset))), repeated };
   }
 
   /** Where the text stops being JSON, given what `JSON.parse` says of it. */
   ofSyntaxError(message: string): Place {
-    const told = /at position (\d+)/.exec(message)?.[1];
-    return this.at(told === undefined ? (this.#firstError ?? this.#textLength) : Number(told));
-  }
-
-  /** Every member whose name the same object has had before, with its path. */
-  *repeatedMembers(): Generator<{ readonly path: readonly (string | number)[]; readonly place: Place }> {
-    if (this.#root !== undefined) yield* this.#repeatedIn(this.#root, []);
-  }
-
-  *#repeatedIn(node: Node, path: readonly (string | number)[]): ReturnType<JsonPlaces['repeatedMembers']> {
-    const seen = new Set<string>();
-    for (const [at, child] of (node.children ?? []).entries()) {
-      if (node.type === 'array') {
-        yield* this.#repeatedIn(child, [...path, at]);
-        continue;
-      }
-      const [key, value] = child.children ?? [];
-      const name = key?.value as string;
-      if (seen.has(name)) yield { path: [...path, name], place: this.at(child.offset) };
-      seen.add(name);
-      if (value?.children !== undefined) yield* this.#repeatedIn(value, [...path, name]);
-    }
+    // At the end only: what comes before may repeat the text.
+    const told = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
+    return this.at(told === undefined ? firstError(this.#text) : Number(told));
   }
 
   at(offset: number): Place {
@@ -80,10 +66,90 @@ export class JsonPlaces {
     }
     return { line: low + 1, column: offset - this.#lineStarts[low]! + 1 };
   }
+
+  /** Fills in the offsets of what is asked for. */
+  #scan(root: Asked, namedMax: number): RepeatedMembers {
+    const scanner = createScanner(this.#text, true);
+    const open: Open[] = [];
+    const named: { path: Path; place: Place }[] = [];
+    let count = 0;
+    // What is asked for of the value that comes next.
+    let next: Asked | undefined = root;
+    let nameExpected = false;
+    for (scanner.scan(); scanner.getTokenOffset() < this.#text.length; scanner.scan()) {
+      const offset = scanner.getTokenOffset();
+      // The first character of a token tells what it is.
+      const token = this.#text[offset];
+      const around = open.at(-1);
+      if (token === '}' || token === ']') {
+        open.pop();
+        nameExpected = false;
+      } else if (token === ',') {
+        nameExpected = around?.names != null;
+        if (around?.names === null) around.step = (around.step as number) + 1;
+      } else if (token === ':') {
+        nameExpected = false;
+      } else if (nameExpected && around?.names != null) {
+        const name = scanner.getTokenValue();
+        around.step = name;
+        next = around.asked?.inner.get(name);
+        if (around.names.has(name)) {
+          count++;
+          if (named.length < namedMax) named.push({ path: open.map(({ step }) => step), place: this.at(offset) });
+          // Of a repeated name the last value is the one that counts, as it does for `JSON.parse`.
+          if (next !== undefined) forget(next);
+        }
+        // More than a catalog may have: no more of them need to be remembered.
+        if (around.names.size < bounds.catalogMembersMax) around.names.add(name);
+        if (next !== undefined) next.offset = offset;
+      } else {
+        if (around?.names === null) next = around.asked?.inner.get(around.step);
+        if (next !== undefined) next.offset ??= offset;
+        if (token === '{') open.push({ asked: next, names: new Set(), step: '' });
+        else if (token === '[') open.push({ asked: next, names: null, step: 0 });
+        nameExpected = token === '{';
+      }
+    }
+    return { named, count };
+  }
 }
 
-function isNamed(name: string): (member: Node) => boolean {
-  return ({ children }) => children?.[0]?.value === name;
+export interface RepeatedMembers {
+  readonly named: readonly { readonly path: Path; readonly place: Place }[];
+  readonly count: number;
+}
+
+function innerOf({ inner }: Asked, step: string | number): Asked {
+  let asked = inner.get(step);
+  if (asked === undefined) {
+    asked = { inner: new Map(), offset: null };
+    inner.set(step, asked);
+  }
+  return asked;
+}
+
+/** What has not been found has nothing found inside it. */
+function forget(asked: Asked): void {
+  if (asked.offset === null) return;
+  asked.offset = null;
+  for (const inner of asked.inner.values()) forget(inner);
+}
+
+/** Where a text is no JSON by the judgement of a parser that tells; its end when that finds nothing. */
+function firstError(text: string): number {
+  const found = new Error('found');
+  let first = text.length;
+  const onError = (_code: number, offset: number) => {
+    first = offset;
+    throw found;
+  };
+  try {
+    visit(text, { onError }, { disallowComments: true });
+  } catch (error) {
+    // Nested too deep to be walked: it is told without a place of its own.
+    if (error !== found && !(error instanceof RangeError)) throw error;
+  }
+  return first;
 }
 
 function lineStartsOf(text: string): number[] {

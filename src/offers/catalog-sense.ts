@@ -14,13 +14,13 @@ export function findSenseFaults(value: unknown, vertical: Vertical, faults: Cata
   if (typeof catalog.vertical === 'string' && catalog.vertical !== vertical.segment) {
     faults.add(['vertical'], `must be "${vertical.segment}"`);
   }
+  findTornText(catalog.disclosure, ['disclosure'], faults);
   findStateFaults(catalog.state_rules, ['state_rules'], vertical, faults);
   if (!Array.isArray(catalog.lenders)) return;
 
   const ids = new Map<string, CatalogPath>();
   const names = new Map<string, CatalogPath>();
   const terms = new Set<number>();
-  let offers = 0;
   for (const [lenderAt, lender] of catalog.lenders.entries()) {
     const lenderPath = ['lenders', lenderAt];
     if (typeof lender !== 'object' || lender === null) continue;
@@ -28,11 +28,11 @@ export function findSenseFaults(value: unknown, vertical: Vertical, faults: Cata
       const path = [...lenderPath, 'name'];
       findRepetition(names, lender.name, path, faults);
       if (/\p{Cc}/u.test(lender.name)) faults.add(path, 'must hold no control characters');
+      findTornText(lender.name, path, faults);
     }
     findStateFaults(lender.state_rules, [...lenderPath, 'state_rules'], vertical, faults);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerAt, offer] of lender.offers.entries()) {
-      offers++;
       const path = [...lenderPath, 'offers', offerAt];
       // Asked of the offer itself: the faults named so far may not be all there are.
       if (!offerValidator.Check(offer)) continue;
@@ -41,10 +41,14 @@ export function findSenseFaults(value: unknown, vertical: Vertical, faults: Cata
       findOfferFaults(offer, path, vertical, faults);
     }
   }
-  if (offers > bounds.catalogOffersMax) faults.add(['lenders'], `must hold at most ${bounds.catalogOffersMax} offers`);
   if (terms.size > bounds.catalogTermsMax) {
     faults.add(['lenders'], `must name at most ${bounds.catalogTermsMax} different terms`);
   }
+}
+
+/** JSON can name half a character by an escape. Every encoding of it would be another text. */
+function findTornText(text: unknown, path: CatalogPath, faults: CatalogFaults): void {
+  if (typeof text === 'string' && !text.isWellFormed()) faults.add(path, 'must hold no half of a surrogate pair');
 }
 
 /** The rules may be misshapen; the state they are for is judged all the same. */

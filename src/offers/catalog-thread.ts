@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogParts } from './compile-catalog.ts';
@@ -35,10 +36,18 @@ export type CatalogThreadMessage =
 /**
  * Reads, checks, compiles and archives a catalog in a thread of its own, which ends with it: for ten thousand offers that
  * takes more than a second, in which the calling thread has requests to answer. What comes back is taken in small pieces, one
- * a turn of the event loop. Rejects when the archive cannot be written, or the thread dies or is told to stop.
+ * a turn of the event loop. A catalog for which the thread's memory is too small is faulty. Rejects when the archive cannot be
+ * written, or the thread dies of anything else or is told to stop.
  */
-export function compileInThread(job: CatalogJob, stop: AbortSignal): Promise<CompiledJob> {
-  const worker = new Worker(new URL('../../workers/catalog.ts', import.meta.url), { workerData: job });
+export function compileInThread(
+  job: CatalogJob,
+  stop: AbortSignal,
+  heapMegabytes: number = bounds.catalogThreadHeapMegabytes,
+): Promise<CompiledJob> {
+  const worker = new Worker(new URL('../../workers/catalog.ts', import.meta.url), {
+    workerData: job,
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+  });
   return new Promise<CompiledJob>((resolve, reject) => {
     let rest: Omit<CatalogParts, 'offers'>;
     const offers: CompiledOffer[] = [];
@@ -52,7 +61,10 @@ export function compileInThread(job: CatalogJob, stop: AbortSignal): Promise<Com
         setImmediate(() => worker.postMessage('next'));
       }
     });
-    worker.on('error', reject);
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') reject(error);
+      else resolve({ kind: 'faulty', faults: [`catalog: takes more than ${heapMegabytes} MB of memory to read`] });
+    });
     worker.on('exit', () => reject(new Error('the thread that reads catalogs ended')));
     const end = () => void worker.terminate();
     if (stop.aborted) end();

@@ -2,8 +2,15 @@ import { Settings } from 'typebox/system';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogFaults, type CatalogPath } from './catalog-faults.ts';
-import { type CatalogFile, catalogValidator } from './catalog-schema.ts';
+import {
+  type CatalogFile,
+  catalogValidator,
+  fileValidator,
+  lenderValidator,
+  offerValidator,
+} from './catalog-schema.ts';
 import { findSenseFaults } from './catalog-sense.ts';
+import { findSizeFaults, textSizeProblem } from './catalog-size.ts';
 
 export type InspectedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
@@ -22,46 +29,82 @@ export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
 
 /**
  * Reads the text of a catalog file for one vertical. Every fault is named up to `bounds.catalogFaultsMax`, those of shape
- * and those of sense together; only the sense of an offer whose shape is wrong is left unjudged. A catalog that passes can
- * be compiled without checks.
+ * and those of sense together; only the sense of an offer whose shape is wrong is left unjudged, and everything else about a
+ * file that holds too much. A catalog that passes can be compiled without checks.
  */
 export function inspectCatalog(text: string, vertical: Vertical): InspectedCatalog {
   const faults = new CatalogFaults();
-  if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) {
-    faults.add([], `must be at most ${bounds.catalogFileBytesMax} bytes long`);
+  const tooLarge = textSizeProblem(text);
+  if (tooLarge !== null) {
+    faults.addUnread(tooLarge);
+    return { ok: false, faults };
+  }
+  if (text.startsWith('\ufeff')) {
+    faults.addUnread('must not begin with a byte order mark');
     return { ok: false, faults };
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    faults.add([], `is not JSON: ${(error as Error).message}`);
+    faults.addUnread(`is not JSON: ${(error as Error).message}`);
     return { ok: false, faults };
   }
+  findSizeFaults(value, faults);
+  if (faults.count > 0) return { ok: false, faults };
   const sound = catalogValidator.Check(value);
   if (!sound) findShapeFaults(value, faults);
   findSenseFaults(value, vertical, faults);
   return sound && faults.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, faults };
 }
 
+/** Looks no further once there are more than will ever be named. */
 function findShapeFaults(value: unknown, faults: CatalogFaults): void {
   // The library stops at eight faults unless told otherwise, and can only be told for the whole process.
   const { maxErrors } = Settings.Get();
-  // A member that should not be there is reported twice: by its own path, and by that of the object around it.
-  const errorsMax = 2 * (bounds.catalogFaultsMax + 1);
-  Settings.Set({ maxErrors: errorsMax });
+  Settings.Set({ maxErrors: shapeErrorsMax });
   try {
-    const errors = catalogValidator.Errors(value);
-    faults.incomplete = errors.length >= errorsMax;
-    for (const error of errors) {
-      if (error.keyword === 'additionalProperties') continue;
-      const path = pathOf(error.instancePath, value);
-      if (error.keyword === 'boolean') faults.add(path, 'is not a member of the format');
-      else faults.add(path, error.message);
+    for (const { part, path, validator } of partsOf(value)) {
+      if (!validator.Check(part)) addShapeFaults(part, path, validator, faults);
+      if (faults.incomplete) break;
     }
   } finally {
     Settings.Set({ maxErrors });
   }
+}
+
+// A member that should not be there is reported twice: by its own path, and by that of the object around it.
+const shapeErrorsMax = 2 * (bounds.catalogFaultsMax + 1);
+
+interface PartValidator {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): ReturnType<typeof offerValidator.Errors>;
+}
+
+function* partsOf(value: unknown): Generator<{ part: unknown; path: CatalogPath; validator: PartValidator }> {
+  yield { part: value, path: [], validator: fileValidator };
+  for (const [lenderAt, lender] of listOf(value, 'lenders').entries()) {
+    const path = ['lenders', lenderAt];
+    yield { part: lender, path, validator: lenderValidator };
+    for (const [offerAt, offer] of listOf(lender, 'offers').entries()) {
+      yield { part: offer, path: [...path, 'offers', offerAt], validator: offerValidator };
+    }
+  }
+}
+
+function listOf(value: unknown, member: string): readonly unknown[] {
+  const list = (value as Record<string, unknown> | null | undefined)?.[member];
+  return Array.isArray(list) ? list : [];
+}
+
+function addShapeFaults(part: unknown, path: CatalogPath, validator: PartValidator, faults: CatalogFaults): void {
+  const errors = validator.Errors(part);
+  for (const error of errors) {
+    if (error.keyword === 'additionalProperties') continue;
+    const problem = error.keyword === 'boolean' ? 'is not a member of the format' : error.message;
+    faults.add([...path, ...pathOf(error.instancePath, part)], problem);
+  }
+  faults.incomplete = errors.length >= shapeErrorsMax || faults.count >= shapeErrorsMax;
 }
 
 /** The path of a JSON pointer into the value, which alone tells an index from a member of that name. */

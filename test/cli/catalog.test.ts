@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { catalogVersion } from '../../src/offers/catalog-version.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
@@ -24,6 +25,13 @@ const good = catalogOf([plainOffer(), plainOffer({ id: 'other' })]);
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
 describe('validate', () => {
+  test('its help leaves the reloading to the server, which looks by itself', async () => {
+    const { code, stdout } = await runMarketplace(['catalog', 'validate', '--help']);
+    assert.equal(code, 0);
+    assert.match(stdout.replaceAll(/\s+/g, ' '), /A server looks at its own file every second/);
+    assert.doesNotMatch(stdout, /pgrep|HUP/);
+  });
+
   test('says of a valid file what it holds, and the versions it will have', async (t) => {
     const file = fileOf(t, pretty(good));
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
@@ -92,6 +100,17 @@ describe('validate', () => {
     assert.equal(stdout, `${file}:${place}: lenders[0].offers[0].stars: is there more than once in the same object\n`);
   });
 
+  test('prints no control character of the file, neither of a name, nor of one that is there twice, nor of an excerpt', async (t) => {
+    const member = '"\\u001b[2J\\u009b1m":1';
+    for (const text of [`{${member},${member}}`, '{"format": \u001b[2J']) {
+      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', fileOf(t, text)]);
+      assert.equal(code, 1);
+      assert.match(stdout, /\\u001b\[2J/);
+      assert.match(stdout.replaceAll('\n', ''), /^\P{Cc}*$/u);
+      assert.match(stderr, /^\P{Cc}*\n$/u);
+    }
+  });
+
   for (const [name, text, line, column] of [
     ['a comma too many', '{\n  "format": 1,\n}', 3, 1],
     ['a text cut short', '{\n  "format": 1,\n  "vertical": "perso', 3, 21],
@@ -108,11 +127,48 @@ describe('validate', () => {
     });
   }
 
+  test('repeated members are named up to the bound on faults, those of shape among them, and the rest counted', async (t) => {
+    const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
+    const text = pretty(good).replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogFaultsMax)}`);
+    const file = fileOf(t, text.replace('"format": 1', '"format": 2'));
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file, '--json']);
+    assert.equal(code, 1);
+    const { faults, rest } = JSON.parse(stdout);
+    assert.equal(faults.length, bounds.catalogFaultsMax);
+    assert.equal(faults[0].path, 'format');
+    // The format, and of each lender too few offers, a name that is there twice, and, of all but one, the name of another.
+    assert.equal(rest, `and ${2 * bounds.catalogFaultsMax} more`);
+    assert.match(stderr, /: 1000 faults and [^\n]+ more\n$/);
+  });
+
+  test('a sound file with one member twice has no other fault', async (t) => {
+    const text = pretty(good).replace('"format": 1', '"format": 1, "format": 1');
+    const { stdout } = await runMarketplace(['catalog', 'validate', fileOf(t, text), '--json']);
+    assert.deepEqual(
+      JSON.parse(stdout).faults.map(({ path, line, column }: Record<string, unknown>) => [path, line, column]),
+      [['format', 2, 16]],
+    );
+  });
+
+  for (const [name, text] of [
+    ['three thousand lists', `${'['.repeat(3_000)}${']'.repeat(3_000)}`],
+    ['millions of values', `{"format":1,"lenders":[${'0,'.repeat(5_000_000)}0]}`],
+    ['millions of members', `{${Array.from({ length: 2_000_000 }, (_, at) => `"a${at}":0`).join()}}`],
+  ] as const) {
+    test(`${name} are one fault`, async (t) => {
+      const file = fileOf(t, text);
+      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+      assert.equal(code, 1);
+      assert.match(stdout, /^[^\n]+:1:1: catalog: must (be nested|hold) at most [^\n]+\n$/);
+      assert.equal(stderr, `marketplace: ${file} is no valid catalog: 1 fault\n`);
+    });
+  }
+
   test('nesting beyond all measure is a fault like any other', async (t) => {
     const file = fileOf(t, `${'['.repeat(1e6)}${']'.repeat(1e6)}`);
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
     assert.equal(code, 1);
-    assert.match(stdout, /: catalog: must be object\n$/);
+    assert.match(stdout, /: catalog: must be nested at most 64 deep\n$/);
     assert.match(stderr, /^marketplace: [^\n]*1 fault\n$/);
   });
 

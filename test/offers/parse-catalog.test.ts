@@ -87,12 +87,14 @@ describe('one fault is named by its path', () => {
     [['lenders', 0], null, 'lenders[0]: '],
     [['lenders', 0, 'logo'], '../secret.svg', 'lenders[0].logo: '],
     [['lenders', 0, 'name'], 'Bell\u0007', 'lenders[0].name: must hold no control characters'],
+    [['lenders', 0, 'name'], 'Half \ud83c', 'lenders[0].name: must hold no half of a surrogate pair'],
+    [['disclosure'], 'Half \udfe6', 'disclosure: must hold no half of a surrogate pair'],
     [['lenders', 0, 'name'], 'x'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
     [['lenders', 0, 'name'], '\u{1F3E6}'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
     [['lenders', 0, 'name'], `n${'\u0301'.repeat(bounds.lenderNameCharactersMax)}`, 'lenders[0].name: '],
     [[...offer, 'id'], 'Has Spaces', `${at}.id: `],
     [[...offer, 'payout_usd'], bounds.payoutUsdMax + 1, `${at}.payout_usd: `],
-    [[...offer, 'bands', 'no\nband'], null, `${at}.bands.no\nband: is not a member of the format`],
+    [[...offer, 'bands', 'no\nband'], null, `${at}.bands."no\\nband": is not a member of the format`],
     [[...offer, 'id'], 'x'.repeat(bounds.offerIdCharactersMax + 1), `${at}.id: `],
     [[...offer, 'stars'], 5.1, `${at}.stars: `],
     [[...offer, 'stars'], undefined, `${at}: `],
@@ -310,6 +312,126 @@ test('more different terms than a set can hold are refused', () => {
   assert.deepEqual(faultsOf(catalogOf(offers)), [
     `lenders: must name at most ${bounds.catalogTermsMax} different terms`,
   ]);
+});
+
+describe('what a fault repeats of the file is one short line that a terminal can be shown', () => {
+  const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
+  const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
+  const shownMost = bounds.catalogNameCharactersShown;
+  for (const [name, text] of [
+    ['an unknown member', JSON.stringify({ [hostile]: 1 })],
+    ['a state', JSON.stringify(changed(['state_rules'], { [hostile]: {} }))],
+    ['a band', JSON.stringify(changed([...offer, 'bands', hostile], plainBand()))],
+    ['the excerpt of a text that is no JSON', hostile],
+    ['the excerpt of a longer one', `{"format": 1, "vertical": ${hostile}, "lenders": [${'0,'.repeat(100)}0]}`],
+  ] as const) {
+    test(name, () => {
+      const faults = faultsOf(text);
+      assert.notEqual(faults.length, 0);
+      for (const fault of faults) assert.match(fault, nothingHidden);
+      assert.ok(faults.some((fault) => fault.includes('\\u001b')));
+    });
+  }
+  test('a name of a megabyte', () => {
+    const [fault] = faultsOf(changed(['x'.repeat(1e6)], 1));
+    assert.equal(fault, `${'x'.repeat(shownMost)}...: is not a member of the format`);
+    const [hidden] = faultsOf(changed(['\u0000'.repeat(1e6)], 1));
+    assert.equal(hidden, `"${'\\u0000'.repeat(shownMost)}...": is not a member of the format`);
+  });
+});
+
+test('a byte order mark is named as such', () => {
+  assert.deepEqual(faultsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
+    'catalog: must not begin with a byte order mark',
+  ]);
+});
+
+describe('a file that holds too much gets the one fault of that', () => {
+  const { catalogValuesMax, catalogDepthMax, catalogMembersMax, catalogListMax, catalogOffersMax } = bounds;
+  const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
+  const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
+  const state = { min_age: 19 };
+  for (const [name, text, fault] of [
+    [
+      'values',
+      `{"format":1,"lenders":${listed('0', catalogValuesMax)}}`,
+      `catalog: must hold at most ${catalogValuesMax} values`,
+    ],
+    [
+      'lenders',
+      `{"format":1,"lenders":${listed('0', catalogOffersMax + 1)}}`,
+      `lenders: must hold at most ${catalogOffersMax} lenders`,
+    ],
+    [
+      'offers of one lender',
+      `{"lenders":[{"offers":${listed('0', catalogOffersMax + 1)}}]}`,
+      `lenders: must hold at most ${catalogOffersMax} offers`,
+    ],
+    [
+      'offers of many',
+      `{"lenders":${listed(`{"offers":${listed('0', 201)}}`, catalogOffersMax / 200)}}`,
+      `lenders: must hold at most ${catalogOffersMax} offers`,
+    ],
+    [
+      'criteria',
+      JSON.stringify(
+        changed(
+          [...offer, 'criteria'],
+          Array.from({ length: catalogListMax + 1 }, () => 0),
+        ),
+      ),
+      `${at}.criteria: must hold at most ${catalogListMax} values`,
+    ],
+    [
+      'items of what is no list',
+      JSON.stringify(changed(['lenders'], { offers: Array.from({ length: catalogListMax + 1 }, () => 0) })),
+      `lenders.offers: must hold at most ${catalogListMax} values`,
+    ],
+    [
+      'members',
+      members(catalogMembersMax + 1),
+      `catalog: must hold at most ${catalogMembersMax} members in one object, which line ${catalogMembersMax + 1} exceeds`,
+    ],
+    [
+      'two million members',
+      members(2_000_000),
+      `catalog: must hold at most ${catalogMembersMax} members in one object, which line ${catalogMembersMax + 1} exceeds`,
+    ],
+    [
+      'levels',
+      `${'['.repeat(catalogDepthMax + 1)}${']'.repeat(catalogDepthMax + 1)}`,
+      `catalog: must be nested at most ${catalogDepthMax} deep`,
+    ],
+  ] as const) {
+    test(name, () => assert.deepEqual(faultsOf(text), [fault]));
+  }
+
+  test('and what holds as much as may be is judged by its content', () => {
+    assert.deepEqual(faultsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
+      'catalog: must be object',
+    ]);
+    const states = Object.fromEntries(Array.from({ length: catalogMembersMax }, (_, at) => [`S${at}`, state]));
+    const faults = faultsOf(changed(['state_rules'], states));
+    assert.equal(faults.length, catalogMembersMax);
+    for (const fault of faults) assert.match(fault, /^state_rules\.S\d+: is not a value of state$/);
+  });
+
+  test('brackets, commas and escaped quotes inside strings count for nothing', () => {
+    const disclosure = '[{,"\\\\",}]'.repeat(40);
+    assert.deepEqual(faultsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
+  });
+});
+
+test('faults of a file, of its lenders and of its offers are told by their paths in the file', () => {
+  const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
+  const [sound] = file.lenders;
+  const faults = faultsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
+  const paths = faults.map((fault) => fault.slice(0, fault.indexOf(': ')));
+  const offerPaths = (lender: number) => ['"odd/~name"', 'stars'].map((name) => `lenders[${lender}].offers[1].${name}`);
+  assert.deepEqual(
+    paths.sort(),
+    ['lenders[1].name', 'lenders[1].odd', 'lenders[1].offers[0].id', 'odd', ...offerPaths(0), ...offerPaths(1)].sort(),
+  );
 });
 
 test('a text over the size bound is refused unread', () => {
