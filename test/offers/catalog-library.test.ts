@@ -201,6 +201,8 @@ describe('a running library keeps its catalog, and changes again later, after a 
       JSON.stringify(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer))),
     ],
     ['a million nested arrays', nested],
+    ['five million lenders that are none', `{"format":1,"lenders":[${'0,'.repeat(5e6)}0]}`],
+    ['Latin-1', Buffer.from(plainText.replace('"disclosure":"', '"disclosure":"Cr\u00e9dit '), 'latin1')],
     ['a million nested arrays inside an offer', plainText.replace('"marked"', nested)],
     [
       'a million nested objects inside an offer',
@@ -251,6 +253,20 @@ test('a bad catalog at the start is refused with every fault', () => {
     () => open([live(textWith('a', 'a'))]),
     (error) => error instanceof CatalogUnusable && error.faults.length === 1,
   );
+});
+
+test('a file at the start that holds too much, or is in another encoding, is refused for that', () => {
+  for (const [content, fault] of [
+    [`{"format":1,"lenders":[${'0,'.repeat(5e6)}0]}`, `catalog: must hold at most ${bounds.catalogValuesMax} values`],
+    [Buffer.from('{"Cr\u00e9dit":1}', 'latin1'), 'catalog: must be UTF-8, which line 1 is not'],
+  ] as const) {
+    const source = live('');
+    writeFileSync(fileOfOffers(), content);
+    assert.throws(
+      () => open([source]),
+      (error) => error instanceof CatalogUnusable && error.faults.length === 1 && error.faults[0] === fault,
+    );
+  }
 });
 
 test('a replaced catalog survives a restart, with the time that is left to it', async () => {
