@@ -4,6 +4,7 @@ import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { isOfContractAge } from './age-of-contract.ts';
 import type { MatchTables } from './match-tables.ts';
+import { paymentRoom } from './payment-room.ts';
 import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
 
 /** Why an offer is not made to a borrower, in the words of the API (docs/api.md). */
@@ -141,11 +142,10 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   if (amount < tables.amountMin[offer]!) against.add('amount_too_low', roles.amount);
   const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
   if (amount < tables.stateAmountMin[stateRule]!) against.add('amount_too_low_in_state', roles.state);
-  const knownPayments = applicant.monthlyIncome >= 0 && applicant.monthlyDebt >= 0;
-  const share = tables.debtToIncomeMax[offer]!;
-  const limited = share !== Number.POSITIVE_INFINITY;
-  if (limited && applicant.monthlyIncome < 0) against.add('not_told', roles.annualIncome);
-  if (limited && applicant.monthlyDebt < 0) against.add('not_told', roles.monthlyDebt);
+  const { annualIncome, monthlyDebt } = applicant;
+  const limited = tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY;
+  if (limited && annualIncome < 0) against.add('not_told', roles.annualIncome);
+  if (limited && monthlyDebt < 0) against.add('not_told', roles.monthlyDebt);
 
   const row = offer * tables.bandCount + applicant.creditBand;
   const amountMax = tables.amountMax[row]!;
@@ -156,8 +156,8 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   const offered = slots.filter((slot) => tables.aprMaxPercent[slot] !== Number.POSITIVE_INFINITY);
   const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
   if (withinCap.length === 0) against.add('apr_above_cap', roles.state);
-  if (!limited || !knownPayments) return;
-  const paymentMax = share * applicant.monthlyIncome - applicant.monthlyDebt;
+  if (annualIncome < 0 || monthlyDebt < 0) return;
+  const paymentMax = paymentRoom(tables, offer, applicant);
   const affordable = (withinCap.length === 0 ? offered : withinCap).some(
     (slot) => amount * tables.paymentFactor[slot]! <= paymentMax,
   );

@@ -215,7 +215,7 @@ export class MatchIndex {
     const { offers, terms, usualTerm, amountMax } = this.band(asked.creditBand);
     // Nobody's debts close a term, and the largest amount passes every other rule on amounts.
     const applicant = Object.assign(newApplicant(), asked);
-    applicant.monthlyIncome = Number.POSITIVE_INFINITY;
+    applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
     const price = newOfferPrice();
     const open = noOffers(tables.offerCount);

@@ -5,6 +5,7 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { admitsValue } from './admits-value.ts';
 import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
 import { servedShare } from './credit-minimum.ts';
+import { debtShareUnit } from './payment-room.ts';
 import { offerPayoutModel } from './payout-model.ts';
 import { aprPercent, paymentFactor } from './pricing.ts';
 import { compileStateRules, type StateRuleTables } from './state-rules.ts';
@@ -31,7 +32,7 @@ export interface MatchTables extends StateRuleTables {
 
   /** By offer. */
   readonly amountMin: Float64Array;
-  /** By offer: the largest share of monthly income that debt may take with the new payment; infinite where unlimited. */
+  /** By offer: the largest share of income that debt may take with the new payment, in millionths; infinite where unlimited. */
   readonly debtToIncomeMax: Float64Array;
   readonly stars: Float64Array;
 
@@ -133,7 +134,7 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
     tables.amountMin[at] = offer.amount.min;
     tables.stars[at] = offer.stars;
     if (offer.max_debt_to_income_percent !== undefined) {
-      tables.debtToIncomeMax[at] = offer.max_debt_to_income_percent / 100;
+      tables.debtToIncomeMax[at] = Math.round((offer.max_debt_to_income_percent * debtShareUnit) / 100);
     }
     for (const [name, band] of Object.entries(offer.bands)) {
       const bandAt = bands.indexOf(name);

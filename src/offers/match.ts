@@ -7,6 +7,7 @@ import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Ranking } from './matcher.ts';
 import { countOf, hasOffer, leaveOut, lowestBit, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
+import { paymentRoom } from './payment-room.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
 import { recommendedScore, type Score } from './recommended-score.ts';
 import { amountKey, amountOfKey, aprKey, revenueKey } from './sort-keys.ts';
@@ -129,28 +130,20 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
    * here, since how much this borrower can get of one is nobody else's figure.
    */
   function settleDebts(tables: MatchTables, workplace: Workplace, ofBand: BandIndex, ofTerm: TermIndex): void {
-    const { amount, monthlyIncome, monthlyDebt } = applicant;
+    const { amount } = applicant;
     const { index, eligible, usual } = workplace;
     const { limited } = index;
-    const { debtToIncomeMax } = tables;
     const { leastFactor, amountMax } = ofBand;
     const { usualFactor } = ofTerm;
-    const known = monthlyIncome >= 0 && monthlyDebt >= 0;
     // Of an offer that goes up to less, no place among the best is to be had.
     let amountNeeded = amountOfKey(highestAmount.limit);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~usual[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBit(bits), eligible);
       }
-      let bits = usual[word]! & limited[word]!;
-      if (!known) {
-        eligible[word]! &= ~bits;
-        usual[word]! &= ~bits;
-        continue;
-      }
-      for (; bits !== 0; bits &= bits - 1) {
+      for (let bits = usual[word]! & limited[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBit(bits);
-        const room = debtToIncomeMax[offer]! * monthlyIncome - monthlyDebt;
+        const room = paymentRoom(tables, offer, applicant);
         if (amount * usualFactor[offer]! > room) {
           removeOffer(usual, offer);
           if (amount * leastFactor[offer]! > room) removeOffer(eligible, offer);

@@ -22,10 +22,10 @@ export interface Draw {
 /**
  * `varied` catalogs are as generated. In all others offers ask for little, so that many match and the orders are walked: in
  * `crowded` ones offers are much alike, in `alike` ones they differ in nothing but how much debt they allow, in
- * `split` ones every state has rules of its own, and in `fine` ones hardly two offers begin or end at the same amount or
- * ask for the same income.
+ * `split` ones every state has rules of its own, in `fine` ones hardly two offers begin or end at the same amount or
+ * ask for the same income, and in `free` ones nothing costs interest, so that payments are exactly what debts leave room for.
  */
-const markets = ['varied', 'crowded', 'alike', 'split', 'fine'] as const;
+const markets = ['varied', 'crowded', 'alike', 'split', 'fine', 'free'] as const;
 type Market = (typeof markets)[number];
 
 export const draws: fc.Arbitrary<Draw> = fc.record({
@@ -50,6 +50,7 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
   let compared = 0;
   for (let i = 0; i < borrowers; i++) {
     const borrower = drawBorrower(random, vertical);
+    if (draw.market === 'free') spendToTheLimit(borrower, catalog, random, vertical);
     const closed = random() < 0.2 ? drawClosed(random, compiled) : null;
     const plain = referenceMatches(catalog, vertical, borrower, today).filter(
       ({ id }) => closed === null || !isAmong(closed, compiled.offerIndex(id)),
@@ -76,6 +77,7 @@ function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): C
     alike: (offer: CatalogOffer) => alikeOffer(offer, random),
     split: (offer: CatalogOffer) => crowdedOffer(offer, random),
     fine: (offer: CatalogOffer) => fineOffer(offer, vertical, random),
+    free: (offer: CatalogOffer) => freeOffer(offer, random),
   }[market];
   const lenders = catalog.lenders.map((lender) => ({ ...lender, offers: lender.offers.map(changed) }));
   const rules = market === 'split' ? splitRules(vertical, random) : catalog.state_rules;
@@ -133,6 +135,33 @@ function fineOffer(offer: CatalogOffer, vertical: Vertical, random: Random): Cat
     amount: { min: 500 + Math.floor(random() * 60) * 500, max },
     bands: changeBands(offer, () => ({ max_amount: max - Math.floor(random() * 20) * 500 })),
   };
+}
+
+function freeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  const alike = alikeOffer(offer, random);
+  return {
+    ...alike,
+    // The factors of 20, 40 and 80 months are doubles above what they stand for, that of 60 is one below.
+    term_months: [20, 40, 60, 80],
+    max_debt_to_income_percent: 5 + Math.floor(random() * 240) / 4,
+    bands: changeBands(alike, () => ({ note_rate_percent: { min: 0, max: 0 } })),
+  };
+}
+
+/** Gives the borrower an income, debts and an amount whose payment over one of the terms is all that some offer allows. */
+function spendToTheLimit(borrower: number[], catalog: CatalogFile, random: Random, vertical: Vertical): void {
+  const { amount, annualIncome, monthlyDebt } = vertical.roles;
+  if (monthlyDebt === undefined) return;
+  const offers = catalog.lenders.flatMap((lender) => lender.offers);
+  const offer = offers[Math.floor(random() * offers.length)]!;
+  const months = offer.term_months[Math.floor(random() * offer.term_months.length)]!;
+  // Of 240 USD a year, or 20 a month, a quarter of a percent is a twentieth of a dollar.
+  const quarters = offer.max_debt_to_income_percent! * 4;
+  const debt = Math.floor(random() * 2_000);
+  const incomes = Math.ceil((1_000 + random() * 9_000 + debt * 20) / quarters);
+  borrower[fieldIndex(vertical, annualIncome)] = incomes * 240;
+  borrower[fieldIndex(vertical, monthlyDebt)] = debt;
+  borrower[fieldIndex(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;
 }
 
 function changeBands(

@@ -41,7 +41,14 @@ const mutants: readonly (readonly [what: string, file: string, from: string, to:
   ['debts by the shortest of terms', 'match-index.ts', 'Math.min(leastFactor[offer]!', 'Math.max(0'],
   ['debts that strike out whoever must take another term', 'match.ts', '* leastFactor[offer]! > room)', '> 0)'],
   ['debts that leave usual what is not', 'match.ts', 'removeOffer(usual, offer);', ''],
-  ['unknown debts taken for none', 'match.ts', 'monthlyIncome >= 0 && monthlyDebt >= 0', 'monthlyIncome >= 0'],
+  ['unknown debts taken for none', 'payment-room.ts', 'annualIncome < 0 || monthlyDebt < 0', 'annualIncome < 0'],
+  ['room a last bit too small', 'payment-room.ts', 'room * (1 + 4 * Number.EPSILON)', 'room'],
+  [
+    'room by rounded parts',
+    'payment-room.ts',
+    '(share * annualIncome - 12 * debtShareUnit * monthlyDebt) / (12 * debtShareUnit)',
+    '(share / debtShareUnit) * (annualIncome / 12) - monthlyDebt',
+  ],
   ['room for more taken for none', 'match.ts', 'amountMax[offer]! >= amountNeeded', 'amountMax[offer]! > amountNeeded'],
   [
     'limited offers judged by the amount alone',
