@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import { completedYears } from '../domain/calendar.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { isOfContractAge } from './age-of-contract.ts';
 import type { MatchTables } from './match-tables.ts';
+import { hasOffer } from './offer-bits.ts';
 import { paymentRoom } from './payment-room.ts';
 import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
 
@@ -63,7 +65,7 @@ export async function explainOffers(
     if (!ofAge) against.add('not_accepted', tables.roles.birthdate);
     if (priced) judgePrice(tables, offer, applicant, against);
     else judgeUnpriced(tables, borrower, against);
-    if (closed !== null && hasBit(closed, offer)) against.add('daily_cap', -1);
+    if (closed !== null && hasOffer(closed, offer)) against.add('daily_cap', -1);
     if (against.all.size === 0) matched++;
     for (const [key, { reason, field }] of against.all) {
       let count = tally.get(key);
@@ -115,7 +117,7 @@ function judgeFields(
     else if (!met) against.add('not_accepted', field);
   };
   for (const { field, allowed } of tables.choiceFilters) {
-    const admits = (value: number) => hasBit(allowed.get(value)!, offer);
+    const admits = (value: number) => hasOffer(allowed.get(value)!, offer);
     judge(field, !admits(absent), admits(borrower[field]!));
   }
   for (const { field, min, max } of tables.rangeFilters) {
@@ -124,7 +126,7 @@ function judgeFields(
   }
   for (const { field, minYears } of tables.ageFilters) {
     const years = minYears[offer]!;
-    judge(field, years > 0, years === 0 || today - borrower[field]! >= years * 10_000);
+    judge(field, years > 0, years === 0 || completedYears(borrower[field]!, today) >= years);
   }
 }
 
@@ -162,8 +164,4 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
     (slot) => amount * tables.paymentFactor[slot]! <= paymentMax,
   );
   if (!affordable) against.add('debt_to_income', roles.monthlyDebt);
-}
-
-function hasBit(offers: Int32Array, offer: number): boolean {
-  return (offers[offer >> 5]! & (1 << (offer & 31))) !== 0;
 }

@@ -63,6 +63,7 @@ export class MatchIndex {
   readonly limited: OfferBits;
   /** In the order of `rangeFilters` and `ageFilters`. */
   readonly ranges: readonly RangeIndex[];
+  /** Of completed years. */
   readonly ages: readonly RangeIndex[];
   readonly #tables: MatchTables;
   readonly #score: Score | null;
@@ -87,9 +88,8 @@ export class MatchIndex {
     this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max));
     this.ages = tables.ageFilters.map(({ minYears }) => {
       const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
-      // Compact dates differ by 10,000 a year (domain/calendar.ts).
       return new RangeIndex(
-        Float64Array.from(minYears, (years) => (years === 0 ? absent : years * 10_000)),
+        Float64Array.from(minYears, (years) => (years === 0 ? absent : years)),
         noMax,
       );
     });

@@ -5,6 +5,7 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { admitsValue } from './admits-value.ts';
 import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
 import { servedShare } from './credit-minimum.ts';
+import { addOffer, noOffers, type OfferBits } from './offer-bits.ts';
 import { debtShareUnit } from './payment-room.ts';
 import { offerPayoutModel } from './payout-model.ts';
 import { aprPercent, paymentFactor } from './pricing.ts';
@@ -62,10 +63,10 @@ export interface RoleIndexes {
   readonly birthdate: number;
 }
 
-/** Which offers each value of a field leaves: `allowed[value]` has bit `offer & 31` of word `offer >> 5`. */
+/** Which offers each value of a field leaves. */
 export interface ChoiceFilter {
   readonly field: number;
-  readonly allowed: ReadonlyMap<number, Int32Array>;
+  readonly allowed: ReadonlyMap<number, OfferBits>;
 }
 
 /** By offer, the least and greatest value of a whole-number field. An absent value passes only where nothing is asked. */
@@ -206,11 +207,11 @@ function choiceFilter(
   offers: readonly CatalogOffer[],
   vertical: Vertical,
 ): ChoiceFilter {
-  const allowed = new Map<number, Int32Array>();
+  const allowed = new Map<number, OfferBits>();
   const admit = (code: number, value: unknown) => {
-    const bits = new Int32Array(Math.ceil(offers.length / 32));
+    const bits = noOffers(offers.length);
     for (const [at, offer] of offers.entries()) {
-      if (admitsValue(offer, field, value, vertical)) bits[at >> 5]! |= 1 << (at & 31);
+      if (admitsValue(offer, field, value, vertical)) addOffer(bits, at);
     }
     allowed.set(code, bits);
   };

@@ -17,7 +17,7 @@ const mutants: readonly (readonly [what: string, file: string, from: string, to:
   ['a value beside the wrong cut', 'range-index.ts', 'cuts[middle]! <= value', 'cuts[middle]! < value'],
   ['a boundary offer taken unseen', 'range-index.ts', 'if (min > least || max + 1 < end)', 'if (max + 1 < end)'],
   ['a range that ends early', 'range-index.ts', 'max < least', 'max <= least'],
-  ['an age a year off', 'match-index.ts', 'years * 10_000', '(years + 1) * 10_000'],
+  ['an age a year off', 'match-index.ts', '(years === 0 ? absent : years)', '(years === 0 ? absent : years + 1)'],
   ['amounts unheard of', 'eligible-offers.ts', '.amounts.narrow(eligible, applicant.amount)', ''],
   [
     'closed offers left open',
