@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import type { PocketVector } from '../verticals/pocket-vector.ts';
 import { isOfContractAge } from './age-of-contract.ts';
 import { BestOffers } from './best-offers.ts';
 import { chooseEligible } from './eligible-offers.ts';
@@ -19,6 +19,9 @@ export type RankOffers = (
   /** Offers that are left out, a bit each (`ClosedOffers`); null: none. */
   closed?: Int32Array | null,
 ) => Omit<Ranking, 'catalogVersion'>;
+
+/** A ranking, and what it knows beforehand of a catalog. */
+export type Ranker = RankOffers & { readonly indexOf: (tables: MatchTables) => MatchIndex };
 
 /** What one thread keeps of a catalog to rank by it. */
 interface Workplace {
@@ -43,7 +46,7 @@ interface Workplace {
  * a higher `price.amountMax` or a lower `applicant.amount`, and never higher for a term no offer has than for none: then
  * `recommended` is walked, too. Any other score is worked out for every offer.
  */
-export function createRanker(score: Score, { ordered = false } = {}): RankOffers {
+export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   const workplaces = new WeakMap<MatchTables, Workplace>();
   const applicant = newApplicant();
   const price = newOfferPrice();
@@ -54,7 +57,7 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
   // In the order of `sorts`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
-  return (tables, borrower, today, closed = null) => {
+  const rank: RankOffers = (tables, borrower, today, closed = null) => {
     if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
     const workplace = workplaceFor(tables);
     const { index, eligible } = workplace;
@@ -80,6 +83,7 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
     for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * kept);
     return { total, orders };
   };
+  return Object.assign(rank, { indexOf: (tables: MatchTables) => workplaceFor(tables).index });
 
   function workplaceFor(tables: MatchTables): Workplace {
     let workplace = workplaces.get(tables);
@@ -211,15 +215,9 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
 /** The ranking of the service: `recommended` by the documented weights. */
 export const rankOffers = createRanker(recommendedScore, { ordered: true });
 
-/** Makes beforehand what `rankOffers` needs for every credit band, so that the first borrower to come waits for little of it. */
+/** Makes beforehand what `rankOffers` takes longest to make, so that the first borrowers to come wait for little of it. */
 export function prepareRanking(tables: MatchTables): void {
-  const borrower = new Array<number>(bounds.fieldNamesMax).fill(absent);
-  borrower[tables.roles.amount] = 1;
-  borrower[tables.roles.state] = 0;
-  for (let band = 0; band < tables.bandCount; band++) {
-    borrower[tables.roles.creditBand] = band;
-    rankOffers(tables, borrower, 0);
-  }
+  rankOffers.indexOf(tables).prepare();
 }
 
 const nothing: ReturnType<RankOffers> = { total: 0, orders: new Uint16Array(0) };
