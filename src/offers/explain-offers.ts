@@ -6,7 +6,7 @@ import type { Vertical } from '../verticals/vertical.ts';
 import { isOfContractAge } from './age-of-contract.ts';
 import type { MatchTables } from './match-tables.ts';
 import { hasOffer } from './offer-bits.ts';
-import { paymentRoom } from './payment-room.ts';
+import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
 
 /** Why an offer is not made to a borrower, in the words of the API (docs/api.md). */
@@ -145,7 +145,8 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
   if (amount < tables.stateAmountMin[stateRule]!) against.add('amount_too_low_in_state', roles.state);
   const { annualIncome, monthlyDebt } = applicant;
-  const limited = tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY;
+  const share = tables.debtToIncomeMax[offer]!;
+  const limited = share !== Number.POSITIVE_INFINITY;
   if (limited && annualIncome < 0) against.add('not_told', roles.annualIncome);
   if (limited && monthlyDebt < 0) against.add('not_told', roles.monthlyDebt);
 
@@ -158,10 +159,10 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   const offered = slots.filter((slot) => tables.aprMaxPercent[slot] !== Number.POSITIVE_INFINITY);
   const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
   if (withinCap.length === 0) against.add('apr_above_cap', roles.state);
-  if (annualIncome < 0 || monthlyDebt < 0) return;
-  const paymentMax = paymentRoom(tables, offer, applicant);
+  if (!limited || annualIncome < 0 || monthlyDebt < 0) return;
+  const room = paymentRoom(share, annualIncome, monthlyDebt);
   const affordable = (withinCap.length === 0 ? offered : withinCap).some(
-    (slot) => amount * tables.paymentFactor[slot]! <= paymentMax,
+    (slot) => amount * roomUnitsOfUsd * tables.paymentFactor[slot]! <= room,
   );
   if (!affordable) against.add('debt_to_income', roles.monthlyDebt);
 }

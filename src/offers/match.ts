@@ -7,7 +7,7 @@ import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Ranking } from './matcher.ts';
 import { countOf, hasOffer, leaveOut, lowestBit, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
-import { paymentRoom } from './payment-room.ts';
+import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
 import { recommendedScore, type Score } from './recommended-score.ts';
 import { amountKey, amountOfKey, aprKey, revenueKey } from './sort-keys.ts';
@@ -139,6 +139,10 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
     const { limited } = index;
     const { leastFactor, amountMax } = ofBand;
     const { usualFactor } = ofTerm;
+    const { annualIncome, monthlyDebt } = applicant;
+    const known = annualIncome >= 0 && monthlyDebt >= 0;
+    const { debtToIncomeMax } = tables;
+    const amountUnits = amount * roomUnitsOfUsd;
     // Of an offer that goes up to less, no place among the best is to be had.
     let amountNeeded = amountOfKey(highestAmount.limit);
     for (let word = 0; word < eligible.length; word++) {
@@ -147,14 +151,15 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
       }
       for (let bits = usual[word]! & limited[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBit(bits);
-        const room = paymentRoom(tables, offer, applicant);
-        if (amount * usualFactor[offer]! > room) {
+        const room = known ? paymentRoom(debtToIncomeMax[offer]!, annualIncome, monthlyDebt) : -1;
+        if (amountUnits * usualFactor[offer]! > room) {
           removeOffer(usual, offer);
-          if (amount * leastFactor[offer]! > room) removeOffer(eligible, offer);
+          if (amountUnits * leastFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
           // Not less than `priceOffer` may find, whatever its division rounds to.
-          const payable = amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * leastFactor[offer]!;
+          const payable =
+            amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * roomUnitsOfUsd * leastFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
           amountNeeded = amountOfKey(highestAmount.limit);

@@ -1,7 +1,7 @@
 import { roundHalfUp } from '../domain/money.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
-import { paymentRoom } from './payment-room.ts';
+import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 
 /** All that price and rank know of a borrower: what is not here, no price or rank can depend on (D8). */
 export interface Applicant {
@@ -81,8 +81,13 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
   let amountMax = tables.amountMax[row]!;
   if (amount < amountMin || amount > amountMax) return false;
 
-  const paymentMax = paymentRoom(tables, offer, applicant);
-  if (paymentMax < 0) return false;
+  const share = tables.debtToIncomeMax[offer]!;
+  let room = Number.POSITIVE_INFINITY;
+  if (share !== Number.POSITIVE_INFINITY) {
+    if (applicant.annualIncome < 0 || applicant.monthlyDebt < 0) return false;
+    room = paymentRoom(share, applicant.annualIncome, applicant.monthlyDebt);
+  }
+  const amountUnits = amount * roomUnitsOfUsd;
 
   const aprCapPercent = tables.stateAprCap[stateRule]!;
   const termCount = tables.termMonths.length;
@@ -92,15 +97,15 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
   for (let term = 0; term < termCount; term++) {
     if (tables.aprMaxPercent[firstSlot + term]! > aprCapPercent) continue;
     const factor = tables.paymentFactor[firstSlot + term]!;
-    if (amount * factor > paymentMax) continue;
+    if (amountUnits * factor > room) continue;
     openTerms |= 1 << term;
     if (factor < leastFactor) leastFactor = factor;
   }
   if (openTerms === 0) return false;
 
-  if (paymentMax !== Number.POSITIVE_INFINITY) {
+  if (room !== Number.POSITIVE_INFINITY) {
     // The amount asked for fits, so a last bit lost in the division must not say otherwise.
-    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / leastFactor)));
+    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(room / (roomUnitsOfUsd * leastFactor))));
   }
   price.openTerms = openTerms;
   price.term = quotedTerm(tables, openTerms, applicant.term);
