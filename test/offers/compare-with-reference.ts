@@ -5,11 +5,13 @@ import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import type { RankOffers } from '../../src/offers/match.ts';
 import { sorts } from '../../src/offers/matcher.ts';
+import { renderOffers } from '../../src/offers/offer-json.ts';
 import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
-import { referenceMatches, referenceOrder } from './reference-matcher.ts';
+import type { Quote } from './quote.ts';
+import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 /** What a comparison draws: everything else follows from it. */
 export interface Draw {
@@ -40,7 +42,8 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
 });
 
 /**
- * Ranks `borrowers` random borrowers by a random catalog and throws where total or orders are not those of the plain rules.
+ * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not
+ * those of the plain rules.
  * Answers how many matches were compared.
  */
 export function compareWithReference(rank: RankOffers, vertical: Vertical, draw: Draw, borrowers: number): number {
@@ -63,9 +66,31 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
       const ids = [...orders.subarray(at * kept, (at + 1) * kept)].map((offer) => compiled.offers[offer]!.id);
       assert.deepEqual(ids, referenceOrder(plain, sort).slice(0, bounds.offersMax), sort);
     }
+    compareAnswers(compiled, borrower, orders, plain);
     compared += plain.length;
   }
   return compared;
+}
+
+/** What is answered of every offer in one of the orders: rates, payment, amounts and terms. */
+function compareAnswers(
+  compiled: CompiledCatalog,
+  borrower: number[],
+  orders: Uint16Array,
+  plain: readonly ReferenceMatch[],
+): void {
+  const quotes = new Map(plain.map(({ id, quote }) => [id, quote]));
+  const shown = [...new Set(orders)];
+  for (let from = 0; from < shown.length; from += bounds.offersMax) {
+    const some = Uint16Array.from(shown.slice(from, from + bounds.offersMax));
+    const text = renderOffers(compiled, some, 0, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
+    const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
+    for (const { svc_offer_id, apr_range, monthly_payment_estimate, loan_amount_range, term_months } of answered) {
+      const quote = { apr_range, monthly_payment_estimate, loan_amount_range, term_months };
+      assert.deepEqual(quote, quotes.get(svc_offer_id), svc_offer_id);
+    }
+    assert.equal(answered.length, some.length);
+  }
 }
 
 function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): CatalogFile {
