@@ -21,7 +21,7 @@ run: $(INSTALLED) ## start the server on 127.0.0.1:8080 (operations on :9090); C
 test: $(INSTALLED) ## every test
 	@$(WITH_NODE) node --test --test-concurrency=2 --test-timeout=240000 $(TESTS)
 
-match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; some five minutes
+match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; a few minutes
 	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test test/offers/match-reference.test.ts
 
 crash-test: $(INSTALLED) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled

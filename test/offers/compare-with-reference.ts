@@ -166,8 +166,8 @@ function freeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
   const alike = alikeOffer(offer, random);
   return {
     ...alike,
-    // The factors of 20, 40 and 80 months are doubles above what they stand for, that of 60 is one below.
-    term_months: [20, 40, 60, 80],
+    // Over 105 and 210 months some payments come out a last bit above what they are on paper.
+    term_months: [20, 60, 105, 210],
     max_debt_to_income_percent: 5 + Math.floor(random() * 240) / 4,
     bands: changeBands(alike, () => ({ note_rate_percent: { min: 0, max: 0 } })),
   };
@@ -183,7 +183,8 @@ function spendToTheLimit(borrower: number[], catalog: CatalogFile, random: Rando
   // Of 240 USD a year, or 20 a month, a quarter of a percent is a twentieth of a dollar.
   const quarters = offer.max_debt_to_income_percent! * 4;
   const debt = Math.floor(random() * 2_000);
-  const incomes = Math.ceil((1_000 + random() * 9_000 + debt * 20) / quarters);
+  // By fours, so that the amount is whole over 105 months, too.
+  const incomes = 4 * Math.ceil((1_000 + random() * 8_000 + debt * 20) / quarters / 4);
   borrower[fieldIndex(vertical, annualIncome)] = incomes * 240;
   borrower[fieldIndex(vertical, monthlyDebt)] = debt;
   borrower[fieldIndex(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;

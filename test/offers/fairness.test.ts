@@ -379,10 +379,7 @@ describe('a payout', () => {
   for (const size of sizes) {
     test(`has no part in any order of a ${size} market but that of revenue`, () => {
       const revenueDiffered = assertNoPart(rankOffers, size);
-      assert.ok(
-        revenueDiffered > markets[size].catalogs,
-        `revenue ordered otherwise only ${revenueDiffered} times`,
-      );
+      assert.ok(revenueDiffered > markets[size].catalogs, `revenue ordered otherwise only ${revenueDiffered} times`);
     });
 
     for (const ordered of [false, true]) {
