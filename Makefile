@@ -3,7 +3,7 @@ WITH_NODE := bin/with-node
 INSTALLED := node_modules/.package-lock.json
 TESTS := $(shell find test -name '*.test.ts' | sort)
 
-.PHONY: help install run test crash-test check format demo bench clean
+.PHONY: help install run test match-test crash-test check format demo bench clean
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,9 @@ run: $(INSTALLED) ## start the server on 127.0.0.1:8080 (operations on :9090); C
 
 test: $(INSTALLED) ## every test
 	@$(WITH_NODE) node --test --test-concurrency=2 --test-timeout=240000 $(TESTS)
+
+match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; a few minutes
+	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test test/offers/match-reference.test.ts
 
 crash-test: $(INSTALLED) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))

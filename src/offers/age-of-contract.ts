@@ -1,3 +1,4 @@
+import { completedYears } from '../domain/calendar.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
 
@@ -9,6 +10,5 @@ export function isOfContractAge(tables: MatchTables, borrower: Readonly<PocketVe
   const state = borrower[tables.roles.state]!;
   const born = tables.roles.birthdate < 0 ? absent : borrower[tables.roles.birthdate]!;
   if (state === absent || born === absent) return true;
-  // Completed years, by the rule of domain/calendar.ts, without a division.
-  return today - born >= tables.stateAgeMin[state]! * 10_000;
+  return completedYears(born, today) >= tables.stateAgeMin[state]!;
 }

@@ -1,3 +1,4 @@
+import { completedYears } from '../domain/calendar.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { MatchIndex, StateIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
@@ -33,7 +34,7 @@ export function chooseEligible(
   }
   for (let at = 0; at < ageFilters.length; at++) {
     const born = borrower[ageFilters[at]!.field]!;
-    index.ages[at]!.narrow(eligible, born === absent ? absent : today - born);
+    index.ages[at]!.narrow(eligible, born === absent ? absent : completedYears(born, today));
   }
   index.band(applicant.creditBand).amounts.narrow(eligible, applicant.amount);
   leaveOutRaised(tables, ofState, applicant, eligible);

@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import { completedYears } from '../domain/calendar.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { isOfContractAge } from './age-of-contract.ts';
 import type { MatchTables } from './match-tables.ts';
+import { hasOffer } from './offer-bits.ts';
+import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
 
 /** Why an offer is not made to a borrower, in the words of the API (docs/api.md). */
@@ -62,7 +65,7 @@ export async function explainOffers(
     if (!ofAge) against.add('not_accepted', tables.roles.birthdate);
     if (priced) judgePrice(tables, offer, applicant, against);
     else judgeUnpriced(tables, borrower, against);
-    if (closed !== null && hasBit(closed, offer)) against.add('daily_cap', -1);
+    if (closed !== null && hasOffer(closed, offer)) against.add('daily_cap', -1);
     if (against.all.size === 0) matched++;
     for (const [key, { reason, field }] of against.all) {
       let count = tally.get(key);
@@ -114,7 +117,7 @@ function judgeFields(
     else if (!met) against.add('not_accepted', field);
   };
   for (const { field, allowed } of tables.choiceFilters) {
-    const admits = (value: number) => hasBit(allowed.get(value)!, offer);
+    const admits = (value: number) => hasOffer(allowed.get(value)!, offer);
     judge(field, !admits(absent), admits(borrower[field]!));
   }
   for (const { field, min, max } of tables.rangeFilters) {
@@ -123,7 +126,7 @@ function judgeFields(
   }
   for (const { field, minYears } of tables.ageFilters) {
     const years = minYears[offer]!;
-    judge(field, years > 0, years === 0 || today - borrower[field]! >= years * 10_000);
+    judge(field, years > 0, years === 0 || completedYears(borrower[field]!, today) >= years);
   }
 }
 
@@ -141,11 +144,11 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   if (amount < tables.amountMin[offer]!) against.add('amount_too_low', roles.amount);
   const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
   if (amount < tables.stateAmountMin[stateRule]!) against.add('amount_too_low_in_state', roles.state);
-  const knownPayments = applicant.monthlyIncome >= 0 && applicant.monthlyDebt >= 0;
+  const { annualIncome, monthlyDebt } = applicant;
   const share = tables.debtToIncomeMax[offer]!;
   const limited = share !== Number.POSITIVE_INFINITY;
-  if (limited && applicant.monthlyIncome < 0) against.add('not_told', roles.annualIncome);
-  if (limited && applicant.monthlyDebt < 0) against.add('not_told', roles.monthlyDebt);
+  if (limited && annualIncome < 0) against.add('not_told', roles.annualIncome);
+  if (limited && monthlyDebt < 0) against.add('not_told', roles.monthlyDebt);
 
   const row = offer * tables.bandCount + applicant.creditBand;
   const amountMax = tables.amountMax[row]!;
@@ -156,14 +159,10 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   const offered = slots.filter((slot) => tables.aprMaxPercent[slot] !== Number.POSITIVE_INFINITY);
   const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
   if (withinCap.length === 0) against.add('apr_above_cap', roles.state);
-  if (!limited || !knownPayments) return;
-  const paymentMax = share * applicant.monthlyIncome - applicant.monthlyDebt;
+  if (!limited || annualIncome < 0 || monthlyDebt < 0) return;
+  const room = paymentRoom(share, annualIncome, monthlyDebt);
   const affordable = (withinCap.length === 0 ? offered : withinCap).some(
-    (slot) => amount * tables.paymentFactor[slot]! <= paymentMax,
+    (slot) => amount * roomUnitsOfUsd * tables.paymentFactor[slot]! <= room,
   );
   if (!affordable) against.add('debt_to_income', roles.monthlyDebt);
-}
-
-function hasBit(offers: Int32Array, offer: number): boolean {
-  return (offers[offer >> 5]! & (1 << (offer & 31))) !== 0;
 }

@@ -53,16 +53,26 @@ export interface StateIndex {
   readonly raisedToHighest: number;
 }
 
+/** What an index holds at present: how many of each kind, and the bytes of all its numbers. */
+export interface HeldIndexes {
+  readonly bands: number;
+  readonly terms: number;
+  readonly states: number;
+  readonly bytes: number;
+}
+
 /**
- * Sets and orders of a catalog's offers that depend on few properties of a borrower, made when first asked for. They hold
- * about as much memory as the tables they are made from, and never more than `matchIndexBytesMax`: then all that belongs to
- * terms and states is forgotten, and made again as needed.
+ * Sets and orders of a catalog's offers that depend on few properties of a borrower, made when first asked for. Their numbers
+ * take about as much memory as the tables they are made from, and all that is kept never takes more than `bytesMax`: what
+ * would exceed it is kept alone, everything else is forgotten and made again as needed. A ranking under way may still use what
+ * has just been forgotten.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
   readonly limited: OfferBits;
   /** In the order of `rangeFilters` and `ageFilters`. */
   readonly ranges: readonly RangeIndex[];
+  /** Of completed years. */
   readonly ages: readonly RangeIndex[];
   readonly #tables: MatchTables;
   readonly #score: Score | null;
@@ -71,12 +81,16 @@ export class MatchIndex {
   readonly #terms: TermIndex[][];
   /** By band, then by state. */
   readonly #states: StateIndex[][];
+  readonly #bytesMax: number;
+  /** What is held from the start and never forgotten. */
+  readonly #fixedBytes: number;
   #bytes = 0;
 
   /** Without a score there are no orders by it. */
-  constructor(tables: MatchTables, score: Score | null) {
+  constructor(tables: MatchTables, score: Score | null, bytesMax: number = bounds.matchIndexBytesMax) {
     this.#tables = tables;
     this.#score = score;
+    this.#bytesMax = bytesMax;
     this.#bands = [];
     this.#terms = Array.from({ length: tables.bandCount }, () => []);
     this.#states = Array.from({ length: tables.bandCount }, () => []);
@@ -84,15 +98,36 @@ export class MatchIndex {
     for (let offer = 0; offer < tables.offerCount; offer++) {
       if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.limited, offer);
     }
-    this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max));
+    const reckon = (bytes: number) => this.#reckon(bytes);
+    this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max, reckon));
     this.ages = tables.ageFilters.map(({ minYears }) => {
       const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
-      // Compact dates differ by 10,000 a year (domain/calendar.ts).
       return new RangeIndex(
-        Float64Array.from(minYears, (years) => (years === 0 ? absent : years * 10_000)),
+        Float64Array.from(minYears, (years) => (years === 0 ? absent : years)),
         noMax,
+        reckon,
       );
     });
+    const agesBytes = this.ages.length * 2 * Float64Array.BYTES_PER_ELEMENT * tables.offerCount;
+    this.#fixedBytes = bytesOf([this.limited, ...this.ranges, ...this.ages]) + agesBytes;
+    this.#bytes = this.#fixedBytes;
+  }
+
+  get held(): HeldIndexes {
+    return {
+      bands: this.#bands.flat().length,
+      terms: this.#terms.flat().length,
+      states: this.#states.flat().length,
+      bytes: this.#bytes,
+    };
+  }
+
+  /**
+   * Makes what takes longest and what borrowers of every state need: the bands, and their orders for who asks for no term.
+   * What is left to the first borrower of a state, or with a term of their own, is made in a millisecond or a few.
+   */
+  prepare(): void {
+    for (let band = 0; band < this.#tables.bandCount; band++) this.term(band, -1);
   }
 
   band(band: number): BandIndex {
@@ -150,15 +185,17 @@ export class MatchIndex {
       }
       if (terms[offer] !== 0) offers.push(offer);
     }
-    return {
+    const made = {
       offers: Uint16Array.from(offers),
-      amounts: new RangeIndex(tables.amountMin, amountMax),
+      amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#reckon(bytes)),
       amountMax,
       terms,
       usualTerm,
       leastFactor,
       byRevenue: inOrder(offers, (offer) => revenueKey(tables, offer * bandCount + band)),
     };
+    this.#reckon(bytesOf(Object.values(made)));
+    return made;
   }
 
   #makeTerm(band: number, term: number): TermIndex {
@@ -183,7 +220,7 @@ export class MatchIndex {
     const byScore = best === null ? new Uint16Array(0) : inOrder(offers, (offer) => -best[offer]!);
     const bestScores = Int32Array.from(byScore, (offer) => best![offer]!);
     const made = { usualSlot, usualFactor, byApr, byAmount, byScore, bestScores };
-    this.#reckon(Object.values(made));
+    this.#reckon(bytesOf(Object.values(made)));
     return made;
   }
 
@@ -215,7 +252,7 @@ export class MatchIndex {
     const { offers, terms, usualTerm, amountMax } = this.band(asked.creditBand);
     // Nobody's debts close a term, and the largest amount passes every other rule on amounts.
     const applicant = Object.assign(newApplicant(), asked);
-    applicant.monthlyIncome = Number.POSITIVE_INFINITY;
+    applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
     const price = newOfferPrice();
     const open = noOffers(tables.offerCount);
@@ -246,19 +283,25 @@ export class MatchIndex {
         unusual[place] = bits;
       }
     }
-    this.#reckon([open, raised, ...unusual.filter((bits) => bits !== undefined)]);
+    this.#reckon(bytesOf([open, raised, ...unusual.filter((bits) => bits !== undefined)]));
     return { open, raised, raisedToLowest, raisedToHighest, unusual };
   }
 
-  #reckon(columns: readonly { readonly byteLength: number }[]): void {
-    const bytes = columns.reduce((sum, column) => sum + column.byteLength, 0);
-    if (this.#bytes + bytes > bounds.matchIndexBytesMax) {
+  /** Makes room for what is about to be kept. */
+  #reckon(bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax) {
+      this.#bands.length = 0;
       for (const terms of this.#terms) terms.length = 0;
       for (const states of this.#states) states.length = 0;
-      this.#bytes = 0;
+      for (const range of [...this.ranges, ...this.ages]) range.forget();
+      this.#bytes = this.#fixedBytes;
     }
     this.#bytes += bytes;
   }
+}
+
+function bytesOf(columns: readonly { readonly byteLength: number }[]): number {
+  return columns.reduce((sum, column) => sum + column.byteLength, 0);
 }
 
 function allowedBy(tables: MatchTables, field: number, value: number): OfferBits | null {

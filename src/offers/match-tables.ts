@@ -5,6 +5,8 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { admitsValue } from './admits-value.ts';
 import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
 import { servedShare } from './credit-minimum.ts';
+import { addOffer, noOffers, type OfferBits } from './offer-bits.ts';
+import { debtShareUnit } from './payment-room.ts';
 import { offerPayoutModel } from './payout-model.ts';
 import { aprPercent, paymentFactor } from './pricing.ts';
 import { compileStateRules, type StateRuleTables } from './state-rules.ts';
@@ -31,7 +33,7 @@ export interface MatchTables extends StateRuleTables {
 
   /** By offer. */
   readonly amountMin: Float64Array;
-  /** By offer: the largest share of monthly income that debt may take with the new payment; infinite where unlimited. */
+  /** By offer: the largest share of income that debt may take with the new payment, in millionths; infinite where unlimited. */
   readonly debtToIncomeMax: Float64Array;
   readonly stars: Float64Array;
 
@@ -61,10 +63,10 @@ export interface RoleIndexes {
   readonly birthdate: number;
 }
 
-/** Which offers each value of a field leaves: `allowed[value]` has bit `offer & 31` of word `offer >> 5`. */
+/** Which offers each value of a field leaves. */
 export interface ChoiceFilter {
   readonly field: number;
-  readonly allowed: ReadonlyMap<number, Int32Array>;
+  readonly allowed: ReadonlyMap<number, OfferBits>;
 }
 
 /** By offer, the least and greatest value of a whole-number field. An absent value passes only where nothing is asked. */
@@ -133,7 +135,7 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
     tables.amountMin[at] = offer.amount.min;
     tables.stars[at] = offer.stars;
     if (offer.max_debt_to_income_percent !== undefined) {
-      tables.debtToIncomeMax[at] = offer.max_debt_to_income_percent / 100;
+      tables.debtToIncomeMax[at] = Math.round((offer.max_debt_to_income_percent * debtShareUnit) / 100);
     }
     for (const [name, band] of Object.entries(offer.bands)) {
       const bandAt = bands.indexOf(name);
@@ -205,11 +207,11 @@ function choiceFilter(
   offers: readonly CatalogOffer[],
   vertical: Vertical,
 ): ChoiceFilter {
-  const allowed = new Map<number, Int32Array>();
+  const allowed = new Map<number, OfferBits>();
   const admit = (code: number, value: unknown) => {
-    const bits = new Int32Array(Math.ceil(offers.length / 32));
+    const bits = noOffers(offers.length);
     for (const [at, offer] of offers.entries()) {
-      if (admitsValue(offer, field, value, vertical)) bits[at >> 5]! |= 1 << (at & 31);
+      if (admitsValue(offer, field, value, vertical)) addOffer(bits, at);
     }
     allowed.set(code, bits);
   };

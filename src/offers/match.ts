@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import type { PocketVector } from '../verticals/pocket-vector.ts';
 import { isOfContractAge } from './age-of-contract.ts';
 import { BestOffers } from './best-offers.ts';
 import { chooseEligible } from './eligible-offers.ts';
@@ -7,6 +7,7 @@ import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Ranking } from './matcher.ts';
 import { countOf, hasOffer, leaveOut, lowestBit, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
+import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
 import { recommendedScore, type Score } from './recommended-score.ts';
 import { amountKey, amountOfKey, aprKey, revenueKey } from './sort-keys.ts';
@@ -18,6 +19,9 @@ export type RankOffers = (
   /** Offers that are left out, a bit each (`ClosedOffers`); null: none. */
   closed?: Int32Array | null,
 ) => Omit<Ranking, 'catalogVersion'>;
+
+/** A ranking, and what it knows beforehand of a catalog. */
+export type Ranker = RankOffers & { readonly indexOf: (tables: MatchTables) => MatchIndex };
 
 /** What one thread keeps of a catalog to rank by it. */
 interface Workplace {
@@ -42,7 +46,7 @@ interface Workplace {
  * a higher `price.amountMax` or a lower `applicant.amount`, and never higher for a term no offer has than for none: then
  * `recommended` is walked, too. Any other score is worked out for every offer.
  */
-export function createRanker(score: Score, { ordered = false } = {}): RankOffers {
+export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   const workplaces = new WeakMap<MatchTables, Workplace>();
   const applicant = newApplicant();
   const price = newOfferPrice();
@@ -53,7 +57,7 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
   // In the order of `sorts`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
-  return (tables, borrower, today, closed = null) => {
+  const rank: RankOffers = (tables, borrower, today, closed = null) => {
     if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
     const workplace = workplaceFor(tables);
     const { index, eligible } = workplace;
@@ -79,6 +83,7 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
     for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * kept);
     return { total, orders };
   };
+  return Object.assign(rank, { indexOf: (tables: MatchTables) => workplaceFor(tables).index });
 
   function workplaceFor(tables: MatchTables): Workplace {
     let workplace = workplaces.get(tables);
@@ -129,35 +134,32 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
    * here, since how much this borrower can get of one is nobody else's figure.
    */
   function settleDebts(tables: MatchTables, workplace: Workplace, ofBand: BandIndex, ofTerm: TermIndex): void {
-    const { amount, monthlyIncome, monthlyDebt } = applicant;
+    const { amount } = applicant;
     const { index, eligible, usual } = workplace;
     const { limited } = index;
-    const { debtToIncomeMax } = tables;
     const { leastFactor, amountMax } = ofBand;
     const { usualFactor } = ofTerm;
-    const known = monthlyIncome >= 0 && monthlyDebt >= 0;
+    const { annualIncome, monthlyDebt } = applicant;
+    const known = annualIncome >= 0 && monthlyDebt >= 0;
+    const { debtToIncomeMax } = tables;
+    const amountUnits = amount * roomUnitsOfUsd;
     // Of an offer that goes up to less, no place among the best is to be had.
     let amountNeeded = amountOfKey(highestAmount.limit);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~usual[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBit(bits), eligible);
       }
-      let bits = usual[word]! & limited[word]!;
-      if (!known) {
-        eligible[word]! &= ~bits;
-        usual[word]! &= ~bits;
-        continue;
-      }
-      for (; bits !== 0; bits &= bits - 1) {
+      for (let bits = usual[word]! & limited[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBit(bits);
-        const room = debtToIncomeMax[offer]! * monthlyIncome - monthlyDebt;
-        if (amount * usualFactor[offer]! > room) {
+        const room = known ? paymentRoom(debtToIncomeMax[offer]!, annualIncome, monthlyDebt) : -1;
+        if (amountUnits * usualFactor[offer]! > room) {
           removeOffer(usual, offer);
-          if (amount * leastFactor[offer]! > room) removeOffer(eligible, offer);
+          if (amountUnits * leastFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
           // Not less than `priceOffer` may find, whatever its division rounds to.
-          const payable = amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * leastFactor[offer]!;
+          const payable =
+            amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * roomUnitsOfUsd * leastFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
           amountNeeded = amountOfKey(highestAmount.limit);
@@ -218,15 +220,9 @@ export function createRanker(score: Score, { ordered = false } = {}): RankOffers
 /** The ranking of the service: `recommended` by the documented weights. */
 export const rankOffers = createRanker(recommendedScore, { ordered: true });
 
-/** Makes beforehand what `rankOffers` needs for every credit band, so that the first borrower to come waits for little of it. */
+/** Makes beforehand what `rankOffers` takes longest to make, so that the first borrowers to come wait for little of it. */
 export function prepareRanking(tables: MatchTables): void {
-  const borrower = new Array<number>(bounds.fieldNamesMax).fill(absent);
-  borrower[tables.roles.amount] = 1;
-  borrower[tables.roles.state] = 0;
-  for (let band = 0; band < tables.bandCount; band++) {
-    borrower[tables.roles.creditBand] = band;
-    rankOffers(tables, borrower, 0);
-  }
+  rankOffers.indexOf(tables).prepare();
 }
 
 const nothing: ReturnType<RankOffers> = { total: 0, orders: new Uint16Array(0) };

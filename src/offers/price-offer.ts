@@ -1,6 +1,7 @@
 import { roundHalfUp } from '../domain/money.ts';
 import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
+import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 
 /** All that price and rank know of a borrower: what is not here, no price or rank can depend on (D8). */
 export interface Applicant {
@@ -12,9 +13,9 @@ export interface Applicant {
   term: number;
   /** Asked for, in months; `absent` when no term was. */
   termMonths: number;
-  /** Gross, in USD a month; negative when not known. */
-  monthlyIncome: number;
-  /** Running debt payments in USD a month; negative when not known. */
+  /** Gross, in whole USD a year; negative when not known. */
+  annualIncome: number;
+  /** Running debt payments in whole USD a month; negative when not known. */
   monthlyDebt: number;
   /** Index of the state, by which the rules of that state apply. */
   state: number;
@@ -38,7 +39,7 @@ export function newApplicant(): Applicant {
     creditBand: 0,
     term: 0,
     termMonths: 0,
-    monthlyIncome: 0,
+    annualIncome: 0,
     monthlyDebt: 0,
     state: 0,
   };
@@ -55,12 +56,11 @@ export function readApplicant(tables: MatchTables, borrower: Readonly<PocketVect
   const creditBand = borrower[roles.creditBand]!;
   const state = borrower[roles.state]!;
   if (amount === absent || creditBand === absent || state === absent) return false;
-  const income = borrower[roles.annualIncome]!;
   applicant.amount = amount;
   applicant.creditBand = creditBand;
   applicant.termMonths = roles.term < 0 ? absent : borrower[roles.term]!;
   applicant.term = applicant.termMonths === absent ? -1 : tables.termMonths.indexOf(applicant.termMonths);
-  applicant.monthlyIncome = income === absent ? -1 : income / 12;
+  applicant.annualIncome = borrower[roles.annualIncome]!;
   applicant.monthlyDebt = roles.monthlyDebt < 0 ? -1 : borrower[roles.monthlyDebt]!;
   applicant.state = state;
   return true;
@@ -81,12 +81,13 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
   let amountMax = tables.amountMax[row]!;
   if (amount < amountMin || amount > amountMax) return false;
 
-  const debtToIncomeMax = tables.debtToIncomeMax[offer]!;
-  let paymentMax = Number.POSITIVE_INFINITY;
-  if (debtToIncomeMax !== Number.POSITIVE_INFINITY) {
-    if (applicant.monthlyIncome < 0 || applicant.monthlyDebt < 0) return false;
-    paymentMax = debtToIncomeMax * applicant.monthlyIncome - applicant.monthlyDebt;
+  const share = tables.debtToIncomeMax[offer]!;
+  let room = Number.POSITIVE_INFINITY;
+  if (share !== Number.POSITIVE_INFINITY) {
+    if (applicant.annualIncome < 0 || applicant.monthlyDebt < 0) return false;
+    room = paymentRoom(share, applicant.annualIncome, applicant.monthlyDebt);
   }
+  const amountUnits = amount * roomUnitsOfUsd;
 
   const aprCapPercent = tables.stateAprCap[stateRule]!;
   const termCount = tables.termMonths.length;
@@ -96,15 +97,15 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
   for (let term = 0; term < termCount; term++) {
     if (tables.aprMaxPercent[firstSlot + term]! > aprCapPercent) continue;
     const factor = tables.paymentFactor[firstSlot + term]!;
-    if (amount * factor > paymentMax) continue;
+    if (amountUnits * factor > room) continue;
     openTerms |= 1 << term;
     if (factor < leastFactor) leastFactor = factor;
   }
   if (openTerms === 0) return false;
 
-  if (paymentMax !== Number.POSITIVE_INFINITY) {
+  if (room !== Number.POSITIVE_INFINITY) {
     // The amount asked for fits, so a last bit lost in the division must not say otherwise.
-    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / leastFactor)));
+    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(room / (roomUnitsOfUsd * leastFactor))));
   }
   price.openTerms = openTerms;
   price.term = quotedTerm(tables, openTerms, applicant.term);

@@ -10,7 +10,8 @@ interface Bucket {
 /**
  * Answers for a whole number which offers' ranges it lies in. The numbers are cut into at most `matchBucketsMax` buckets where
  * ranges begin or end. With more beginnings and ends than that some lie inside a bucket, and the offers they belong to,
- * few in each, are looked at one by one. A bucket is made when a value first falls into it.
+ * few in each, are looked at one by one. A bucket is made when a value first falls into it, and its bytes are told to
+ * `reckon` before it is kept.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
@@ -18,13 +19,25 @@ export class RangeIndex {
   /** Where each bucket but the first begins. */
   readonly #cuts: Float64Array;
   readonly #buckets: (Bucket | undefined)[];
+  readonly #reckon: (bytes: number) => void;
 
   /** `min` and `max` by offer, both inclusive; they may be infinite, and a range that ends before it begins holds nothing. */
-  constructor(min: Float64Array, max: Float64Array) {
+  constructor(min: Float64Array, max: Float64Array, reckon: (bytes: number) => void = () => {}) {
     this.#min = min;
     this.#max = max;
     this.#cuts = chooseCuts(min, max);
     this.#buckets = new Array<Bucket | undefined>(this.#cuts.length + 1);
+    this.#reckon = reckon;
+  }
+
+  /** What is held without any bucket, and without the ranges, which are the caller's. */
+  get byteLength(): number {
+    return this.#cuts.byteLength;
+  }
+
+  /** Lets go of all buckets. */
+  forget(): void {
+    this.#buckets.fill(undefined);
   }
 
   /** Leaves in `eligible` the offers whose range holds the value. */
@@ -66,7 +79,9 @@ export class RangeIndex {
       addOffer(possible, offer);
       if (min > least || max + 1 < end) undecided.push(offer);
     }
-    return { possible, undecided: Uint16Array.from(undecided) };
+    const bucket = { possible, undecided: Uint16Array.from(undecided) };
+    this.#reckon(bucket.possible.byteLength + bucket.undecided.byteLength);
+    return bucket;
   }
 }
 

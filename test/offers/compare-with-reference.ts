@@ -5,11 +5,13 @@ import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import type { RankOffers } from '../../src/offers/match.ts';
 import { sorts } from '../../src/offers/matcher.ts';
+import { renderOffers } from '../../src/offers/offer-json.ts';
 import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
-import { referenceMatches, referenceOrder } from './reference-matcher.ts';
+import type { Quote } from './quote.ts';
+import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
 /** What a comparison draws: everything else follows from it. */
 export interface Draw {
@@ -22,10 +24,10 @@ export interface Draw {
 /**
  * `varied` catalogs are as generated. In all others offers ask for little, so that many match and the orders are walked: in
  * `crowded` ones offers are much alike, in `alike` ones they differ in nothing but how much debt they allow, in
- * `split` ones every state has rules of its own, and in `fine` ones hardly two offers begin or end at the same amount or
- * ask for the same income.
+ * `split` ones every state has rules of its own, in `fine` ones hardly two offers begin or end at the same amount or
+ * ask for the same income, and in `free` ones nothing costs interest, so that payments are exactly what debts leave room for.
  */
-const markets = ['varied', 'crowded', 'alike', 'split', 'fine'] as const;
+const markets = ['varied', 'crowded', 'alike', 'split', 'fine', 'free'] as const;
 type Market = (typeof markets)[number];
 
 export const draws: fc.Arbitrary<Draw> = fc.record({
@@ -40,7 +42,8 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
 });
 
 /**
- * Ranks `borrowers` random borrowers by a random catalog and throws where total or orders are not those of the plain rules.
+ * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not
+ * those of the plain rules.
  * Answers how many matches were compared.
  */
 export function compareWithReference(rank: RankOffers, vertical: Vertical, draw: Draw, borrowers: number): number {
@@ -50,6 +53,7 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
   let compared = 0;
   for (let i = 0; i < borrowers; i++) {
     const borrower = drawBorrower(random, vertical);
+    if (draw.market === 'free') spendToTheLimit(borrower, catalog, random, vertical);
     const closed = random() < 0.2 ? drawClosed(random, compiled) : null;
     const plain = referenceMatches(catalog, vertical, borrower, today).filter(
       ({ id }) => closed === null || !isAmong(closed, compiled.offerIndex(id)),
@@ -62,9 +66,31 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
       const ids = [...orders.subarray(at * kept, (at + 1) * kept)].map((offer) => compiled.offers[offer]!.id);
       assert.deepEqual(ids, referenceOrder(plain, sort).slice(0, bounds.offersMax), sort);
     }
+    compareAnswers(compiled, borrower, orders, plain);
     compared += plain.length;
   }
   return compared;
+}
+
+/** What is answered of every offer in one of the orders: rates, payment, amounts and terms. */
+function compareAnswers(
+  compiled: CompiledCatalog,
+  borrower: number[],
+  orders: Uint16Array,
+  plain: readonly ReferenceMatch[],
+): void {
+  const quotes = new Map(plain.map(({ id, quote }) => [id, quote]));
+  const shown = [...new Set(orders)];
+  for (let from = 0; from < shown.length; from += bounds.offersMax) {
+    const some = Uint16Array.from(shown.slice(from, from + bounds.offersMax));
+    const text = renderOffers(compiled, some, 0, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
+    const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
+    for (const { svc_offer_id, apr_range, monthly_payment_estimate, loan_amount_range, term_months } of answered) {
+      const quote = { apr_range, monthly_payment_estimate, loan_amount_range, term_months };
+      assert.deepEqual(quote, quotes.get(svc_offer_id), svc_offer_id);
+    }
+    assert.equal(answered.length, some.length);
+  }
 }
 
 function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): CatalogFile {
@@ -76,6 +102,7 @@ function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): C
     alike: (offer: CatalogOffer) => alikeOffer(offer, random),
     split: (offer: CatalogOffer) => crowdedOffer(offer, random),
     fine: (offer: CatalogOffer) => fineOffer(offer, vertical, random),
+    free: (offer: CatalogOffer) => freeOffer(offer, random),
   }[market];
   const lenders = catalog.lenders.map((lender) => ({ ...lender, offers: lender.offers.map(changed) }));
   const rules = market === 'split' ? splitRules(vertical, random) : catalog.state_rules;
@@ -133,6 +160,34 @@ function fineOffer(offer: CatalogOffer, vertical: Vertical, random: Random): Cat
     amount: { min: 500 + Math.floor(random() * 60) * 500, max },
     bands: changeBands(offer, () => ({ max_amount: max - Math.floor(random() * 20) * 500 })),
   };
+}
+
+function freeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  const alike = alikeOffer(offer, random);
+  return {
+    ...alike,
+    // Over 105 and 210 months some payments come out a last bit above what they are on paper.
+    term_months: [20, 60, 105, 210],
+    max_debt_to_income_percent: 5 + Math.floor(random() * 240) / 4,
+    bands: changeBands(alike, () => ({ note_rate_percent: { min: 0, max: 0 } })),
+  };
+}
+
+/** Gives the borrower an income, debts and an amount whose payment over one of the terms is all that some offer allows. */
+function spendToTheLimit(borrower: number[], catalog: CatalogFile, random: Random, vertical: Vertical): void {
+  const { amount, annualIncome, monthlyDebt } = vertical.roles;
+  if (monthlyDebt === undefined) return;
+  const offers = catalog.lenders.flatMap((lender) => lender.offers);
+  const offer = offers[Math.floor(random() * offers.length)]!;
+  const months = offer.term_months[Math.floor(random() * offer.term_months.length)]!;
+  // Of 240 USD a year, or 20 a month, a quarter of a percent is a twentieth of a dollar.
+  const quarters = offer.max_debt_to_income_percent! * 4;
+  const debt = Math.floor(random() * 2_000);
+  // By fours, so that the amount is whole over 105 months, too.
+  const incomes = 4 * Math.ceil((1_000 + random() * 8_000 + debt * 20) / quarters / 4);
+  borrower[fieldIndex(vertical, annualIncome)] = incomes * 240;
+  borrower[fieldIndex(vertical, monthlyDebt)] = debt;
+  borrower[fieldIndex(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;
 }
 
 function changeBands(

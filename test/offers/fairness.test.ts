@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { explainOffers } from '../../src/offers/explain-offers.ts';
 import { createRanker, type RankOffers, rankOffers } from '../../src/offers/match.ts';
 import { type Sort, sorts } from '../../src/offers/matcher.ts';
+import { addOffer, noOffers } from '../../src/offers/offer-bits.ts';
 import { renderOffers } from '../../src/offers/offer-json.ts';
 import { recommendedScore, type Score } from '../../src/offers/recommended-score.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
@@ -31,14 +33,45 @@ interface Catalogs {
 
 const fairMarket: Market = { rank: rankOffers, catalogFor: ({ plain }) => plain };
 
-/** Catalogs hold fewer than 20 offers, so that no order is cut and every offer that matches can be compared. */
-const offersCompared = 19;
+/**
+ * How many offers the catalogs hold, and how many are searched. Of few, those that match are priced one by one; of many, most
+ * match, and they are found by walking the orders made beforehand.
+ */
+const markets = {
+  small: { offers: 19, catalogs: 40 },
+  large: { offers: 160, catalogs: 8 },
+} as const;
+type Size = keyof typeof markets;
+const sizes = Object.keys(markets) as Size[];
 
 const compile = (catalog: CatalogFile) =>
   compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
 
-function catalogsOf(seed: number): Catalogs {
-  const file = generateCatalog(seed, offersCompared);
+function fileOf(seed: number, size: Size): CatalogFile {
+  const file = generateCatalog(seed, markets[size].offers);
+  if (size === 'small') return file;
+  const random = seededRandom(seed);
+  for (const { offers } of file.lenders) {
+    for (const offer of offers) {
+      offer.criteria = offer.criteria.filter(() => random() < 0.2);
+      offer.amount = { min: 500, max: 100_000 };
+      for (const band of Object.values(offer.bands)) band.max_amount = 100_000;
+      if (random() < 0.7) delete offer.max_debt_to_income_percent;
+    }
+  }
+  return file;
+}
+
+const knownCatalogs = new Map<string, Catalogs>();
+
+function catalogsOf(seed: number, size: Size): Catalogs {
+  const key = `${size} ${seed}`;
+  const catalogs = knownCatalogs.get(key) ?? makeCatalogs(fileOf(seed, size));
+  knownCatalogs.set(key, catalogs);
+  return catalogs;
+}
+
+function makeCatalogs(file: CatalogFile): Catalogs {
   const dearer = structuredClone(file);
   for (const { offers } of dearer.lenders) {
     for (const { bands } of offers) {
@@ -51,7 +84,7 @@ function catalogsOf(seed: number): Catalogs {
   return { plain: compile(file), dearer: compile(dearer) };
 }
 
-/** What one borrower is shown: the four orders, and each offer's text as answered. */
+/** What one borrower is shown: the four orders from beginning to end, and each offer's text as answered. */
 interface Shown {
   readonly orders: Readonly<Record<Sort, readonly string[]>>;
   readonly texts: ReadonlyMap<string, string>;
@@ -59,10 +92,9 @@ interface Shown {
 
 function show(market: Market, catalogs: Catalogs, borrower: PocketVector): Shown {
   const catalog = market.catalogFor(catalogs, borrower);
-  const { total, orders } = market.rank(catalog.tables, borrower, today);
-  const idsFrom = (at: number) =>
-    [...orders.subarray(at * total, (at + 1) * total)].map((one) => catalog.offers[one]!.id);
-  const texts = [...orders.subarray(0, total)].map((offer): [string, string] => [
+  const orders = sorts.map((_sort, at) => wholeOrder(market, catalog, borrower, at));
+  const idsFrom = (at: number) => orders[at]!.map((offer) => catalog.offers[offer]!.id);
+  const texts = orders[0]!.map((offer): [string, string] => [
     catalog.offers[offer]!.id,
     renderOffers(catalog, Uint16Array.of(offer), 0, 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
   ]);
@@ -70,6 +102,21 @@ function show(market: Market, catalogs: Catalogs, borrower: PocketVector): Shown
     orders: Object.fromEntries(sorts.map((sort, at) => [sort, idsFrom(at)])) as unknown as Shown['orders'],
     texts: new Map(texts),
   };
+}
+
+/** All that match in one order, though an answer has 20 at most: what was shown is closed, and the rest ranked again. */
+function wholeOrder(market: Market, catalog: CompiledCatalog, borrower: PocketVector, at: number): number[] {
+  const closed = noOffers(catalog.offers.length);
+  const order: number[] = [];
+  for (;;) {
+    const { total, orders } = market.rank(catalog.tables, borrower, today, closed);
+    const kept = orders.length / sorts.length;
+    for (const offer of orders.subarray(at * kept, (at + 1) * kept)) {
+      order.push(offer);
+      addOffer(closed, offer);
+    }
+    if (kept === total) return order;
+  }
 }
 
 /** Two borrowers alike in everything but one field. */
@@ -82,14 +129,15 @@ type Pair = readonly [one: PocketVector, other: PocketVector];
  */
 function forEachPair(
   trait: string,
+  size: Size,
   compare: (catalogs: Catalogs, pair: Pair, what: string) => void,
   alter: { readonly own?: number; readonly other?: number } = {},
 ): void {
   const random = seededRandom(20_260_801);
   const position = fieldIndex(personalLoans, trait);
   const value = () => randomValue(random, personalLoans.fields[position]!);
-  for (let seed = 0; seed < 40; seed++) {
-    const catalogs = catalogsOf(seed);
+  for (let seed = 0; seed < markets[size].catalogs; seed++) {
+    const catalogs = catalogsOf(seed, size);
     for (let pair = 0; pair < 20; pair++) {
       const one = randomBorrower(random, personalLoans, 0);
       one[position] = alter.own ?? value();
@@ -100,8 +148,8 @@ function forEachPair(
 }
 
 /** The offers that both may have stand in the same order for both, in every sort. */
-function assertSameOrders(market: Market, trait: string): void {
-  forEachPair(trait, (catalogs, [one, other], what) => {
+function assertSameOrders(market: Market, trait: string, size: Size): void {
+  forEachPair(trait, size, (catalogs, [one, other], what) => {
     const [ones, others] = [show(market, catalogs, one), show(market, catalogs, other)];
     for (const sort of sorts) {
       assert.deepEqual(
@@ -114,9 +162,9 @@ function assertSameOrders(market: Market, trait: string): void {
 }
 
 /** The offers that both may have are answered to both in the same words; returns how many there were to compare. */
-function assertSamePrices(market: Market, trait: string): number {
+function assertSamePrices(market: Market, trait: string, size: Size): number {
   let compared = 0;
-  forEachPair(trait, (catalogs, [one, other], what) => {
+  forEachPair(trait, size, (catalogs, [one, other], what) => {
     const [ones, others] = [show(market, catalogs, one), show(market, catalogs, other)];
     for (const [id, text] of ones.texts) {
       if (!others.texts.has(id)) continue;
@@ -128,12 +176,13 @@ function assertSamePrices(market: Market, trait: string): number {
 }
 
 /** The market with a weight for one more field in `recommended`, a different one for each offer. */
-function marketWithWeightFor(trait: string): Market {
+function marketWithWeightFor(trait: string, ordered: boolean): Market {
   const position = fieldIndex(personalLoans, trait);
   let value = 0;
   const rank = createRanker(
     (tables, offer, applicant, price) =>
       recommendedScore(tables, offer, applicant, price) + ((value * (offer + 1)) % 7) * 50_000,
+    { ordered },
   );
   return {
     ...fairMarket,
@@ -154,33 +203,58 @@ function marketWithSurchargeFor(trait: string): Market {
 }
 
 for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'education_level', 'address_zip']) {
-  describe(trait, () => {
-    test('changes no price of the offers that stay', () => {
-      const compared = assertSamePrices(fairMarket, trait);
-      assert.ok(compared > 300, `only ${compared} offers were compared`);
-    });
+  for (const size of sizes) {
+    describe(`${trait}, in a ${size} market,`, () => {
+      test('changes no price of the offers that stay', () => {
+        const compared = assertSamePrices(fairMarket, trait, size);
+        assert.ok(compared > 300, `only ${compared} offers were compared`);
+      });
 
-    test('changes no order of the offers that stay', () => assertSameOrders(fairMarket, trait));
+      test('changes no order of the offers that stay', () => assertSameOrders(fairMarket, trait, size));
 
-    test('would be found out if it had a part in the price', () => {
-      const unfair = marketWithSurchargeFor(trait);
-      assert.throws(() => assertSamePrices(unfair, trait), new RegExp(`a price depends on ${trait}`));
-      assert.throws(() => assertSameOrders(unfair, trait), new RegExp(`the order \\w+ depends on ${trait}`));
-    });
+      test('would be found out if it had a part in the price', () => {
+        const unfair = marketWithSurchargeFor(trait);
+        assert.throws(() => assertSamePrices(unfair, trait, size), new RegExp(`a price depends on ${trait}`));
+        assert.throws(() => assertSameOrders(unfair, trait, size), new RegExp(`the order \\w+ depends on ${trait}`));
+      });
 
-    test('would be found out if it had a weight in the score', () => {
-      const unfair = marketWithWeightFor(trait);
-      assert.throws(() => assertSameOrders(unfair, trait), new RegExp(`the order recommended depends on ${trait}`));
+      for (const ordered of [false, true]) {
+        test(`would be found out if it had a weight in the score, ${ordered ? 'walked by it' : 'worked out for all'}`, () => {
+          const unfair = marketWithWeightFor(trait, ordered);
+          const found = new RegExp(`the order recommended depends on ${trait}`);
+          assert.throws(() => assertSameOrders(unfair, trait, size), found);
+        });
+      }
     });
-  });
+  }
 }
 
+test('in a large market most borrowers get more than an answer holds, found by walking the orders made beforehand', () => {
+  const walked = { small: 0, large: 0 };
+  for (const size of sizes) {
+    const rank = createRanker(recommendedScore, { ordered: true });
+    let borrowers = 0;
+    let cut = 0;
+    forEachPair('birthdate', size, ({ plain }, [borrower]) => {
+      borrowers++;
+      if (rank(plain.tables, borrower, today).total > bounds.offersMax) cut++;
+    });
+    for (let seed = 0; seed < markets[size].catalogs; seed++) {
+      // Orders by term are made for walks alone.
+      walked[size] += rank.indexOf(catalogsOf(seed, size).plain.tables).held.terms;
+    }
+    if (size === 'large') assert.ok(cut > borrowers / 2, `only ${cut} of ${borrowers}`);
+  }
+  assert.equal(walked.small, 0);
+  assert.ok(walked.large > 5 * markets.large.catalogs, `orders of only ${walked.large} terms were walked`);
+});
+
 /** Whatever is shown and whatever is said of the rest is the same for both. */
-async function assertNoDifference(market: Market, trait: string): Promise<void> {
+async function assertNoDifference(market: Market, trait: string, size: Size): Promise<void> {
   const random = seededRandom(7);
   const position = fieldIndex(personalLoans, trait);
-  for (let seed = 0; seed < 20; seed++) {
-    const catalogs = catalogsOf(seed);
+  for (let seed = 0; seed < markets[size].catalogs / 2; seed++) {
+    const catalogs = catalogsOf(seed, size);
     for (let i = 0; i < 10; i++) {
       const one = randomBorrower(random);
       const other = one.with(position, randomValue(random, personalLoans.fields[position]!));
@@ -195,7 +269,10 @@ async function assertNoDifference(market: Market, trait: string): Promise<void> 
 
 for (const trait of ['education_level', 'address_zip']) {
   describe(trait, () => {
-    test('makes no difference at all, told or not', () => assertNoDifference(fairMarket, trait));
+    for (const size of sizes) {
+      test(`makes no difference at all in a ${size} market, told or not`, () =>
+        assertNoDifference(fairMarket, trait, size));
+    }
 
     test('would be found out if it decided who may have an offer', async () => {
       const position = fieldIndex(personalLoans, trait);
@@ -207,7 +284,9 @@ for (const trait of ['education_level', 'address_zip']) {
           return rankOffers(tables, poorer, ...rest);
         },
       };
-      await assert.rejects(assertNoDifference(picky, trait), new RegExp(`${trait} makes a difference`));
+      for (const size of sizes) {
+        await assert.rejects(assertNoDifference(picky, trait, size), new RegExp(`${trait} makes a difference`));
+      }
     });
   });
 }
@@ -234,6 +313,7 @@ describe('the retired', () => {
     let compared = 0;
     forEachPair(
       'employment_status',
+      'small',
       ({ plain }, [worker, pensioner], what) => {
         const theirs = scoresOf(scoreFor(employed), plain, worker);
         for (const [id, points] of scoresOf(scoreFor(retired), plain, pensioner)) {
@@ -263,11 +343,11 @@ describe('the retired', () => {
 
 describe('a payout', () => {
   /** The same catalogs with other payouts and confirm rates recommend in the same order; returns how often revenue did not. */
-  function assertNoPart(rank: RankOffers): number {
+  function assertNoPart(rank: RankOffers, size: Size): number {
     const random: Random = seededRandom(11);
     let revenueDiffered = 0;
-    for (let seed = 0; seed < 40; seed++) {
-      const file = generateCatalog(seed, offersCompared);
+    for (let seed = 0; seed < markets[size].catalogs; seed++) {
+      const file = fileOf(seed, size);
       const altered = structuredClone(file);
       for (const { offers } of altered.lenders) {
         for (const offer of offers) {
@@ -296,17 +376,22 @@ describe('a payout', () => {
     return revenueDiffered;
   }
 
-  test('has no part in any order but that of revenue', () => {
-    const revenueDiffered = assertNoPart(rankOffers);
-    assert.ok(revenueDiffered > 50, `revenue ordered otherwise only ${revenueDiffered} times`);
-  });
+  for (const size of sizes) {
+    test(`has no part in any order of a ${size} market but that of revenue`, () => {
+      const revenueDiffered = assertNoPart(rankOffers, size);
+      assert.ok(revenueDiffered > markets[size].catalogs, `revenue ordered otherwise only ${revenueDiffered} times`);
+    });
 
-  test('would be found out if it had a weight in the score', () => {
-    const paid = createRanker(
-      (tables, offer, applicant, price) =>
-        recommendedScore(tables, offer, applicant, price) +
-        Math.round(tables.expectedRevenueMicros[offer * tables.bandCount + applicant.creditBand]! / 1_000),
-    );
-    assert.throws(() => assertNoPart(paid), /payouts are recommended by/);
-  });
+    for (const ordered of [false, true]) {
+      test(`would be found out in a ${size} market if it had a weight in the score${ordered ? ' that is walked' : ''}`, () => {
+        const paid = createRanker(
+          (tables, offer, applicant, price) =>
+            recommendedScore(tables, offer, applicant, price) +
+            Math.round(tables.expectedRevenueMicros[offer * tables.bandCount + applicant.creditBand]! / 1_000),
+          { ordered },
+        );
+        assert.throws(() => assertNoPart(paid, size), /payouts are recommended by/);
+      });
+    }
+  }
 });

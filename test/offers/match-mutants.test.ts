@@ -17,7 +17,7 @@ const mutants: readonly (readonly [what: string, file: string, from: string, to:
   ['a value beside the wrong cut', 'range-index.ts', 'cuts[middle]! <= value', 'cuts[middle]! < value'],
   ['a boundary offer taken unseen', 'range-index.ts', 'if (min > least || max + 1 < end)', 'if (max + 1 < end)'],
   ['a range that ends early', 'range-index.ts', 'max < least', 'max <= least'],
-  ['an age a year off', 'match-index.ts', 'years * 10_000', '(years + 1) * 10_000'],
+  ['an age a year off', 'match-index.ts', '(years === 0 ? absent : years)', '(years === 0 ? absent : years + 1)'],
   ['amounts unheard of', 'eligible-offers.ts', '.amounts.narrow(eligible, applicant.amount)', ''],
   [
     'closed offers left open',
@@ -41,13 +41,20 @@ const mutants: readonly (readonly [what: string, file: string, from: string, to:
   ['debts by the shortest of terms', 'match-index.ts', 'Math.min(leastFactor[offer]!', 'Math.max(0'],
   ['debts that strike out whoever must take another term', 'match.ts', '* leastFactor[offer]! > room)', '> 0)'],
   ['debts that leave usual what is not', 'match.ts', 'removeOffer(usual, offer);', ''],
-  ['unknown debts taken for none', 'match.ts', 'monthlyIncome >= 0 && monthlyDebt >= 0', 'monthlyIncome >= 0'],
+  ['unknown debts taken for none', 'match.ts', 'annualIncome >= 0 && monthlyDebt >= 0', 'annualIncome >= 0'],
+  ['room a last bit too small', 'payment-room.ts', ' * (1 + 4 * Number.EPSILON)', ''],
+  [
+    'room by rounded parts',
+    'payment-room.ts',
+    '(share * annualIncome - roomUnitsOfUsd * monthlyDebt)',
+    '((share / debtShareUnit) * (annualIncome / 12) - monthlyDebt) * roomUnitsOfUsd',
+  ],
   ['room for more taken for none', 'match.ts', 'amountMax[offer]! >= amountNeeded', 'amountMax[offer]! > amountNeeded'],
   [
     'limited offers judged by the amount alone',
     'match.ts',
-    '>= amountNeeded * leastFactor',
-    '>= 2 * amountNeeded * leastFactor',
+    '>= amountNeeded * roomUnitsOfUsd',
+    '>= 2 * amountNeeded * roomUnitsOfUsd',
   ],
   ['a walk that ends too early', 'match.ts', '<= recommended.limit', '< recommended.limit'],
   [

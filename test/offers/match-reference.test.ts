@@ -7,10 +7,8 @@ import { equipmentLeases } from '../support/equipment-leases.ts';
 import { compareWithReference, draws } from './compare-with-reference.ts';
 
 /**
- * The fast matcher against the plain rules, on random borrowers over random catalogs: totals and all four orders, offer by
- * offer. A few seconds' worth by default; the full number by
- *
- *     MATCH_BORROWERS=100000 bin/with-node node --test test/offers/match-reference.test.ts
+ * The fast matcher against the plain rules, on random borrowers over random catalogs: totals, all four orders, and what is
+ * answered of each offer in them. A few seconds' worth by default; `make match-test` sets the full number, 100,000.
  */
 const borrowersInAll = Number(process.env.MATCH_BORROWERS ?? 3_000);
 const borrowersOfCatalog = 20;

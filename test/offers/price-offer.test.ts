@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
+import { explainOffers } from '../../src/offers/explain-offers.ts';
+import { rankOffers } from '../../src/offers/match.ts';
 import { compileMatchTables } from '../../src/offers/match-tables.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { borrowerOf, goodBorrower } from './borrower-of.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 import { quote } from './quote.ts';
 
@@ -115,6 +118,67 @@ test('an offer the borrower cannot have has no quote', () => {
   assert.equal(quoteOf({}, { credit_score_range: '300-579' }), null);
 });
 
+describe('debts up to the very limit', () => {
+  // Without interest over 12 months, 12,000 USD cost 1,000 a month. 57 % of 60,000 USD a year are 2,850 a month.
+  const interestFree = plainBand({ note_rate_percent: { min: 0, max: 0 } });
+  const offer = { max_debt_to_income_percent: 57, term_months: [12], bands: { '700-749': interestFree } };
+  const owing = (monthly_debt_payments: number, loan_amount = 12_000) => ({
+    annual_income: 60_000,
+    loan_amount,
+    monthly_debt_payments,
+  });
+
+  test('leave the offer open, and one dollar more does not', () => {
+    assert.notEqual(quoteOf(offer, owing(1_850)), null);
+    assert.equal(quoteOf(offer, owing(1_851)), null);
+    assert.equal(quoteOf(offer, owing(1_850, 12_001)), null);
+  });
+
+  test('are what the most a borrower can get is reckoned by', () => {
+    assert.equal(quoteOf(offer, owing(1_850, 1_000))?.loan_amount_range.max, 12_000);
+  });
+
+  test('are no reason that an explanation gives', async () => {
+    const tables = compileMatchTables(catalogOf([plainOffer(offer)]), personalLoans);
+    const reasonsFor = async (fields: object) => {
+      const borrower = borrowerOf({ ...goodBorrower, ...fields });
+      return (await explainOffers(tables, personalLoans, borrower, today)).reasons.map(({ reason }) => reason);
+    };
+    assert.deepEqual(await reasonsFor(owing(1_850)), []);
+    assert.deepEqual(await reasonsFor(owing(1_851)), ['debt_to_income']);
+  });
+
+  test('leave it open however many offers are ranked', () => {
+    const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
+    const tables = compileMatchTables(catalogOf(many), personalLoans);
+    const totalFor = (fields: object) => rankOffers(tables, borrowerOf({ ...goodBorrower, ...fields }), today).total;
+    assert.equal(totalFor(owing(1_850)), 60);
+    assert.equal(totalFor(owing(1_851)), 0);
+  });
+
+  test('fit for every share, income and debt, whatever a double makes of them', () => {
+    // In quarters of a percent of 960 USD a year, or 80 a month, all is whole fifths of a dollar, and 21 USD over 105 months
+    // are one of them. Some such payments come out a last bit too high.
+    const drawn = fc.record({
+      quarters: fc.integer({ min: 4, max: 400 }),
+      debt: fc.integer({ min: 0, max: 5_000 }),
+      leastRoom: fc.integer({ min: 48, max: 1_900 }),
+    });
+    fc.assert(
+      fc.property(drawn, ({ quarters, debt, leastRoom }) => {
+        const incomes = Math.ceil((leastRoom + debt * 5) / quarters);
+        const most = (quarters * incomes - debt * 5) * 21;
+        const fields = { annual_income: incomes * 960, monthly_debt_payments: debt };
+        const limited = { ...offer, term_months: [105], max_debt_to_income_percent: quarters / 4 };
+        assert.equal(quoteOf(limited, { ...fields, loan_amount: 1_000 })?.loan_amount_range.max, most);
+        assert.notEqual(quoteOf(limited, { ...fields, loan_amount: most }), null);
+        assert.equal(quoteOf(limited, { ...fields, loan_amount: most + 1 }), null);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 test('an amount whose payment just fits is among the amounts the borrower can get, to the last bit', () => {
   // At no interest over 12 months, one amount in six comes back a hair too low from the division.
   const offer = plainOffer({
@@ -127,11 +191,11 @@ test('an amount whose payment just fits is among the amounts the borrower can ge
   const price = newOfferPrice();
   assert.ok(readApplicant(tables, borrowerOf(goodBorrower), applicant));
   assert.ok(priceOffer(tables, 0, applicant, price));
-  const factor = tables.paymentFactor[price.slot]!;
   applicant.monthlyDebt = 0;
   for (let amount = 1_000; amount < 2_000; amount++) {
     applicant.amount = amount;
-    applicant.monthlyIncome = amount * factor;
+    // All of the income, which is the amount.
+    applicant.annualIncome = amount;
     assert.ok(priceOffer(tables, 0, applicant, price));
     assert.equal(price.amountMax, amount);
   }

@@ -99,10 +99,11 @@ function referenceMatch(
     const income = values.get(roles.annualIncome) as number | undefined;
     const debt = values.get(roles.monthlyDebt!) as number | undefined;
     if (income === undefined || debt === undefined) return null;
-    const affordable = (offer.max_debt_to_income_percent / 100) * (income / 12) - debt;
-    terms = terms.filter((months) => amount * middleFactor(band, months) <= affordable);
-    const most1 = Math.max(...terms.map((months) => Math.floor(affordable / middleFactor(band, months))));
-    most = Math.min(most, Math.max(amount, most1));
+    const percent = offer.max_debt_to_income_percent;
+    const fits = (usd: number, months: number) => fitsBeside(debt, income, percent, usd * middleFactor(band, months));
+    terms = terms.filter((months) => fits(amount, months));
+    // Not further than the rules on amounts let it count.
+    most = Math.min(most, Math.max(...terms.map((months) => lastFitting(amount, most, (usd) => fits(usd, months)))));
   }
   if (terms.length === 0) return null;
 
@@ -133,6 +134,29 @@ function referenceMatch(
         : Math.round(payoutMicros * band.confirm_rate!),
     score: Math.round(score / 100),
   };
+}
+
+/**
+ * Whether a payment and the debts stay within a percentage of the income, by fractions of whole numbers: to nine decimals
+ * of a dollar, far finer than the figures and far coarser than the error of a double.
+ */
+function fitsBeside(monthlyDebt: number, annualIncome: number, percent: number, payment: number): boolean {
+  const [whole, decimals = ''] = String(percent).split('.');
+  const shareMillionths = BigInt(whole! + decimals.padEnd(4, '0'));
+  const owedBillionths = BigInt(monthlyDebt) * 1_000_000_000n + BigInt(Math.round(payment * 1e9));
+  // owed / 10^9 <= share / 10^6 x income / 12
+  return owedBillionths * 12n <= shareMillionths * BigInt(annualIncome) * 1_000n;
+}
+
+/** The last of the whole numbers from `first`, which fits, to `last` that fits, where those that fit come first. */
+function lastFitting(first: number, last: number, fits: (value: number) => boolean): number {
+  let [low, high] = [first, last];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 function meets(criterion: CatalogCriterion, values: Values, today: number): boolean {
