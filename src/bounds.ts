@@ -121,6 +121,8 @@ export const bounds = {
   // Confirmations (D11)
   /** How long after the click a lender's word on it is taken. */
   confirmationAcceptedMs: 90 * 24 * 60 * 60 * 1000,
+  /** How far a lender's clock may be behind or ahead of ours: a payout per click may come in the click's own millisecond. */
+  confirmationClockSkewMs: 5_000,
   /** Confirmed revenue of one session, and so of one payout, in USD: squares of it stay exact numbers. */
   confirmedUsdMax: 100_000,
   txidCharactersMax: 128,

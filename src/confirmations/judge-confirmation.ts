@@ -41,8 +41,8 @@ export function judgeConfirmation(confirmation: Confirmation, past: Confirmation
     if (past.payout === null) return 'txid_unknown';
     if (amountMicros > past.payout.funded.amountMicros) return 'exceeds_funded';
   }
-  if (occurredMs < clickedMs) return 'before_click';
-  if (occurredMs > nowMs) return 'in_future';
+  if (occurredMs < clickedMs - bounds.confirmationClockSkewMs) return 'before_click';
+  if (occurredMs > nowMs + bounds.confirmationClockSkewMs) return 'in_future';
   if (nowMs - clickedMs > bounds.confirmationAcceptedMs) return 'too_late';
   if (status === 'funded' && past.sessionMicros + amountMicros > bounds.confirmedUsdMax * microsPerUsd) {
     return 'session_limit';

@@ -11,6 +11,7 @@ import {
 } from '../../src/confirmations/judge-confirmation.ts';
 import { subOf } from '../support/ledger-records.ts';
 
+const { confirmationClockSkewMs: skewMs } = bounds;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const createdMs = Date.UTC(2026, 4, 20, 12);
@@ -94,17 +95,18 @@ describe('the judgement of a confirmation', () => {
     assert.equal(judge({ click }, {}, clickedMs + 90 * dayMs + 1), 'too_late');
   });
 
-  it('takes a row from the moment of the click until 90 days after it', () => {
+  it('takes a row from the moment of the click, by a clock that may be behind ours, until 90 days after it', () => {
     assert.equal(judge({ occurredMs: clickedMs }), 'accepted');
-    assert.equal(judge({ occurredMs: clickedMs - 1 }), 'before_click');
+    assert.equal(judge({ occurredMs: clickedMs - skewMs }), 'accepted');
+    assert.equal(judge({ occurredMs: clickedMs - skewMs - 1 }), 'before_click');
     assert.equal(judge({}, {}, clickedMs + 90 * dayMs), 'accepted');
     assert.equal(judge({}, {}, clickedMs + 90 * dayMs + 1), 'too_late');
     assert.equal(judge(reversed, paid, clickedMs + 90 * dayMs + 1), 'too_late');
   });
 
-  it('rejects what is said to happen later', () => {
-    assert.equal(judge({ occurredMs: nowMs }), 'accepted');
-    assert.equal(judge({ occurredMs: nowMs + 1 }), 'in_future');
+  it('rejects what is said to happen later, by more than a clock may be ahead of ours', () => {
+    assert.equal(judge({ occurredMs: nowMs + skewMs }), 'accepted');
+    assert.equal(judge({ occurredMs: nowMs + skewMs + 1 }), 'in_future');
   });
 
   it('lets a session earn up to the bound and no more', () => {

@@ -1,3 +1,4 @@
+import { bounds } from '../../src/bounds.ts';
 import type { Mode, SessionView } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import type { ConfirmationRow, IssuedClick, RowVerdict } from './confirmation-row.ts';
@@ -142,8 +143,8 @@ export class SessionRecord {
     }
     const fault = row.status === 'reversed' ? this.#payouts.faultOfReversal(row) : null;
     if (fault !== null) return fault;
-    if (row.occurredMs < this.createdMs) return 'before_click';
-    if (row.occurredMs > Date.now()) return 'in_future';
+    if (row.occurredMs < this.createdMs - bounds.confirmationClockSkewMs) return 'before_click';
+    if (row.occurredMs > Date.now() + bounds.confirmationClockSkewMs) return 'in_future';
     return row.status === 'funded' && this.#payouts.isBeyondLimit(row) ? 'session_limit' : 'accepted';
   }
 
