@@ -252,7 +252,7 @@ describe('counting rules', () => {
       confirmedRecord(stranger, 'a'),
       reversedRecord(sub, 'a'),
       confirmedRecord(sub, 'a', { occurredMs: noon - bounds.confirmationClockSkewMs }),
-      confirmedRecord(sub, 'a', { wallMs: noon + dayMs - 1 }),
+      confirmedRecord(sub, 'a', { wallMs: noon + dayMs - bounds.confirmationClockSkewMs - 1 }),
       confirmedRecord(sub, 'a', { wallMs: noon + 2_000 + bounds.confirmationAcceptedMs + 1 }),
       confirmedRecord(sub, 'a', { micros: 40_000_000 }),
       confirmedRecord(sub, 'a', { micros: 40_000_000 }),
