@@ -8,17 +8,18 @@ export type RecordDescription = Readonly<Record<string, unknown>>;
 /** How each kind is called, and what stands in its records behind kind, time and sub_id. */
 const kinds: { readonly [Kind in keyof typeof recordKind]: readonly [name: string, members: readonly string[]] } = {
   sessionCreated: ['session_created', ['referrer_tag', 'key_number', 'device', 'metadata']],
-  offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids']],
+  offersViewed: ['offers_viewed', ['catalog_version', 'offer_ids', 'load', 'again']],
   offerClicked: ['offer_clicked', ['catalog_version', 'offer_id', 'lender_name', 'value_micros', 'within_daily_cap']],
   revenueConfirmed: [
     'revenue_confirmed',
     ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms', 'clicked_ms', 'click_value_micros'],
   ],
   revenueReversed: ['revenue_reversed', ['offer_id', 'lender_name', 'txid', 'amount_micros', 'occurred_ms']],
+  widgetReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
 /** Absent from the records they do not concern. */
-const optionalMembers = new Set(['within_daily_cap']);
+const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
 
 const kindsByNumber = new Map<unknown, (typeof kinds)[keyof typeof kinds]>(
   Object.entries(recordKind).map(([kind, number]) => [number, kinds[kind as keyof typeof kinds]]),

@@ -3,7 +3,13 @@
  * element is its kind, then the wall time, then the 32 bytes of the sub_id, which name account, vertical and mode; new
  * members are only ever added at the end.
  */
-export type LedgerRecord = SessionCreated | OffersViewed | OfferClicked | RevenueConfirmed | RevenueReversed;
+export type LedgerRecord =
+  | SessionCreated
+  | OffersViewed
+  | OfferClicked
+  | RevenueConfirmed
+  | RevenueReversed
+  | WidgetReported;
 
 export const recordKind = {
   sessionCreated: 1,
@@ -11,6 +17,7 @@ export const recordKind = {
   offerClicked: 3,
   revenueConfirmed: 4,
   revenueReversed: 5,
+  widgetReported: 6,
 } as const;
 
 /** `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]`, and `idempotencyKey, payload` where it was created with a key. */
@@ -30,13 +37,20 @@ export type SessionCreated = readonly [
   payload?: Uint8Array,
 ];
 
-/** `[2, wallMs, sub, catalogVersion, offerIds]`: one successful answer with offers, or one widget render (D8). */
+/**
+ * `[2, wallMs, sub, catalogVersion, offerIds]`: one successful answer with offers, or one widget render (D8); and
+ * `load, again` where a widget showed them.
+ */
 export type OffersViewed = readonly [
   kind: 2,
   wallMs: number,
   sub: Uint8Array,
   catalogVersion: string,
   offerIds: readonly string[],
+  /** The widget load that showed them: its id, 8 bytes. */
+  load?: Uint8Array,
+  /** Whether this load has had its view already: what is shown now may be clicked, and is no view of its own. */
+  again?: boolean,
 ];
 
 /**
@@ -85,6 +99,39 @@ export type RevenueConfirmed = readonly [
 
 /** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender takes back a payout or a part of it. */
 export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
+
+/**
+ * `[6, wallMs, sub, load, eventIds, types, offerIds]`: what a widget told of itself and of the person before it (D9), one
+ * item of each list an event. None of its ids has been recorded for this session before.
+ */
+export type WidgetReported = readonly [
+  kind: 6,
+  wallMs: number,
+  sub: Uint8Array,
+  /** The widget load they belong to: its id, 8 bytes. */
+  load: Uint8Array,
+  /** Digests of the event ids, 8 bytes each, end to end: what a repeat is known by. */
+  eventIds: Uint8Array,
+  /** Places in `widgetEventTypes`. */
+  types: readonly number[],
+  /** The offer an event is about, or null. */
+  offerIds: readonly (string | null)[],
+];
+
+/** Bytes of the id of a widget load, and of the digest of an event's id. */
+export const widgetIdBytes = 8;
+
+/** What a widget tells (D9), as numbers in the ledger: never renumber. */
+export const widgetEventTypes = [
+  'widget_loaded',
+  'offers_rendered',
+  'offer_impression',
+  'offer_details_opened',
+  'disclosure_opened',
+  'offer_click',
+  'widget_error',
+] as const;
+export type WidgetEventType = (typeof widgetEventTypes)[number];
 
 /** Device classes of analytics (D12), as numbers in the ledger: never renumber. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
