@@ -93,7 +93,8 @@ export class AnalyticsModel {
       click = { lender, micros: value ?? 0, atMs: evidenceMs };
     }
     if (click === undefined || !session.shown.has(offer)) return;
-    if (occurredMs < click.atMs || occurredMs > wallMs || wallMs - click.atMs > 90 * dayMs) return;
+    // A lender's clock may be five seconds off, either way.
+    if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * dayMs) return;
     if (kind === 5) {
       if (payout === undefined || payout.reversedMicros !== null || micros > payout.micros) return;
       payout.reversedMicros = micros;

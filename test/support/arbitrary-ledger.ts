@@ -61,7 +61,7 @@ const booking = fc.record({
   txid: fc.constantFrom('tx-1', 'tx-1', 'tx-2'),
   micros: fc.constantFrom(1, 12_345, 25_000_000, 25_000_000, 60_000_000_000),
   occurredAfterMs: fc.constantFrom(dayMs, dayMs, 2 * dayMs, 0),
-  toldAfterMs: fc.constantFrom(0, 0, 1, 89 * dayMs, 90 * dayMs, -1),
+  toldAfterMs: fc.constantFrom(0, 0, 1, 89 * dayMs, 90 * dayMs, -5_000, -5_001),
 });
 const lenderOf = (offer: string) => (offer === 'd' ? 'Lender of a' : `Lender of ${offer}`);
 const times = (sub: Buffer, occurredAfterMs: number, toldAfterMs: number) => {
