@@ -13,12 +13,12 @@ export function webOriginFault(text: string): string | null {
   if (isWebOrigin(text)) return null;
   if (text.length > bounds.originCharactersMax)
     return `An origin has at most ${bounds.originCharactersMax} characters.`;
+  const meant = meantOrigin(text);
+  if (meant !== null) return `Write ${meant}, which is what a browser sends.`;
   if (text.includes('*')) return `There are no wildcards: name each origin, ${like}.`;
   if (/^https?:\/\/[^/]*\[/i.test(text)) {
     return 'A browser cannot be told to let an IPv6 address embed a page: use a host name or an IPv4 address.';
   }
-  const meant = meantOrigin(text);
-  if (meant !== null) return `Write ${meant}, which is what a browser sends.`;
   return `An origin is a scheme, a host, and a port where it is not the usual one, ${like}.`;
 }
 
@@ -35,11 +35,11 @@ function isWebOrigin(text: string): boolean {
  * an address: what was pasted by mistake may be a key, and must not be repeated.
  */
 function meantOrigin(text: string): string | null {
-  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
-    ? text
-    : /^[^/:@]*\.|^localhost\b/i.test(text)
-      ? `https://${text}`
-      : '';
-  const origin = URL.parse(address)?.origin;
+  const origin = URL.parse(withScheme(text))?.origin;
   return origin !== undefined && isWebOrigin(origin) ? origin : null;
+}
+
+function withScheme(text: string): string {
+  if (/^(?:localhost|127\.)/i.test(text)) return `http://${text}`;
+  return /^[^/:@?#]+\./.test(text) ? `https://${text}` : text;
 }
