@@ -180,6 +180,11 @@ export const bounds = {
   /** Keys looked at in one admission for state that can be freed: a pause of microseconds, whatever the number of keys. */
   keysTidiedAtOnce: 64,
 
+  // Where widgets may be embedded
+  /** Origins one account may allow: with all of them at their longest, a header that names them has some 16 KiB. */
+  embedOriginsMax: 64,
+  originCharactersMax: 255,
+
   // Analytics (contract 8, D12)
   subIdListMax: 500,
   analyticsDefaultDays: 30,

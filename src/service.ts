@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { EmbedOriginRegister } from './access/embed-origin-register.ts';
 import { Gatekeeper } from './access/gatekeeper.ts';
 import { keyFilePath } from './access/key-file.ts';
 import type { KeyLimits } from './access/key-limits.ts';
@@ -91,6 +92,8 @@ export interface Service extends AsyncDisposable {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
   readonly keys: Pick<KeyRegister, 'create' | 'list' | 'revoke'>;
+  /** Where the widgets of each account may be embedded. */
+  readonly originLists: Pick<EmbedOriginRegister, 'allow' | 'list' | 'remove'>;
   readonly urls: PublicUrls;
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
@@ -133,7 +136,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
 
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
-  const { gatekeeper, keys } = openAccess(options, closers);
+  const { gatekeeper, keys, originLists } = openAccess(options, closers);
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
@@ -255,6 +258,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     gatekeeper,
     operations,
     keys,
+    originLists,
     urls,
     ports,
     followClick: (request) => followClick(clickPorts, request),
@@ -276,15 +280,17 @@ function served({ catalogs }: ServiceOptions): Vertical[] {
   return [...new Set(catalogs.map(({ vertical }) => vertical))];
 }
 
-/** Who may ask, and how much: keys on disk, looked up in memory. */
+/** Who may ask, how much, and from where: keys and origins on disk, looked up in memory. */
 function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers) {
   const path = keyFilePath(dataDir);
   const register = KeyRegister.open(path);
   closers.add(() => register.close());
+  const originRegister = EmbedOriginRegister.open(path);
+  closers.add(() => originRegister.close());
   const directory = new SqliteKeyDirectory({
     path,
     clock,
-    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; keys already known go on working'),
+    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; what is known of it stays in force'),
   });
   closers.add(() => directory.close());
   // What this process changes itself holds at once; what others change, as soon as the directory looks.
@@ -297,7 +303,13 @@ function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers:
     list: () => register.list(),
     revoke: (id, nowMs) => refreshed(register.revoke(id, nowMs)),
   };
-  return { gatekeeper: new Gatekeeper({ directory, clock, defaultLimits: limits }), keys };
+  const originLists: Service['originLists'] = {
+    allow: (accountName, origins) => refreshed(originRegister.allow(accountName, origins)),
+    list: (accountName) => originRegister.list(accountName),
+    remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
+  };
+  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits });
+  return { gatekeeper, keys, origins: directory.origins, originLists };
 }
 
 /** What happened, what is still live of it, and what it adds up to. */
