@@ -138,10 +138,9 @@ export class ApiFace {
   #embedWidget(exchange: Exchange, admission: Admission, request: MarketplaceRequest, headers: HeaderText): void {
     const asJson = prefersJson(exchange.header('accept'));
     const outcome = this.#ports.operations.embedWidget(admission, request);
-    if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
-    const { value } = outcome;
-    if (asJson) return this.#sendJson(exchange, headers + variesByAccept, JSON.stringify(value));
-    exchange.reply({ status: 200, headers: headers + variesByAccept + htmlHeaders, body: `${value.html}\n` });
+    const varying = headers + variesByAccept;
+    if (!outcome.ok || asJson) this.#answer(exchange, varying, outcome);
+    else exchange.reply({ status: 200, headers: varying + htmlHeaders, body: `${outcome.value.html}\n` });
   }
 
   async #queryAnalytics(exchange: Exchange, admission: Admission, headers: HeaderText): Promise<void> {

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import type { Outcome, Refusal } from '../domain/outcome.ts';
+import type { Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import { parseSelection } from '../operations/marketplace-request.ts';
@@ -8,6 +8,9 @@ import { type ReportWidgetEventsPorts, reportWidgetEvents } from '../operations/
 import type { ShowOffersPorts } from '../operations/show-offers.ts';
 import { showWidgetOffers } from '../operations/show-widget-offers.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
+import type { Session } from '../sessions/session.ts';
+import type { WidgetParameters } from '../widgets/embed-html.ts';
+import type { EmbedPolicy } from '../widgets/embed-policy.ts';
 import { widgetPage, widgetPagePolicy } from '../widgets/widget-page.ts';
 import type { WidgetScript } from '../widgets/widget-script.ts';
 import { acceptsEncoding } from './accepts-encoding.ts';
@@ -92,9 +95,9 @@ export class WidgetFace {
 
   #forReading(exchange: Exchange, answer: () => void): void {
     const { method } = exchange;
-    if (method === 'OPTIONS') return exchange.reply({ status: 204, headers: reads, body: '' });
-    if (method !== 'GET' && method !== 'HEAD') return refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, reads);
-    answer();
+    if (method === 'OPTIONS') exchange.reply({ status: 204, headers: reads, body: '' });
+    else if (method === 'GET' || method === 'HEAD') answer();
+    else refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, reads);
   }
 
   #page(exchange: Exchange): void {
@@ -104,18 +107,21 @@ export class WidgetFace {
     const link = openWidget(this.#ports, { sub, token });
     const selection = parseSelection(parameters);
     if (link === null || !selection.ok) {
-      return sendPage(exchange, 404, noticePolicy, widgetLinkBrokenPage);
+      sendPage(exchange, 404, noticePolicy, widgetLinkBrokenPage);
+    } else if (link.session.ok) {
+      this.#livePage(exchange, link.policy, { sub, token, ...selection.value });
+    } else {
+      sendPage(exchange, 400, `${noticePolicy}; frame-ancestors ${link.policy.frameAncestors}`, widgetOverPage);
     }
-    const { frameAncestors } = link.policy;
-    if (!link.session.ok) {
-      return sendPage(exchange, 400, `${noticePolicy}; frame-ancestors ${frameAncestors}`, widgetOverPage);
-    }
+  }
+
+  #livePage(exchange: Exchange, { frameAncestors }: EmbedPolicy, widget: WidgetParameters): void {
     const { random, ownOrigin, cdnOrigin, widgetScriptUrl } = this.#ports;
     const bytes = Buffer.alloc(bounds.widgetNonceBytes);
     random.fill(bytes, 0, bytes.length);
     const nonce = bytes.toString('base64url');
     const policy = widgetPagePolicy(nonce, ownOrigin, cdnOrigin, frameAncestors);
-    sendPage(exchange, 200, policy, widgetPage(widgetScriptUrl, nonce, { sub, token, ...selection.value }));
+    sendPage(exchange, 200, policy, widgetPage(widgetScriptUrl, nonce, widget));
   }
 
   #script(exchange: Exchange): void {
@@ -173,18 +179,17 @@ export class WidgetFace {
     exchange.reply({ status: 200, headers: jsonHeaders + cors, body: outcome.value });
   }
 
-  #events(exchange: Exchange, link: WidgetLink, parameters: LinkParameters, cors: HeaderText): void {
-    if (!link.session.ok) return refuse(exchange, link.session.refusal, cors);
-    const session = link.session.value;
-    exchange.readBody(async (bytes) => {
-      // A beacon comes as text, since JSON would make the browser ask beforehand whether it may send it.
-      const read = readJson(true, bytes);
-      const outcome: Outcome<null> = read.ok
-        ? await reportWidgetEvents(this.#ports, session, parameters.sub!, read.value)
-        : read;
-      if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, cors);
-      exchange.reply({ status: 204, headers: cors, body: '' });
-    });
+  #events(exchange: Exchange, { session }: WidgetLink, parameters: LinkParameters, cors: HeaderText): void {
+    if (session.ok) exchange.readBody((bytes) => this.#report(exchange, session.value, parameters.sub!, bytes, cors));
+    else refuse(exchange, session.refusal, cors);
+  }
+
+  async #report(exchange: Exchange, session: Session, subId: string, bytes: Buffer, cors: HeaderText): Promise<void> {
+    // A beacon comes as text, since for JSON the browser would ask beforehand whether it may send it.
+    const read = readJson(true, bytes);
+    const outcome = read.ok ? await reportWidgetEvents(this.#ports, session, subId, read.value) : read;
+    if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, cors);
+    exchange.reply({ status: 204, headers: cors, body: '' });
   }
 
   /** A 429 names the moment as a clock shows it, too, as on the API (contract section 7). */

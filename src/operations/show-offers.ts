@@ -173,9 +173,12 @@ function noteView(
   const sub = ports.subIds.bytesOf(subId);
   const shownHere = [recordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
   const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.use.isOwedView(load.id)];
-  if (!ports.ledger.note(view)) return ports.onViewLost();
-  ports.caps.see(view);
-  load?.use.noteLoad(load.id);
+  if (ports.ledger.note(view)) {
+    ports.caps.see(view);
+    load?.use.noteLoad(load.id);
+  } else {
+    ports.onViewLost();
+  }
 }
 
 function matchQuality({ matchReadiness }: Readiness, total: number): 'high' | 'partial' | 'none' {
