@@ -39,6 +39,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   faces: ['access', 'bounds', 'domain', 'http', 'metrics', 'offers', 'operations', 'sessions', 'verticals'],
   config: ['access', 'bounds'],
+  // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
+  'widget-client': [],
   cli: [
     'access',
     'analytics',
