@@ -54,6 +54,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'widgets',
   ],
   config: ['access', 'bounds'],
+  // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
+  'widget-client': [],
   cli: [
     'access',
     'analytics',
