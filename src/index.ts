@@ -35,11 +35,13 @@ export type {
   OfferView,
   Partner,
   Result,
+  WidgetQuery,
 } from './faces/embedded-face.ts';
 export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
+export type { WidgetEmbedView } from './operations/embed-widget.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';

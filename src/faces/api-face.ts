@@ -14,7 +14,6 @@ import { prefersJson } from './prefers-json.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
 const replayed = fixedHeaders({ 'Idempotency-Replayed': 'true' });
-const variesByAccept = fixedHeaders({ Vary: 'Accept' });
 const htmlHeaders = fixedHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -138,9 +137,8 @@ export class ApiFace {
   #embedWidget(exchange: Exchange, admission: Admission, request: MarketplaceRequest, headers: HeaderText): void {
     const asJson = prefersJson(exchange.header('accept'));
     const outcome = this.#ports.operations.embedWidget(admission, request);
-    const varying = headers + variesByAccept;
-    if (!outcome.ok || asJson) this.#answer(exchange, varying, outcome);
-    else exchange.reply({ status: 200, headers: varying + htmlHeaders, body: `${outcome.value.html}\n` });
+    if (!outcome.ok || asJson) this.#answer(exchange, headers, outcome);
+    else exchange.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
   }
 
   async #queryAnalytics(exchange: Exchange, admission: Admission, headers: HeaderText): Promise<void> {
