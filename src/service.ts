@@ -40,6 +40,7 @@ import { Cors } from './faces/cors.ts';
 import { errorReply } from './faces/error-reply.ts';
 import { operationsFace } from './faces/operations-face.ts';
 import { publicFace } from './faces/public-face.ts';
+import { WidgetFace } from './faces/widget-face.ts';
 import { startListener } from './http/choose-listener.ts';
 import type { Handler, Listener } from './http/listener.ts';
 import { FileJournal } from './journal/file-journal.ts';
@@ -65,6 +66,8 @@ import { RestoreFromLedger } from './sessions/restore-from-ledger.ts';
 import { SubIds } from './sessions/sub-id.ts';
 import { DeviceClassifier } from './user-agents/device-class.ts';
 import type { Vertical } from './verticals/vertical.ts';
+import { loadWidgetScript } from './widgets/widget-script.ts';
+import { WidgetTokens } from './widgets/widget-token.ts';
 
 /** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
 export interface ServiceOptions {
@@ -136,7 +139,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
 
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
-  const { gatekeeper, keys, originLists } = openAccess(options, closers);
+  const { gatekeeper, keys, origins, originLists } = openAccess(options, closers);
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
@@ -144,6 +147,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   for (const { vertical, mode } of options.catalogs) {
     caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
   }
+  const widgetScript = loadWidgetScript();
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
@@ -219,19 +223,25 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps,
     seal: new OfferValueSeal(secrets, random),
   };
-  const { ttlMs: sessionTtlMs } = options.sessions;
-  const operations = new ApiOperations({
+  const showing = {
     ...shared,
-    sessionTtlMs,
-    idempotencyKeys,
-    journal,
     matcher,
     explanations: new TaskQueue(bounds.explanationsWaitingMax),
-    analytics,
-    pageCursors: new PageCursors(secrets),
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
     onSessionMissing: metrics.sessionMissing,
     onViewLost: metrics.viewLost,
+    tokens: new WidgetTokens(secrets),
+    random,
+    widgetScriptUrl: `${urls.widget}/widget.js?v=${widgetScript.hash}`,
+  };
+  const operations = new ApiOperations({
+    ...showing,
+    sessionTtlMs: options.sessions.ttlMs,
+    idempotencyKeys,
+    journal,
+    analytics,
+    pageCursors: new PageCursors(secrets),
+    widgetUrl: urls.widget,
   });
   const clickIds = new ClickIds(secrets);
   const queue = new TaskQueue(bounds.confirmationBatchesWaitingMax);
@@ -247,6 +257,14 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   face = publicFace(
     new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
     new ClickFace(clickPorts),
+    new WidgetFace({
+      ...showing,
+      originsOf: (account) => origins.of(account),
+      ownOrigin: new URL(urls.widget).origin,
+      cdnOrigin: new URL(urls.cdn).origin,
+      script: widgetScript,
+      onWidgetEvents: metrics.widgetEvents,
+    }),
   );
   stage = 'serving';
 
