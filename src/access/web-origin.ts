@@ -6,8 +6,9 @@ const like = 'like https://www.example.com or http://localhost:3000';
  * What is wrong with a text that should be a web origin, as a sentence that says what to write instead; null when it is one.
  *
  * An origin is exactly what a browser sends as `Origin`: `http` or `https`, a host in lower case (a name in ASCII, so in Punycode
- * where it has other letters, or an IPv4 address), and the port unless it is the scheme's own. Its characters are also safe in
- * a header and in a Content-Security-Policy, which a URL's host need not be: a semicolon would do there, and so would `*`.
+ * where it has other letters, or an IPv4 address), and the port unless it is the scheme's own. It is also what the policy
+ * `frame-ancestors` can name: a URL's host may hold a semicolon or a `*`, which would mean something else there, and
+ * Chromium passes over a name with an underscore and an IPv6 address.
  */
 export function webOriginFault(text: string): string | null {
   if (isWebOrigin(text)) return null;
@@ -16,8 +17,8 @@ export function webOriginFault(text: string): string | null {
   const meant = meantOrigin(text);
   if (meant !== null) return `Write ${meant}, which is what a browser sends.`;
   if (text.includes('*')) return `There are no wildcards: name each origin, ${like}.`;
-  if (/^https?:\/\/[^/]*\[/i.test(text)) {
-    return 'A browser cannot be told to let an IPv6 address embed a page: use a host name or an IPv4 address.';
+  if (/^https?:\/\/[^/]*[[_]/i.test(text)) {
+    return 'Browsers cannot be told to let an IPv6 address, or a name with an underscore, embed a page: use another name.';
   }
   return `An origin is a scheme, a host, and a port where it is not the usual one, ${like}.`;
 }
@@ -25,7 +26,7 @@ export function webOriginFault(text: string): string | null {
 function isWebOrigin(text: string): boolean {
   return (
     text.length <= bounds.originCharactersMax &&
-    /^https?:\/\/[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::\d+)?$/.test(text) &&
+    /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?$/.test(text) &&
     URL.parse(text)?.origin === text
   );
 }
