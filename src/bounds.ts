@@ -106,6 +106,24 @@ export const bounds = {
   /** Replaced catalogs held at one time; a further change is refused until the oldest is out of date. */
   catalogsKeptMax: 256,
 
+  // Logos
+  logoBytesMax: 64 * 1024,
+  /** Logo files of one catalog that are read; lenders with others get monograms. */
+  logoFilesMax: 2_000,
+  /** Elements of a logo within one another. Browsers stop at this figure too. */
+  logoDepthMax: 256,
+  logoFileCharactersMax: 68,
+  /** Of the SHA-256 that names a logo's content: 64 bits. */
+  logoHashCharacters: 16,
+  /** File names kept, each with its logos, that no catalog in use has any more. */
+  logosLeftMax: 1_000,
+  /** Monograms made in one turn of the event loop: about a millisecond. */
+  logosMadeAtOnce: 250,
+  /** How long a cache may keep a logo asked for by its content: a year, which is for ever. */
+  logoCacheSeconds: 31_536_000,
+  /** How long it may keep one asked for by its file name alone. */
+  logoUnnamedCacheSeconds: 300,
+
   // Clicks (D10)
   clickAttributedMs: 24 * 60 * 60 * 1000,
   /** A click redirects anyway when the log takes longer. */

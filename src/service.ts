@@ -23,6 +23,7 @@ import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } 
 import { isoDate } from './domain/calendar.ts';
 import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
+import type { Mode } from './domain/mode.ts';
 import { type Outcome, unavailable } from './domain/outcome.ts';
 import { TaskQueue } from './domain/task-queue.ts';
 import { dropSegments } from './events/drop-segments.ts';
@@ -38,12 +39,15 @@ import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts'
 import { confirmationsFace } from './faces/confirmations-face.ts';
 import { Cors } from './faces/cors.ts';
 import { errorReply } from './faces/error-reply.ts';
+import { logoFace } from './faces/logo-face.ts';
 import { operationsFace } from './faces/operations-face.ts';
 import { publicFace } from './faces/public-face.ts';
 import { WidgetFace } from './faces/widget-face.ts';
 import { startListener } from './http/choose-listener.ts';
 import type { Handler, Listener } from './http/listener.ts';
 import { FileJournal } from './journal/file-journal.ts';
+import { LogoKeeper, type LogoPlace } from './logos/logo-keeper.ts';
+import { logoFolder } from './logos/read-logos.ts';
 import { Metrics } from './metrics/metrics.ts';
 import {
   type CatalogChange,
@@ -51,6 +55,7 @@ import {
   type CatalogSource,
   openCatalogLibrary,
 } from './offers/catalog-library.ts';
+import type { CompiledCatalog } from './offers/compile-catalog.ts';
 import type { Matcher } from './offers/matcher.ts';
 import { startMatcher } from './offers/start-matcher.ts';
 import { type ConfirmationsView, confirmRevenue } from './operations/confirm-revenue.ts';
@@ -156,6 +161,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps,
   );
   keepCaps(options, caps, catalogs, ledger);
+  const logos = await openLogos(options, closers, catalogs);
   // A change of catalog reads the ledger, so it is given up before that closes.
   closers.add(() => catalogs.close());
   const matcher = await openMatcher(options, closers, catalogs);
@@ -254,10 +260,10 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,
   };
-  face = publicFace(
-    new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
-    new ClickFace(clickPorts),
-    new WidgetFace({
+  face = publicFace({
+    api: new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
+    click: new ClickFace(clickPorts),
+    widget: new WidgetFace({
       ...showing,
       originsOf: (account) => origins.of(account),
       ownOrigin: new URL(urls.widget).origin,
@@ -265,7 +271,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       script: widgetScript,
       onWidgetEvents: metrics.widgetEvents,
     }),
-  );
+    logo: logoFace(logos.shelf),
+  });
   stage = 'serving';
 
   const close = (): Promise<void> => {
@@ -282,12 +289,20 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     followClick: (request) => followClick(clickPorts, request),
     confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
     operatorToken,
-    reloadCatalogs: () =>
-      Promise.all(
+    reloadCatalogs: async () => {
+      const changes = await Promise.all(
         options.catalogs
           .filter((source) => 'file' in source)
-          .map(({ vertical, mode }) => catalogs.reload(vertical.number, mode)),
-      ),
+          .map(async ({ vertical, mode }) => {
+            const change = await catalogs.reload(vertical.number, mode);
+            // Where offers stay, their logos may have changed all the same.
+            if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
+            return change;
+          }),
+      );
+      warnOfLogos(options, logos);
+      return changes;
+    },
     notReady,
     close,
     [Symbol.asyncDispose]: close,
@@ -429,6 +444,39 @@ function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, cdnU
     onDamaged: (problem) =>
       logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
   });
+}
+
+/** The images of the lenders: read here for what is in use or was, and from now on before each change. */
+async function openLogos(options: ServiceOptions, closers: Closers, catalogs: CatalogLibrary): Promise<LogoKeeper> {
+  const logos = new LogoKeeper();
+  closers.add(() => logos.close());
+  const placeOf = ({ vertical, mode }: CompiledCatalog) => logoPlace(options, vertical.number, mode);
+  for (const catalog of catalogs.inUse) {
+    await logos.prepare(placeOf(catalog), catalog);
+    logos.adopt(placeOf(catalog), catalog);
+  }
+  for (const { vertical, mode } of options.catalogs) {
+    for (const { compiled } of catalogs.replaced(vertical.number, mode)) await logos.keep(placeOf(compiled), compiled);
+  }
+  catalogs.beforeUse((catalog) => logos.prepare(placeOf(catalog), catalog));
+  catalogs.onUse((catalog) => logos.adopt(placeOf(catalog), catalog));
+  warnOfLogos(options, logos);
+  return logos;
+}
+
+function logoPlace({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoPlace {
+  const source = catalogs.find((one) => one.vertical.number === vertical && one.mode === mode);
+  const folder = source !== undefined && 'file' in source ? logoFolder(source.file) : null;
+  return { key: `${vertical} ${mode}`, folder };
+}
+
+function warnOfLogos({ logger }: ServiceOptions, { problems }: LogoKeeper): void {
+  if (problems.length === 0) return;
+  const [{ file, problem }] = problems as [(typeof problems)[0]];
+  logger.warn(
+    { lenders: problems.length, first: `${file} ${problem}` },
+    'some lenders are shown by a monogram, for want of a logo: marketplace catalog validate names them',
+  );
 }
 
 /** Has the daily caps follow the catalogs: what a new cap must know of the last day is read from the ledger first. */
