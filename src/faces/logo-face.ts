@@ -25,6 +25,7 @@ const logoHeaders = fixedHeaders({
   // An SVG opened by itself is a document: whatever is in it, nothing of it runs, and nothing is loaded.
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 });
+
 /**
  * The door of the image host: `/cdn/<file>?v=<hash>` answers a lender's logo from memory. A path is a name to look up and
  * never a path on disk; what is not spelt as the catalog spells it is not found. Only an address that names the very content
