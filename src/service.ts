@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { EmbedOriginRegister } from './access/embed-origin-register.ts';
 import { Gatekeeper } from './access/gatekeeper.ts';
 import { keyFilePath } from './access/key-file.ts';
 import type { KeyLimits } from './access/key-limits.ts';
@@ -41,6 +42,7 @@ import { errorReply } from './faces/error-reply.ts';
 import { logoFace } from './faces/logo-face.ts';
 import { operationsFace } from './faces/operations-face.ts';
 import { publicFace } from './faces/public-face.ts';
+import { WidgetFace } from './faces/widget-face.ts';
 import { startListener } from './http/choose-listener.ts';
 import type { Handler, Listener } from './http/listener.ts';
 import { FileJournal } from './journal/file-journal.ts';
@@ -69,6 +71,8 @@ import { RestoreFromLedger } from './sessions/restore-from-ledger.ts';
 import { SubIds } from './sessions/sub-id.ts';
 import { DeviceClassifier } from './user-agents/device-class.ts';
 import type { Vertical } from './verticals/vertical.ts';
+import { loadWidgetScript } from './widgets/widget-script.ts';
+import { WidgetTokens } from './widgets/widget-token.ts';
 
 /** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
 export interface ServiceOptions {
@@ -96,6 +100,8 @@ export interface Service extends AsyncDisposable {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
   readonly keys: Pick<KeyRegister, 'create' | 'list' | 'revoke'>;
+  /** Where the widgets of each account may be embedded. */
+  readonly originLists: Pick<EmbedOriginRegister, 'allow' | 'list' | 'remove'>;
   readonly urls: PublicUrls;
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
@@ -138,7 +144,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
 
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
-  const { gatekeeper, keys } = openAccess(options, closers);
+  const { gatekeeper, keys, origins, originLists } = openAccess(options, closers);
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
@@ -146,6 +152,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   for (const { vertical, mode } of options.catalogs) {
     caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
   }
+  const widgetScript = loadWidgetScript();
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
@@ -222,19 +229,25 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps,
     seal: new OfferValueSeal(secrets, random),
   };
-  const { ttlMs: sessionTtlMs } = options.sessions;
-  const operations = new ApiOperations({
+  const showing = {
     ...shared,
-    sessionTtlMs,
-    idempotencyKeys,
-    journal,
     matcher,
     explanations: new TaskQueue(bounds.explanationsWaitingMax),
-    analytics,
-    pageCursors: new PageCursors(secrets),
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
     onSessionMissing: metrics.sessionMissing,
     onViewLost: metrics.viewLost,
+    tokens: new WidgetTokens(secrets),
+    random,
+    widgetScriptUrl: `${urls.widget}/widget.js?v=${widgetScript.hash}`,
+  };
+  const operations = new ApiOperations({
+    ...showing,
+    sessionTtlMs: options.sessions.ttlMs,
+    idempotencyKeys,
+    journal,
+    analytics,
+    pageCursors: new PageCursors(secrets),
+    widgetUrl: urls.widget,
   });
   const clickIds = new ClickIds(secrets);
   const queue = new TaskQueue(bounds.confirmationBatchesWaitingMax);
@@ -247,11 +260,19 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,
   };
-  face = publicFace(
-    new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
-    new ClickFace(clickPorts),
-    logoFace(logos.shelf),
-  );
+  face = publicFace({
+    api: new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
+    click: new ClickFace(clickPorts),
+    widget: new WidgetFace({
+      ...showing,
+      originsOf: (account) => origins.of(account),
+      ownOrigin: new URL(urls.widget).origin,
+      cdnOrigin: new URL(urls.cdn).origin,
+      script: widgetScript,
+      onWidgetEvents: metrics.widgetEvents,
+    }),
+    logo: logoFace(logos.shelf),
+  });
   stage = 'serving';
 
   const close = (): Promise<void> => {
@@ -262,6 +283,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     gatekeeper,
     operations,
     keys,
+    originLists,
     urls,
     ports,
     followClick: (request) => followClick(clickPorts, request),
@@ -291,15 +313,17 @@ function served({ catalogs }: ServiceOptions): Vertical[] {
   return [...new Set(catalogs.map(({ vertical }) => vertical))];
 }
 
-/** Who may ask, and how much: keys on disk, looked up in memory. */
+/** Who may ask, how much, and from where: keys and origins on disk, looked up in memory. */
 function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers) {
   const path = keyFilePath(dataDir);
   const register = KeyRegister.open(path);
   closers.add(() => register.close());
+  const originRegister = EmbedOriginRegister.open(path);
+  closers.add(() => originRegister.close());
   const directory = new SqliteKeyDirectory({
     path,
     clock,
-    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; keys already known go on working'),
+    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; what is known of it stays in force'),
   });
   closers.add(() => directory.close());
   // What this process changes itself holds at once; what others change, as soon as the directory looks.
@@ -312,7 +336,13 @@ function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers:
     list: () => register.list(),
     revoke: (id, nowMs) => refreshed(register.revoke(id, nowMs)),
   };
-  return { gatekeeper: new Gatekeeper({ directory, clock, defaultLimits: limits }), keys };
+  const originLists: Service['originLists'] = {
+    allow: (accountName, origins) => refreshed(originRegister.allow(accountName, origins)),
+    list: (accountName) => originRegister.list(accountName),
+    remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
+  };
+  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits });
+  return { gatekeeper, keys, origins: directory.origins, originLists };
 }
 
 /** What happened, what is still live of it, and what it adds up to. */

@@ -69,6 +69,8 @@ export class OfferFragments {
         lender_name: lenderName,
         logo_url: `${this.#cdnUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
         apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
+        // The term quoted: the slots of an offer and a band stand in the order of the terms.
+        payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
       };
       text = flatText(`${JSON.stringify(members).slice(0, -1)},"monthly_payment_estimate":`);
       this.#beginnings[slot] = text;
