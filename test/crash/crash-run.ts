@@ -42,7 +42,7 @@ const killMoments: Weighted<KillMoment> = [
   [{ operation: null, turn: 'answered', delayMsMax: 0 }, 1],
   // Its views are lost now and then, since nobody waits for them; what it told never.
   [{ operation: 'show', turn: 'answered', delayMsMax: 0 }, 2],
-  [{ operation: 'report', turn: 'answered', delayMsMax: 0 }, 2],
+  [{ operation: 'report', turn: 'answered', delayMsMax: 0 }, 3],
   [{ operation: 'confirm', turn: 'answered', delayMsMax: 0 }, 2],
 ];
 /** How often the answers are lost from then on: by a kill alone, few requests are found done and yet unanswered. */

@@ -48,7 +48,7 @@ export class WidgetLoad {
       sort: sorts[wholeNumber(random, 0, sorts.length - 1)]!,
       maxOffers: wholeNumber(random, 1, 20),
     };
-    if (!session.widget.loads.includes(asked.load)) tally.add('widget loads');
+    this.#countLoad(session, asked.load);
     const copies = chance(random, 0.15) ? 2 : 1;
     const answers = await Promise.all(Array.from({ length: copies }, () => wire.showWidget({ subId, token }, asked)));
     if (!isReady(session)) {
@@ -78,7 +78,8 @@ export class WidgetLoad {
     const { subId } = session;
     const sentAt = expectations.now();
     const report = drawReport(session, random, `${caller.name}-${sentAt}`);
-    const copies = chance(random, 0.2) ? 2 : 1;
+    this.#countLoad(session, report.load);
+    const copies = chance(random, 0.4) ? 2 : 1;
     const counted = session.reported(report).length;
     const answers = await Promise.all(
       Array.from({ length: copies }, () => wire.reportWidget({ subId, token }, report)),
@@ -96,6 +97,11 @@ export class WidgetLoad {
     }
     tally.add('widget events answered', counted);
     tally.add('widget events repeated', report.events.length * good - counted);
+  }
+
+  /** One that comes again after a long time counts as another. */
+  #countLoad({ widget }: SessionRecord, load: string): void {
+    if (!widget.loads.includes(load)) this.#options.tally.add('widget loads');
   }
 }
 

@@ -26,7 +26,7 @@ export class WidgetRecord {
   #loads: string[] = [];
   #reports: WidgetReport[] = [];
 
-  /** Loads that have asked for offers, the last of them. */
+  /** Loads that have asked for offers or told something, the last of them. */
   get loads(): readonly string[] {
     return this.#loads;
   }
@@ -43,7 +43,7 @@ export class WidgetRecord {
 
   /** A load asks for offers. Whether that is its view. */
   show(load: string): boolean {
-    if (!this.#loads.includes(load)) this.#loads = [...this.#loads, load].slice(-kept);
+    this.#noteLoad(load);
     const isView = !this.#viewed.has(load);
     this.#viewed.add(load);
     return isView;
@@ -56,6 +56,7 @@ export class WidgetRecord {
 
   /** A report is sent. Which of its events count: those whose id nobody has told before. */
   tell(report: WidgetReport): WidgetEvent[] {
+    this.#noteLoad(report.load);
     this.#reports = [...this.#reports.filter((sent) => sent !== report), report].slice(-kept);
     return report.events.filter((event) => {
       if (this.#counted.has(event.id)) return false;
@@ -67,6 +68,10 @@ export class WidgetRecord {
   /** A crash took them back. */
   forgetEvents(events: readonly WidgetEvent[]): void {
     for (const { id } of events) this.#counted.delete(id);
+  }
+
+  #noteLoad(load: string): void {
+    if (!this.#loads.includes(load)) this.#loads = [...this.#loads, load].slice(-kept);
   }
 }
 
