@@ -1,9 +1,15 @@
-# The server as an image: packages in one stage, the program in the other. Debian 12, since the HTTP engine's binary
-# asks for no newer C library.
+# The server as an image: packages in one stage, the widget's script in another, the program in the last. Debian 12, since
+# the HTTP engine's binary asks for no newer C library.
 FROM node:22-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --no-audit --no-fund
+
+FROM packages AS widget
+RUN npm ci --no-audit --no-fund
+COPY bin bin
+COPY src src
+RUN node bin/build-widget.ts
 
 FROM node:22-bookworm-slim
 WORKDIR /app
@@ -12,6 +18,7 @@ COPY package.json ./
 COPY bin bin
 COPY src src
 COPY workers workers
+COPY --from=widget /app/src/widget-client/dist src/widget-client/dist
 
 # Everything that is written lies under /data, so the root file system may be read-only.
 RUN install -d -o node -g node /data

@@ -2,6 +2,8 @@
 WITH_NODE := bin/with-node
 INSTALLED := node_modules/.package-lock.json
 TESTS := $(shell find test -name '*.test.ts' | sort)
+WIDGET := src/widget-client/dist/widget.js
+WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
 .PHONY: help install run test match-test crash-test check format demo bench clean
 
@@ -15,31 +17,38 @@ $(INSTALLED): package.json package-lock.json .npmrc
 	@$(WITH_NODE) npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-run: $(INSTALLED) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C drains and stops it
+# The script that partners' pages load.
+$(WIDGET): $(INSTALLED) $(WIDGET_SOURCES)
+	@$(WITH_NODE) node bin/build-widget.ts
+	@touch $@
+
+run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on :9090); Ctrl-C drains and stops it
 	@exec bin/marketplace serve
 
-test: $(INSTALLED) ## every test
+test: $(INSTALLED) $(WIDGET) ## every test
+	@bin/have-chromium
 	@$(WITH_NODE) node --test --test-concurrency=2 --test-timeout=240000 $(TESTS)
 
 match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; a few minutes
 	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test test/offers/match-reference.test.ts
 
-crash-test: $(INSTALLED) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled
+crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))
 
-check: $(INSTALLED) ## format, lint, types, architecture
+check: $(INSTALLED) $(WIDGET) ## format, lint, types, architecture
 	@$(WITH_NODE) npx biome check --error-on-warnings
 	@$(WITH_NODE) npx tsc
+	@$(WITH_NODE) npx tsc -p src/widget-client
 	@$(WITH_NODE) node --test test/architecture/*.test.ts
 
 format: $(INSTALLED) ## rewrite the files the way `check` wants them
 	@$(WITH_NODE) npx biome check --write
 
-demo: $(INSTALLED) ## walk a few dozen borrowers through a running server
+demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server
 	@$(WITH_NODE) node bench/demo/main.ts
 
-bench: $(INSTALLED) ## the figures of bench/README.md, measured on this machine
+bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on this machine
 	@$(WITH_NODE) node bench/main.ts
 
 clean: ## forget what was installed (never the data folder)
-	rm -rf node_modules .node test-artefacts
+	rm -rf node_modules .node test-artefacts src/widget-client/dist

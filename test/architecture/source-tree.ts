@@ -14,11 +14,11 @@ export interface SourceFile {
   readonly packages: readonly string[];
 }
 
-/** Every TypeScript file under these folders of the project. */
+/** Every TypeScript file with code in it under these folders of the project. */
 export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts'))
       .map((entry) => read(join(entry.parentPath, entry.name))),
   );
 }

@@ -5,7 +5,7 @@ import { sourceFiles } from './source-tree.ts';
 const sources = sourceFiles('src', 'workers');
 
 /** Where programs begin: everything else must be reachable from here. */
-const entries = ['src/index.ts', 'src/cli/main.ts'];
+const entries = ['src/index.ts', 'src/cli/main.ts', 'src/widget-client/main.ts'];
 
 test('no file is dead', () => {
   const byPath = new Map(sources.map((file) => [file.path, file]));

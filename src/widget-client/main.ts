@@ -1,0 +1,3 @@
+import shell from './styles/shell.css';
+
+console.debug('svc-offers', shell.length);
