@@ -59,7 +59,8 @@ export interface SummaryAnswer {
   readonly sessions_matured: number;
   readonly rev_per_session_matured: number | null;
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
-  readonly as_of: string;
+  /** Null while nothing has happened yet. */
+  readonly as_of: string | null;
 }
 
 /** Why one field was refused. */

@@ -22,8 +22,8 @@ term, side by side.</p>
 </ul>
 </div>
 <form class="card" method="post" action="/answers" novalidate>
-<h2>Your loan</h2>
 ${problems(state)}
+<h2>Your loan</h2>
 ${field('loan_amount')}
 ${field('loan_purpose')}
 ${field('monthly_debt_payments')}

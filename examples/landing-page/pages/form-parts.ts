@@ -15,7 +15,7 @@ export const emptyForm: FormState = { answers: {}, errors: {}, notice: null };
 
 /** What is wrong, above the form: the first thing that is read out, with links to each field. */
 export function problems({ errors, notice }: FormState): Slot {
-  const faulty = Object.entries(errors);
+  const faulty = [...fields.values()].filter(({ name }) => errors[name] !== undefined);
   if (faulty.length === 0 && notice === null) return null;
   // The focus goes there when the page opens, without a script.
   return html`<div class="problems" role="alert" tabindex="-1" autofocus>
@@ -23,7 +23,7 @@ ${notice !== null && html`<p>${notice}</p>`}
 ${
   faulty.length > 0 &&
   html`<p>Please look at ${faulty.length === 1 ? 'one answer' : `${faulty.length} answers`} again:</p>
-<ul>${faulty.map(([name, error]) => html`<li><a href="#${name}">${fields.get(name)?.label ?? name}</a> ${error}</li>`)}</ul>`
+<ul>${faulty.map(({ name, label }) => html`<li><a href="#${name}">${label}</a> ${errors[name]}</li>`)}</ul>`
 }
 </div>`;
 }
@@ -69,13 +69,13 @@ function textInput(control: Control): Html {
   const { field, value } = control;
   const { name, kind, autocomplete = 'off' } = field;
   const common = html`id="${name}" name="${name}" value="${value}" autocomplete="${autocomplete}"${state(control)}`;
-  if (kind === 'date') return html`<input type="date" ${common}>`;
-  return html`<span class="dollars"><input type="text" inputmode="numeric" maxlength="15" ${common}></span>`;
+  if (kind === 'date') return html`<input class="box" type="date" ${common}>`;
+  return html`<span class="dollars"><input class="box" type="text" inputmode="numeric" maxlength="15" ${common}></span>`;
 }
 
 function select(control: Control, choices: NonNullable<Field['choices']>): Html {
   const { name, autocomplete = 'off' } = control.field;
-  return html`<select id="${name}" name="${name}" autocomplete="${autocomplete}"${state(control)}>
+  return html`<select class="box" id="${name}" name="${name}" autocomplete="${autocomplete}"${state(control)}>
 <option value="">Please choose</option>
 ${choices.map(([value, label]) => html`<option value="${value}"${value === control.value && html` selected`}>${label}</option>`)}
 </select>`;

@@ -29,7 +29,7 @@ function offerCard(offer: Offer, amount: number | null): Html {
 <div class="lender">
 <img src="${offer.logo_url}" alt="" width="120" height="40">
 <h2 id="offer-${offer.svc_offer_id}">${lender}</h2>
-<p class="stars"><span aria-hidden="true">★</span> ${offer.svc_star_rating.toFixed(1)} of 5, rated by our editors</p>
+<p class="stars"><span aria-hidden="true">★</span> ${offer.svc_star_rating.toFixed(1)} of 5, editors’ rating</p>
 </div>
 <dl>
 <div class="payment"><dt>Monthly payment, about</dt><dd><strong>${dollars(offer.monthly_payment_estimate)}</strong>

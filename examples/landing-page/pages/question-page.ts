@@ -23,7 +23,7 @@ export function questionPage(question: Question, state: FormState): Html {
       html`<h1>Your loan offers in a minute</h1>
 <p class="lead">Four short questions. Comparing leaves your credit score alone.</p>`
     }
-<form class="card quiz" method="post" action="/answers" novalidate>
+<form class="card quiz${alone && ' lone'}" method="post" action="/answers" novalidate>
 <input type="hidden" name="question" value="${question.id}">
 <p class="step">${question.optional ? 'Almost there' : `Question ${place + 1} of ${steps.length}`}</p>
 <progress max="${steps.length}" value="${question.optional ? steps.length : place}" aria-label="Questions answered"></progress>

@@ -48,6 +48,7 @@ const settled: readonly Row[] = [
 /** For whoever runs the experiment. */
 export function resultsPage(results: Results): Html {
   const { headline, reason } = verdictOf(results);
+  const { as_of: asOf } = results.a;
   return layout({
     title: 'Results',
     main: html`<h1>Which page earns more?</h1>
@@ -57,7 +58,7 @@ export function resultsPage(results: Results): Html {
 <table>
 <thead><tr><th scope="col"><span class="hidden">Figure</span></th>${(['a', 'b'] as const).map(
       (variant) => html`<th scope="col">Variant ${variants[variant].name}
-<span>${variants[variant].idea}</span> <code>${variants[variant].referrerTag}</code></th>`,
+<span class="means">${variants[variant].idea}</span> <code class="means">${variants[variant].referrerTag}</code></th>`,
     )}</tr></thead>
 ${group('At once: does the page work at all?', early, results)}
 ${group('After weeks: what is it worth?', settled, results)}
@@ -75,7 +76,7 @@ reloading the page, are one more view each.</p>
 winner where there is none. Visits with <code>?variant=</code> in the address count as well; their sessions carry the metadata
 <code>assignment: forced</code>, by which they can be left out when analytics is read session by session.</p>
 </section>
-<p class="small">Figures as of ${results.a.as_of} (UTC).</p>`,
+${asOf !== null && html`<p class="small">Figures as of ${asOf.slice(0, 16).replace('T', ' ')} UTC.</p>`}`,
   });
 }
 
@@ -84,7 +85,7 @@ function group(title: string, rows: readonly Row[], { a, b }: Results): Html {
 <tr class="group"><th colspan="3" scope="rowgroup">${title}</th></tr>
 ${rows.map(
   ({ label, means, figure, decides }) => html`<tr${decides === true && html` class="decides"`}>
-<th scope="row">${label} <span>${means}</span></th><td>${figure(a)}</td><td>${figure(b)}</td></tr>`,
+<th scope="row">${label} <span class="means">${means}</span></th><td>${figure(a)}</td><td>${figure(b)}</td></tr>`,
 )}
 </tbody>`;
 }
