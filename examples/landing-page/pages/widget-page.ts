@@ -7,12 +7,11 @@ import { offersHead } from './offers-head.ts';
 /** Offers drawn by the widget: the API's markup as it came, in a place of ours. It brings disclosure and counting along. */
 export function widgetPage(visit: Visit, embed: EmbedAnswer, renewed: boolean): Html {
   return layout({
-    title: 'Your offers',
-    main: html`${offersHead('Your offers', visit, renewed)}
+    title: 'What lenders may offer you',
+    main: html`${offersHead('What lenders may offer you', visit, renewed)}
 <div class="widget">
 ${trustedHtml(embed.html)}
 </div>
-<noscript><p class="note">These offers need JavaScript. <a href="/offers?embed=json">See them without it</a></p></noscript>
-<p class="small">No credit decision has been made. Each lender checks your application and decides by itself.</p>`,
+<noscript><p class="note">These offers need JavaScript. <a href="/offers?embed=json">See them without it</a></p></noscript>`,
   });
 }
