@@ -87,28 +87,41 @@ describe('store retention', () => {
     assert.deepEqual(folded.store.summary({ ...byTag, today }), after);
   });
 
-  it('seals what widgets told, and takes it over from there as it was, in a store derived from nothing', () => {
+  it('seals what widgets told by device, and a store derived from nothing or left behind takes it over as it was', () => {
     const [one, other, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
-    folded.fold(createdRecord(one!, { device: 1 }), createdRecord(other!, { device: 2 }), createdRecord(young!));
-    folded.fold(
+    const records = [
+      createdRecord(one!, { device: 1 }),
+      createdRecord(other!, { device: 2 }),
       reportedRecord(one!, ['widget_loaded', 'offer_impression', 'offer_impression']),
       reportedRecord(other!, ['widget_error']),
+      createdRecord(young!),
       reportedRecord(young!, ['widget_loaded']),
-    );
+    ];
+    folded.fold(...records);
     const wanted = { ...byTag, today };
     const before = folded.store.summary(wanted);
     const days = folded.store.daily(wanted).days;
     assert.deepEqual(before.widgetEvents, [2, 0, 2, 0, 0, 0, 1]);
     seal();
     assert.deepEqual(folded.store.summary(wanted).widgetEvents, before.widgetEvents);
-    const derived = new FoldedStore();
-    try {
-      derived.store.adopt(sealed);
-      derived.fold(createdRecord(young!), reportedRecord(young!, ['widget_loaded']));
-      assert.deepEqual(derived.store.summary(wanted), { ...before, keptFromDay: keptFrom });
-      assert.deepEqual(derived.store.daily(wanted).days, days);
-    } finally {
-      derived.close();
+    assert.deepEqual(
+      [...sealed.records()].filter(([kind]) => kind === 13),
+      [
+        [13, [dayOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
+        [13, [dayOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
+      ],
+    );
+    for (const alreadyFolded of [0, 2, 4, 6]) {
+      const another = new FoldedStore();
+      try {
+        if (alreadyFolded > 0) another.fold(...records.slice(0, alreadyFolded));
+        another.store.adopt(sealed);
+        another.fold(...records.slice(alreadyFolded));
+        assert.deepEqual(another.store.summary(wanted), { ...before, keptFromDay: keptFrom });
+        assert.deepEqual(another.store.daily(wanted).days, days);
+      } finally {
+        another.close();
+      }
     }
     const byIds = { ...wanted, referrerTag: null, subs: [one!, other!, young!] };
     assert.deepEqual(folded.store.summary(byIds).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
