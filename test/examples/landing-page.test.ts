@@ -284,6 +284,18 @@ test('forms come from our own pages, are small, and are forms', async (t) => {
   assert.equal(await sendChunked(page.origin, 20_000), 413);
 });
 
+test('one address gets so many pages a minute, and is told when to come back', async (t) => {
+  const { page, visitor } = await visiting(t, 'a');
+  let answered = 1;
+  while ((await visitor.get('/answers')).status === 200) answered++;
+  assert.equal(answered, 120);
+  const refused = await visitor.get('/');
+  assert.equal(refused.status, 429);
+  const seconds = Number(refused.headers.get('retry-after'));
+  assert.ok(seconds >= 1 && seconds <= 60);
+  assert.equal((await fetch(`${page.origin}/style.css`)).status, 200);
+});
+
 /** A form that does not tell its length, and how it was answered. */
 function sendChunked(origin: string, bytes: number): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -339,8 +351,8 @@ test('an API that is full or gone is told in the same way', async (t) => {
 });
 
 test('reloading the results asks the API no more often than its limits allow', async (t) => {
-  const { visitor } = await visiting(t, 'a', { key: { limits: { analyticsPerMinute: 2 } } });
-  for (let reload = 0; reload < 5; reload++) assert.equal((await visitor.get('/results')).status, 200);
+  const { visitor } = await visiting(t, 'a', { key: { limits: { analyticsPerMinute: 10 } } });
+  for (let reload = 0; reload < 20; reload++) assert.equal((await visitor.get('/results')).status, 200);
 });
 
 test('results are for this machine, or for whoever knows the password', async (t) => {

@@ -16,7 +16,7 @@ export function questionPage(question: Question, state: FormState): Html {
   // A lone question is the heading itself, so that nothing is said twice.
   const alone = asked.length === 1;
   return layout({
-    title: `${faulty ? 'Error: ' : ''}${question.title}`,
+    title: `${faulty ? 'Error: ' : ''}${isFirst ? 'Your loan offers in a minute' : question.title}`,
     width: 'narrow',
     main: html`${
       isFirst &&

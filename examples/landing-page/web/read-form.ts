@@ -14,7 +14,8 @@ export async function readForm(request: IncomingMessage): Promise<FormRead> {
   if (Number(request.headers['content-length'] ?? 0) > formBytesMax) return { ok: false, status: 413 };
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Stopping halfway must not break the connection, which the refusal has to travel on.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > formBytesMax) return { ok: false, status: 413 };
     chunks.push(chunk);
