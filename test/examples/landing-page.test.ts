@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { freePort } from '../../bench/target/free-port.ts';
 import { bounds } from '../../src/bounds.ts';
+import { afterwards } from '../support/afterwards.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import {
   apiUrlOf,
@@ -326,6 +329,33 @@ test('a limit of the API becomes a friendly page that says when to come back', a
   assert.equal(status, 503);
   assert.ok(Number(headers.get('retry-after')) >= 1);
   assert.match(textOf(text), /We are very busy .* Please try again in \d+ (second|minute|hour)s?/);
+});
+
+test('a session whose answer was lost on the way is not counted twice', async (t) => {
+  let lost = 0;
+  const between = async (apiUrl: string) => {
+    const losing = createServer(async (asked, answer) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of asked) chunks.push(chunk as Buffer);
+      const headers = Object.entries(asked.headers).filter(
+        ([name]) => !/^(host|connection|content-length)$/.test(name),
+      );
+      const { method = '', url } = asked;
+      const body = method === 'POST' ? { body: Buffer.concat(chunks) } : {};
+      const got = await fetch(apiUrl + url, { method, headers: Object.fromEntries(headers) as never, ...body });
+      const text = await got.text();
+      if (url === '/session' && lost++ === 0) asked.socket.destroy();
+      else answer.writeHead(got.status, { 'Content-Type': 'application/json' }).end(text);
+    });
+    losing.listen(0, '127.0.0.1');
+    await once(losing, 'listening');
+    afterwards(t, () => losing.close().closeAllConnections());
+    return `http://127.0.0.1:${(losing.address() as AddressInfo).port}`;
+  };
+  const { page, landing } = await visiting(t, 'a', { between });
+  assert.equal(landing.status, 200);
+  assert.equal(lost, 2);
+  assert.equal((await figures(page, 'a')).sessions_total, 1);
 });
 
 test('a form that could not be sent on keeps what was entered', async (t) => {

@@ -23,6 +23,8 @@ export interface Wanted {
   readonly market?: StartOptions;
   readonly key?: WantedKey;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Stands between the page and the API, whose address it gets, and comes to its own. */
+  readonly between?: (apiUrl: string) => Promise<string>;
 }
 
 /** A service, and the example as a process of its own that knows nothing of it but address and key. Both end with the test. */
@@ -32,7 +34,12 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   // The page asks for the days up to its own today.
   market.clock.setWall(Date.now());
   const { key } = market.issueKey(personalLoansFixture, { account: pageAccount, ...wanted.key });
-  const page = spawnLandingPage({ ...wanted.settings, API_KEY: key, API_URL: apiUrlOf(market) });
+  const apiUrl = apiUrlOf(market);
+  const page = spawnLandingPage({
+    ...wanted.settings,
+    API_KEY: key,
+    API_URL: wanted.between === undefined ? apiUrl : await wanted.between(apiUrl),
+  });
   afterwards(t, async () => assert.equal(await page.stop('SIGTERM'), 0));
   const origin = await page.opened();
   market.marketplace.origins.allow(pageAccount, origin);
