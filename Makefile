@@ -5,7 +5,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install run test match-test crash-test check format demo demo-page bench clean
+.PHONY: help install run test match-test crash-test check format demo bench clean
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,7 @@ format: $(INSTALLED) ## rewrite the files the way `check` wants them
 demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server
 	@$(WITH_NODE) node bench/demo/main.ts
 
+.PHONY: demo-page
 demo-page: $(INSTALLED) ## a landing page in two variants on 127.0.0.1:3000, for the server of `run`; PORT=n puts it elsewhere
 	@$(WITH_NODE) node examples/landing-page/main.ts --check
 	@API_KEY=$$(bin/marketplace keys create --account demo-page --vertical personal-loans --mode live --raw) && export API_KEY && \
