@@ -21,6 +21,8 @@ export const bounds = {
   pipelinedRequestsMax: 16,
   /** What a drain waits for requests in flight before it closes their sockets. */
   drainGraceMs: 5_000,
+  /** How long a script or logo is used without asking again, when its address does not name its content. */
+  staticFreshSeconds: 300,
   /** Retry-After of a 503. */
   retryAfterSeconds: 1,
 
@@ -104,6 +106,24 @@ export const bounds = {
   /** Replaced catalogs held at one time; a further change is refused until the oldest is out of date. */
   catalogsKeptMax: 256,
 
+  // Logos
+  logoBytesMax: 64 * 1024,
+  /** Logo files of one catalog that are read; lenders with others get monograms. */
+  logoFilesMax: 2_000,
+  /** Elements of a logo within one another. Browsers stop at this figure too. */
+  logoDepthMax: 256,
+  logoFileCharactersMax: 68,
+  /** Of the SHA-256 that names a logo's content: 64 bits. */
+  logoHashCharacters: 16,
+  /** File names kept, each with its logos, that no catalog in use has any more. */
+  logosLeftMax: 1_000,
+  /** Monograms made in one turn of the event loop: about a millisecond. */
+  logosMadeAtOnce: 250,
+  /** How long a cache may keep a logo asked for by its content: a year, which is for ever. */
+  logoCacheSeconds: 31_536_000,
+  /** How long it may keep one asked for by its file name alone. */
+  logoUnnamedCacheSeconds: 300,
+
   // Clicks (D10)
   clickAttributedMs: 24 * 60 * 60 * 1000,
   /** A click redirects anyway when the log takes longer. */
@@ -117,6 +137,19 @@ export const bounds = {
    * oldest sessions are forgotten, and a click of such a session takes a place of the cap though it may book nothing.
    */
   cappedPairsMax: 4_000_000,
+
+  // Widgets (D9)
+  /** Requests for offers and batches of events from one session's widgets in a minute; beyond it, 429. */
+  widgetRequestsPerMinute: 120,
+  /** Loads of one session's widgets that count as views; further ones show offers all the same. */
+  widgetLoadsMax: 256,
+  /** Events of one batch, and those of one session that are recorded. Above any honest use. */
+  widgetBatchEventsMax: 50,
+  widgetEventsMax: 1_000,
+  widgetEventIdCharactersMax: 64,
+  /** Random bytes of a page's nonce, and of the name of a mount. */
+  widgetNonceBytes: 16,
+  widgetMountBytes: 4,
 
   // Confirmations (D11)
   /** How long after the click a lender's word on it is taken. */
@@ -164,6 +197,11 @@ export const bounds = {
   keyExpiryMsMax: 8_640_000_000_000_000,
   /** Keys looked at in one admission for state that can be freed: a pause of microseconds, whatever the number of keys. */
   keysTidiedAtOnce: 64,
+
+  // Where widgets may be embedded
+  /** Origins one account may allow: with all of them at their longest, a header that names them has some 16 KiB. */
+  embedOriginsMax: 64,
+  originCharactersMax: 255,
 
   // Analytics (contract 8, D12)
   subIdListMax: 500,
@@ -280,7 +318,7 @@ assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);
 assert(bounds.clickAttributedMs + bounds.sessionTtlMs <= bounds.catalogKeptMs);
 // Frame lengths stay below 2^24, which is what makes marked frames quick to find.
 assert(bounds.recordBytesMax * 2 <= bounds.logChunkBytes && bounds.recordBytesMax < 2 ** 24);
-assert(bounds.offersMax <= bounds.recordItemsMax);
+assert(bounds.offersMax <= bounds.recordItemsMax && bounds.widgetBatchEventsMax <= bounds.recordItemsMax);
 // A batch of the journal holds pairs, and no merge more values than a record has items: both are checked where they are made.
 assert(bounds.recordItemsMax % 2 === 0);
 assert(bounds.recordBytesMax < bounds.segmentBytesMax && bounds.logPendingBytesMax < bounds.segmentBytesMax);

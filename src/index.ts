@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
 import { type Logger, pino } from 'pino';
+import type { AllowedOrigin, Allowing, Removal } from './access/embed-origin-register.ts';
 import { type KeyLimits, type OwnLimits, requireLimits } from './access/key-limits.ts';
 import type { IssuedKey, Revocation } from './access/key-register.ts';
 import { bounds } from './bounds.ts';
@@ -34,15 +35,30 @@ export type {
   OfferView,
   Partner,
   Result,
+  WidgetQuery,
 } from './faces/embedded-face.ts';
 export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
+export type { WidgetEmbedView } from './operations/embed-widget.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
-export type { CatalogChange, CatalogSource, ClickOutcome, Clock, IssuedKey, KeyLimits, Mode, PublicUrls, Revocation };
+export type {
+  AllowedOrigin,
+  Allowing,
+  CatalogChange,
+  CatalogSource,
+  ClickOutcome,
+  Clock,
+  IssuedKey,
+  KeyLimits,
+  Mode,
+  PublicUrls,
+  Removal,
+  Revocation,
+};
 
 export interface MarketplaceOptions {
   /** Folder of ledger, analytics, keys and secret; created when missing. One running marketplace at a time may have it. */
@@ -132,6 +148,17 @@ export interface Marketplace extends AsyncDisposable {
     create(wanted: NewPartnerKey): { readonly key: string; readonly id: string };
     list(): readonly IssuedKey[];
     revoke(id: string): Revocation;
+  };
+  /**
+   * Where the widgets of an account may be embedded. Accounts go by name and exist once a key was made for them. All of these
+   * throw a RangeError for an account unknown, and the first two for what is no origin, which says what to write instead.
+   */
+  readonly origins: {
+    /** An origin as a browser sends it, such as `https://www.example.com`. An account may have 64. */
+    allow(account: string, origin: string): Allowing;
+    remove(account: string, origin: string): Removal;
+    /** The lists of all accounts, or of one. */
+    list(account?: string): readonly AllowedOrigin[];
   };
   /**
    * Follows a `click_url` for a program that answers clicks itself: a redirect is answered with status 302 to `location`, an
@@ -227,6 +254,11 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       },
       list: () => service.keys.list(),
       revoke: (id) => service.keys.revoke(id, clock.wallMs()),
+    },
+    origins: {
+      allow: (account, origin) => service.originLists.allow(account, [origin])[0]!,
+      remove: (account, origin) => service.originLists.remove(account, [origin])[0]!,
+      list: (account) => service.originLists.list(account),
     },
     followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
       if (fetchesAhead(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { EmbedOriginRegister } from './access/embed-origin-register.ts';
 import { Gatekeeper } from './access/gatekeeper.ts';
 import { keyFilePath } from './access/key-file.ts';
 import type { KeyLimits } from './access/key-limits.ts';
@@ -22,6 +23,7 @@ import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } 
 import { isoDate } from './domain/calendar.ts';
 import type { Clock } from './domain/clock.ts';
 import { flatText } from './domain/flat-text.ts';
+import type { Mode } from './domain/mode.ts';
 import { type Outcome, unavailable } from './domain/outcome.ts';
 import { TaskQueue } from './domain/task-queue.ts';
 import { dropSegments } from './events/drop-segments.ts';
@@ -37,11 +39,15 @@ import { ClickFace, clickPath, sandboxLandingPath } from './faces/click-face.ts'
 import { confirmationsFace } from './faces/confirmations-face.ts';
 import { Cors } from './faces/cors.ts';
 import { errorReply } from './faces/error-reply.ts';
+import { logoFace } from './faces/logo-face.ts';
 import { operationsFace } from './faces/operations-face.ts';
 import { publicFace } from './faces/public-face.ts';
+import { WidgetFace } from './faces/widget-face.ts';
 import { startListener } from './http/choose-listener.ts';
 import type { Handler, Listener } from './http/listener.ts';
 import { FileJournal } from './journal/file-journal.ts';
+import { LogoKeeper, type LogoPlace } from './logos/logo-keeper.ts';
+import { logoFolder } from './logos/read-logos.ts';
 import { Metrics } from './metrics/metrics.ts';
 import {
   type CatalogChange,
@@ -49,6 +55,7 @@ import {
   type CatalogSource,
   openCatalogLibrary,
 } from './offers/catalog-library.ts';
+import type { CompiledCatalog } from './offers/compile-catalog.ts';
 import type { Matcher } from './offers/matcher.ts';
 import { startMatcher } from './offers/start-matcher.ts';
 import { type ConfirmationsView, confirmRevenue } from './operations/confirm-revenue.ts';
@@ -64,6 +71,8 @@ import { RestoreFromLedger } from './sessions/restore-from-ledger.ts';
 import { SubIds } from './sessions/sub-id.ts';
 import { DeviceClassifier } from './user-agents/device-class.ts';
 import type { Vertical } from './verticals/vertical.ts';
+import { loadWidgetScript } from './widgets/widget-script.ts';
+import { WidgetTokens } from './widgets/widget-token.ts';
 
 /** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
 export interface ServiceOptions {
@@ -91,6 +100,8 @@ export interface Service extends AsyncDisposable {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
   readonly keys: Pick<KeyRegister, 'create' | 'list' | 'revoke'>;
+  /** Where the widgets of each account may be embedded. */
+  readonly originLists: Pick<EmbedOriginRegister, 'allow' | 'list' | 'remove'>;
   readonly urls: PublicUrls;
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
@@ -133,7 +144,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
 
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
-  const { gatekeeper, keys } = openAccess(options, closers);
+  const { gatekeeper, keys, origins, originLists } = openAccess(options, closers);
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
@@ -141,6 +152,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   for (const { vertical, mode } of options.catalogs) {
     caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
   }
+  const widgetScript = loadWidgetScript();
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
@@ -149,6 +161,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps,
   );
   keepCaps(options, caps, catalogs, ledger);
+  const logos = await openLogos(options, closers, catalogs);
   // A change of catalog reads the ledger, so it is given up before that closes.
   closers.add(() => catalogs.close());
   const matcher = await openMatcher(options, closers, catalogs);
@@ -216,19 +229,25 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps,
     seal: new OfferValueSeal(secrets, random),
   };
-  const { ttlMs: sessionTtlMs } = options.sessions;
-  const operations = new ApiOperations({
+  const showing = {
     ...shared,
-    sessionTtlMs,
-    idempotencyKeys,
-    journal,
     matcher,
     explanations: new TaskQueue(bounds.explanationsWaitingMax),
-    analytics,
-    pageCursors: new PageCursors(secrets),
     clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
     onSessionMissing: metrics.sessionMissing,
     onViewLost: metrics.viewLost,
+    tokens: new WidgetTokens(secrets),
+    random,
+    widgetScriptUrl: `${urls.widget}/widget.js?v=${widgetScript.hash}`,
+  };
+  const operations = new ApiOperations({
+    ...showing,
+    sessionTtlMs: options.sessions.ttlMs,
+    idempotencyKeys,
+    journal,
+    analytics,
+    pageCursors: new PageCursors(secrets),
+    widgetUrl: urls.widget,
   });
   const clickIds = new ClickIds(secrets);
   const queue = new TaskQueue(bounds.confirmationBatchesWaitingMax);
@@ -241,10 +260,19 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,
   };
-  face = publicFace(
-    new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
-    new ClickFace(clickPorts),
-  );
+  face = publicFace({
+    api: new ApiFace({ verticals: served(options), gatekeeper, operations, cors: new Cors(options.corsOrigins) }),
+    click: new ClickFace(clickPorts),
+    widget: new WidgetFace({
+      ...showing,
+      originsOf: (account) => origins.of(account),
+      ownOrigin: new URL(urls.widget).origin,
+      cdnOrigin: new URL(urls.cdn).origin,
+      script: widgetScript,
+      onWidgetEvents: metrics.widgetEvents,
+    }),
+    logo: logoFace(logos.shelf),
+  });
   stage = 'serving';
 
   const close = (): Promise<void> => {
@@ -255,17 +283,26 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     gatekeeper,
     operations,
     keys,
+    originLists,
     urls,
     ports,
     followClick: (request) => followClick(clickPorts, request),
     confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
     operatorToken,
-    reloadCatalogs: () =>
-      Promise.all(
+    reloadCatalogs: async () => {
+      const changes = await Promise.all(
         options.catalogs
           .filter((source) => 'file' in source)
-          .map(({ vertical, mode }) => catalogs.reload(vertical.number, mode)),
-      ),
+          .map(async ({ vertical, mode }) => {
+            const change = await catalogs.reload(vertical.number, mode);
+            // Where offers stay, their logos may have changed all the same.
+            if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
+            return change;
+          }),
+      );
+      warnOfLogos(options, logos);
+      return changes;
+    },
     notReady,
     close,
     [Symbol.asyncDispose]: close,
@@ -276,15 +313,17 @@ function served({ catalogs }: ServiceOptions): Vertical[] {
   return [...new Set(catalogs.map(({ vertical }) => vertical))];
 }
 
-/** Who may ask, and how much: keys on disk, looked up in memory. */
+/** Who may ask, how much, and from where: keys and origins on disk, looked up in memory. */
 function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers) {
   const path = keyFilePath(dataDir);
   const register = KeyRegister.open(path);
   closers.add(() => register.close());
+  const originRegister = EmbedOriginRegister.open(path);
+  closers.add(() => originRegister.close());
   const directory = new SqliteKeyDirectory({
     path,
     clock,
-    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; keys already known go on working'),
+    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; what is known of it stays in force'),
   });
   closers.add(() => directory.close());
   // What this process changes itself holds at once; what others change, as soon as the directory looks.
@@ -297,7 +336,13 @@ function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers:
     list: () => register.list(),
     revoke: (id, nowMs) => refreshed(register.revoke(id, nowMs)),
   };
-  return { gatekeeper: new Gatekeeper({ directory, clock, defaultLimits: limits }), keys };
+  const originLists: Service['originLists'] = {
+    allow: (accountName, origins) => refreshed(originRegister.allow(accountName, origins)),
+    list: (accountName) => originRegister.list(accountName),
+    remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
+  };
+  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits });
+  return { gatekeeper, keys, origins: directory.origins, originLists };
 }
 
 /** What happened, what is still live of it, and what it adds up to. */
@@ -399,6 +444,39 @@ function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, cdnU
     onDamaged: (problem) =>
       logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
   });
+}
+
+/** The images of the lenders: read here for what is in use or was, and from now on before each change. */
+async function openLogos(options: ServiceOptions, closers: Closers, catalogs: CatalogLibrary): Promise<LogoKeeper> {
+  const logos = new LogoKeeper();
+  closers.add(() => logos.close());
+  const placeOf = ({ vertical, mode }: CompiledCatalog) => logoPlace(options, vertical.number, mode);
+  for (const catalog of catalogs.inUse) {
+    await logos.prepare(placeOf(catalog), catalog);
+    logos.adopt(placeOf(catalog), catalog);
+  }
+  for (const { vertical, mode } of options.catalogs) {
+    for (const { compiled } of catalogs.replaced(vertical.number, mode)) await logos.keep(placeOf(compiled), compiled);
+  }
+  catalogs.beforeUse((catalog) => logos.prepare(placeOf(catalog), catalog));
+  catalogs.onUse((catalog) => logos.adopt(placeOf(catalog), catalog));
+  warnOfLogos(options, logos);
+  return logos;
+}
+
+function logoPlace({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoPlace {
+  const source = catalogs.find((one) => one.vertical.number === vertical && one.mode === mode);
+  const folder = source !== undefined && 'file' in source ? logoFolder(source.file) : null;
+  return { key: `${vertical} ${mode}`, folder };
+}
+
+function warnOfLogos({ logger }: ServiceOptions, { problems }: LogoKeeper): void {
+  if (problems.length === 0) return;
+  const [{ file, problem }] = problems as [(typeof problems)[0]];
+  logger.warn(
+    { lenders: problems.length, first: `${file} ${problem}` },
+    'some lenders are shown by a monogram, for want of a logo: marketplace catalog validate names them',
+  );
 }
 
 /** Has the daily caps follow the catalogs: what a new cap must know of the last day is read from the ledger first. */

@@ -6,10 +6,12 @@ import { bounds } from '../bounds.ts';
 /**
  * The key file (D4): a small SQLite database that the command line writes and a running server follows. Numbers are handed
  * out by AUTOINCREMENT, so that a number which stands in a ledger never comes to mean another account or key.
+ *
+ * A file of version n has had the first n of these steps. A step never changes once a version with it was in use; what is to
+ * change becomes another step.
  */
-const schemaVersion = 1;
-
-const schema = `
+const steps = [
+  `
   CREATE TABLE accounts (
     number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 1 AND 4294967295),
     name TEXT NOT NULL UNIQUE
@@ -30,7 +32,18 @@ const schema = `
     analytics_per_minute INTEGER CHECK (analytics_per_minute > 0),
     sessions_per_day INTEGER CHECK (sessions_per_day > 0)
   ) STRICT;
-`;
+`,
+  `
+  -- Where the widgets of an account may be embedded: origins as a browser sends them.
+  CREATE TABLE embed_origins (
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    origin TEXT NOT NULL,
+    PRIMARY KEY (account, origin)
+  ) STRICT, WITHOUT ROWID;
+`,
+] as const;
+
+const schemaVersion = steps.length;
 
 /** The key file cannot be opened, or was written by a newer version of this program. The message is one line for people. */
 export class KeyFileError extends Error {
@@ -77,7 +90,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
       }
       if (version === schemaVersion) return;
-      database.exec(schema);
+      for (const step of steps.slice(version)) database.exec(step);
       database.pragma(`user_version = ${schemaVersion}`);
     })
     .immediate();

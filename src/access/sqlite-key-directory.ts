@@ -2,20 +2,21 @@ import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
+import type { EmbedOrigins } from './embed-origins.ts';
 import type { ApiKey, KeyDirectory } from './key-directory.ts';
 import { openKeyFile } from './key-file.ts';
 
 export interface SqliteKeyDirectoryOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** The key file could not be read. The keys already known go on working; reported once until a reading succeeds. */
+  /** The key file could not be read. What is already known stays in force; reported once until a reading succeeds. */
   readonly onFault: (fault: unknown) => void;
 }
 
 /**
- * Holds all keys of the key file in memory, and follows what other processes write to it: SQLite's `data_version` changes
- * with every commit of another connection and costs some 2 us to ask. It is asked every second, and, so that a key works
- * as soon as the command that made it has printed it, when an unknown key is presented.
+ * Holds all keys of the key file in memory, and all origins that widgets may be embedded in, and follows what other processes
+ * write to it: SQLite's `data_version` changes with every commit of another connection and costs some 2 us to ask. It is asked
+ * every second, and, so that a key works as soon as the command that made it has printed it, when an unknown key is presented.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #clock: Clock;
@@ -23,11 +24,16 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #database: Database.Database;
   readonly #version: Database.Statement<[], number>;
   readonly #rows: Database.Statement<[], KeyRow>;
+  readonly #originRows: Database.Statement<[], OriginRow>;
   readonly #timer: NodeJS.Timeout;
   #keys: ReadonlyMap<string, ApiKey> = new Map();
+  #origins: ReadonlyMap<number, readonly string[]> = new Map();
   #loadedVersion = -1;
   #missPolledAtMs = Number.NEGATIVE_INFINITY;
   #faulty = false;
+
+  /** Where the widgets of each account may be embedded, kept as fresh as the keys are. */
+  readonly origins: EmbedOrigins = { of: (account) => this.#origins.get(account) ?? noOrigins };
 
   /** Creates the file when there is none. Throws `KeyFileError`. */
   constructor(options: SqliteKeyDirectoryOptions) {
@@ -42,6 +48,9 @@ export class SqliteKeyDirectory implements KeyDirectory {
            sessions_per_day AS sessionsPerDay
          FROM keys WHERE revoked IS NULL`,
       );
+      this.#originRows = this.#database
+        .prepare<[], OriginRow>('SELECT account, origin FROM embed_origins ORDER BY account, origin')
+        .raw();
       this.#load();
       this.#database.pragma(`busy_timeout = ${bounds.keyReadWaitMs}`);
     } catch (error) {
@@ -87,9 +96,23 @@ export class SqliteKeyDirectory implements KeyDirectory {
     // The version is read before the rows: a commit between the two makes the next poll read them once more.
     const version = this.#version.get();
     if (version === undefined || version === this.#loadedVersion) return;
-    this.#keys = new Map(this.#rows.all().map((row) => [row.hash.toString('latin1'), apiKey(row)]));
+    const keys = new Map(this.#rows.all().map((row) => [row.hash.toString('latin1'), apiKey(row)]));
+    this.#origins = byAccount(this.#originRows.all());
+    this.#keys = keys;
     this.#loadedVersion = version;
   }
+}
+
+const noOrigins: readonly string[] = Object.freeze([]);
+
+function byAccount(rows: readonly OriginRow[]): ReadonlyMap<number, readonly string[]> {
+  const lists = new Map<number, string[]>();
+  for (const [account, origin] of rows) {
+    const list = lists.get(account);
+    if (list === undefined) lists.set(account, [origin]);
+    else list.push(origin);
+  }
+  return lists;
 }
 
 function apiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): ApiKey {
@@ -97,6 +120,8 @@ function apiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): A
   const limits = { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
+
+type OriginRow = readonly [account: number, origin: string];
 
 interface KeyRow {
   readonly number: number;

@@ -1,12 +1,13 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
+import { widgetEventTypes } from '../events/ledger-record.ts';
 
 /**
  * Raised whenever the tables or the counting rules change: a store of another format is dropped and derived again from the
  * ledger, so there are no migrations.
  */
-const storeFormat = 3;
+const storeFormat = 4;
 
 /**
  * Everything here is derived from the ledger, and from the sealed figures of what is no longer in it. Figures are kept by
@@ -25,6 +26,8 @@ const storeFormat = 3;
  *   taken back.
  * - `ledger_segment` says which of the ledger's segments tell of new sessions, and of which day the last of them are.
  * - `shown` holds offer numbers as LEB128 varints, in the order of first showing; null for none.
+ * - What widgets told is counted for each session, as LEB128 varints in the order of `widgetEventTypes`, null for nothing, and
+ *   in a table of its own by day: most sessions have no widget, and pay a byte each and no row.
  */
 const tables = `
   CREATE TABLE progress (
@@ -54,7 +57,7 @@ const tables = `
   CREATE TABLE session (
     sub BLOB PRIMARY KEY,
     experiment INTEGER NOT NULL, position INTEGER NOT NULL, device INTEGER NOT NULL, views INTEGER NOT NULL,
-    clicks INTEGER NOT NULL, shown BLOB, last_event_ms INTEGER NOT NULL
+    clicks INTEGER NOT NULL, shown BLOB, last_event_ms INTEGER NOT NULL, widget_events BLOB
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE cohort_piece (
@@ -81,6 +84,12 @@ const tables = `
     experiment INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
     sessions INTEGER NOT NULL, views INTEGER NOT NULL, clicks INTEGER NOT NULL, attributed_micros INTEGER NOT NULL,
     confirmed_micros INTEGER NOT NULL DEFAULT 0, confirmed_cents_squared INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (experiment, day, device)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE widget_counter (
+    experiment INTEGER NOT NULL, day INTEGER NOT NULL, device INTEGER NOT NULL,
+    ${widgetEventTypes.map((type) => `${type} INTEGER NOT NULL`).join(', ')},
     PRIMARY KEY (experiment, day, device)
   ) STRICT, WITHOUT ROWID;
 

@@ -58,6 +58,9 @@ export interface Figures {
   readonly confirmedMicros: number;
 }
 
+/** How many events of each type widgets told (D9): one number a type, in the order of `widgetEventTypes`. */
+export type WidgetCounts = readonly number[];
+
 export interface LenderFigures {
   readonly lender: string;
   readonly clicks: number;
@@ -83,6 +86,7 @@ export interface DayFigures extends Figures {
   readonly day: number;
   /** Whether its sessions are older than 45 days. */
   readonly matured: boolean;
+  readonly widgetEvents: WidgetCounts;
 }
 
 export interface SessionRow {
@@ -111,6 +115,7 @@ export interface RowsPage extends OfKeptSessions {
 export interface SummaryFigures extends Figures, OfKeptSessions {
   /** Lenders with a click, by clicks descending, then name; at most 20. */
   readonly topLenders: readonly LenderFigures[];
+  readonly widgetEvents: WidgetCounts;
   /** Only devices that occur, by their class number. */
   readonly byDevice: readonly (Figures & { readonly device: number })[];
   readonly matured: {

@@ -3,9 +3,9 @@ import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../events/log-reader.ts';
 import type { LedgerFold } from './ledger-fold.ts';
 import type { LedgerSegments } from './ledger-segments.ts';
-import { encodeOfferNumbers } from './offer-numbers.ts';
 import { RowWriter, type SqlValue } from './row-writer.ts';
 import type { StoredCounters } from './stored-counters.ts';
+import { encodeVarints } from './varints.ts';
 
 /** Writes what a batch changed: each row once. */
 export class BatchWriter {
@@ -24,9 +24,9 @@ export class BatchWriter {
     this.#sessions = new RowWriter(
       database,
       'session',
-      ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown', 'last_event_ms'],
+      ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown', 'last_event_ms', 'widget_events'],
       `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
-        last_event_ms = excluded.last_event_ms`,
+        last_event_ms = excluded.last_event_ms, widget_events = excluded.widget_events`,
     );
     this.#pieces = new RowWriter(database, 'cohort_piece', [
       'experiment',
@@ -94,9 +94,10 @@ type Rows = Generator<readonly SqlValue[], void>;
 /** In the order of their keys, which is that of the table: neighbours are written together. */
 function* sessionRows({ sessions }: LedgerFold): Rows {
   for (const session of [...sessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const { key, experiment, position, device, views, clicked, shown, lastEventMs } = session;
+    const { key, experiment, position, device, views, clicked, shown, lastEventMs, widgetEvents } = session;
     const sub = Buffer.from(key, 'latin1');
-    yield [sub, experiment, position, device, views, clicked.length, encodeOfferNumbers(shown), lastEventMs];
+    const events = widgetEvents === null ? null : encodeVarints(widgetEvents);
+    yield [sub, experiment, position, device, views, clicked.length, encodeVarints(shown), lastEventMs, events];
   }
 }
 

@@ -2,6 +2,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { DailyFigures, DayFigures, Figures, SummaryQuery } from './analytics.ts';
 import { lastMaturedDay } from './cohort-rules.ts';
 import { isInWindow, type StoredSessions } from './stored-sessions.ts';
+import { addWidgetCounts, noWidgetEvents } from './widget-counts.ts';
+import { WidgetReader } from './widget-reader.ts';
 
 type DayRow = [
   day: number,
@@ -11,12 +13,13 @@ type DayRow = [
   attributedMicros: number,
   confirmedMicros: number,
 ];
-type Sum = { -readonly [Key in keyof Figures]: number };
+type Sum = { -readonly [Key in keyof Figures]: number } & { readonly widgetEvents: number[] };
 
 /** Answers the figures of each day (D12) from the store: by tag from the day counters, by ids from the sessions. */
 export class DailyReader {
   readonly #sessions: StoredSessions;
   readonly #days: Statement<[number, number, number], DayRow>;
+  readonly #widgets: WidgetReader;
 
   constructor(database: Database, sessions: StoredSessions) {
     this.#sessions = sessions;
@@ -26,6 +29,7 @@ export class DailyReader {
         FROM day_counter WHERE experiment = ? AND day BETWEEN ? AND ? GROUP BY day`,
       )
       .raw();
+    this.#widgets = new WidgetReader(database);
   }
 
   daily(query: SummaryQuery): DailyFigures {
@@ -35,7 +39,7 @@ export class DailyReader {
     const maturedDay = lastMaturedDay(query.today);
     const figures: DayFigures[] = [];
     for (let day = query.fromDay; day <= query.toDay; day++) {
-      figures.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? nothing) });
+      figures.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? nothing()) });
     }
     return { days: figures, keptFromDay: this.#sessions.keptFromDay };
   }
@@ -45,7 +49,10 @@ export class DailyReader {
     if (experiment === undefined) return;
     const rows = this.#days.all(experiment, query.fromDay, query.toDay);
     for (const [day, sessions, views, clicks, attributedMicros, confirmedMicros] of rows) {
-      sums.set(day, { sessions, views, clicks, attributedMicros, confirmedMicros });
+      sums.set(day, { ...nothing(), sessions, views, clicks, attributedMicros, confirmedMicros });
+    }
+    for (const [day, counts] of this.#widgets.days(experiment, query)) {
+      addWidgetCounts(sums.get(day)!.widgetEvents, counts);
     }
   }
 
@@ -54,12 +61,13 @@ export class DailyReader {
       if (!isInWindow(session.day, query)) continue;
       let sum = sums.get(session.day);
       if (sum === undefined) {
-        sum = { ...nothing };
+        sum = nothing();
         sums.set(session.day, sum);
       }
       sum.sessions++;
       sum.views += session.views;
       sum.clicks += session.clicks;
+      addWidgetCounts(sum.widgetEvents, session.widgetEvents);
       const { attributedMicros, confirmedMicros } = this.#sessions.revenue(session);
       sum.attributedMicros += attributedMicros;
       sum.confirmedMicros += confirmedMicros;
@@ -67,4 +75,7 @@ export class DailyReader {
   }
 }
 
-const nothing: Figures = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+function nothing(): Sum {
+  const widgetEvents = [...noWidgetEvents];
+  return { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0, widgetEvents };
+}

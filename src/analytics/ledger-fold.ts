@@ -8,11 +8,13 @@ import type {
   RevenueConfirmed,
   RevenueReversed,
   SessionCreated,
+  WidgetReported,
 } from '../events/ledger-record.ts';
-import { recordKind } from '../events/ledger-record.ts';
+import { recordKind, widgetEventTypes } from '../events/ledger-record.ts';
 import { decodeSubId, subIdBytes } from '../sessions/sub-id.ts';
 import { parseLedgerRecord } from './parse-ledger-record.ts';
 import { RevenueFold, type RevenuePast } from './revenue-fold.ts';
+import { noWidgetEvents } from './widget-counts.ts';
 
 /** What the fold must know of the past, and nothing else: a store answers it, or a test's maps. */
 export interface FoldPast extends RevenuePast {
@@ -57,7 +59,9 @@ export interface FoldedSession {
   readonly shown: number[];
   /** Numbers of the offers whose click has counted. */
   readonly clicked: number[];
-  /** Wall time of the latest record that counted: its creation, a view, a click. */
+  /** What its widgets told, as `WidgetCounts`; null for nothing, as most have none. */
+  widgetEvents: number[] | null;
+  /** Wall time of the latest record that counted: its creation, a view, a click, what a widget told. */
   lastEventMs: number;
 }
 
@@ -73,6 +77,8 @@ export interface DayChange {
   confirmedMicros: number;
   /** Large squares of many sessions: a sum of numbers would not be exact. */
   confirmedCentsSquared: bigint;
+  /** As `WidgetCounts`; null for nothing. */
+  widgetEvents: number[] | null;
 }
 
 /** The new sessions of one (experiment, cohort day), in ledger order. */
@@ -107,7 +113,7 @@ export interface FoldTotals {
   sealedSession: number;
   /** Not a record of the ledger, or of a kind unknown to this version. */
   malformed: number;
-  /** A view, click or confirmation of a session the ledger never created. */
+  /** A view, click, confirmation or widget's report of a session the ledger never created. */
   unknownSession: number;
   /** A session created twice: the first stands. */
   repeatedSession: number;
@@ -196,6 +202,9 @@ export class LedgerFold {
       case recordKind.revenueReversed:
         this.#revenueSettled(key, record);
         break;
+      case recordKind.widgetReported:
+        this.#widgetReported(key, record);
+        break;
     }
   }
 
@@ -211,7 +220,17 @@ export class LedgerFold {
     }
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const experiment = this.#past.experimentNumber(account, vertical, mode === 'test', tag);
-    const session = { key, position, experiment, device, views: 0, shown: [], clicked: [], lastEventMs: wallMs };
+    const session: FoldedSession = {
+      key,
+      position,
+      experiment,
+      device,
+      views: 0,
+      shown: [],
+      clicked: [],
+      widgetEvents: null,
+      lastEventMs: wallMs,
+    };
     this.sessions.set(key, session);
     if (metadata !== null) this.#past.keepMetadata(position, metadata);
     const day = dayOf(createdMs);
@@ -221,20 +240,39 @@ export class LedgerFold {
     this.#cohort(change).push(session);
   }
 
-  #offersViewed(key: SubKey, [, wallMs, sub, , offerIds]: OffersViewed): void {
+  #offersViewed(key: SubKey, [, wallMs, sub, , offerIds, , again]: OffersViewed): void {
     const session = this.#find(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;
     }
-    session.views++;
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
       const offer = this.#past.offerNumber(offerId);
       if (!session.shown.includes(offer)) session.shown.push(offer);
     }
-    this.#day(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
     this.sessions.set(session.key, session);
+    // What a widget shows after its view may be clicked like anything shown.
+    if (again === true) return;
+    session.views++;
+    this.#day(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
+  }
+
+  /** No event is told twice within a session: the front end leaves repeats out. */
+  #widgetReported(key: SubKey, [, wallMs, sub, , , types]: WidgetReported): void {
+    const session = this.#find(key);
+    if (session === null) {
+      this.totals.unknownSession++;
+      return;
+    }
+    session.lastEventMs = Math.max(session.lastEventMs, wallMs);
+    this.sessions.set(session.key, session);
+    const change = this.#day(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device);
+    for (const type of types) {
+      if (type >= widgetEventTypes.length) continue;
+      countWidgetEvent(session, type);
+      countWidgetEvent(change, type);
+    }
   }
 
   #offerClicked(key: SubKey, [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
@@ -343,7 +381,7 @@ export class LedgerFold {
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let change = this.days.get(key);
     if (change === undefined) {
-      const nothing = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0 };
+      const nothing = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, widgetEvents: null };
       change = { experiment, day, device, ...nothing, confirmedMicros: 0, confirmedCentsSquared: 0n };
       this.days.set(key, change);
     }
@@ -369,6 +407,11 @@ export class LedgerFold {
     }
     return change;
   }
+}
+
+function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: number): void {
+  counter.widgetEvents ??= [...noWidgetEvents];
+  counter.widgetEvents[type]!++;
 }
 
 function subKey(sub: Uint8Array): SubKey {

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { microsPerUsd } from '../domain/money.ts';
-import { deviceClasses, type LedgerRecord, recordKind } from '../events/ledger-record.ts';
+import { deviceClasses, type LedgerRecord, recordKind, widgetIdBytes } from '../events/ledger-record.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
 
 /**
@@ -21,7 +21,12 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
         ? (value as unknown as LedgerRecord)
         : null;
     case recordKind.offersViewed:
-      return value.length >= 5 && isName(value[3]) && Array.isArray(value[4]) && value[4].every(isName)
+      return value.length >= 5 &&
+        isName(value[3]) &&
+        Array.isArray(value[4]) &&
+        value[4].every(isName) &&
+        (value[5] === undefined || isBytes(value[5], widgetIdBytes)) &&
+        (value[6] === undefined || typeof value[6] === 'boolean')
         ? (value as unknown as LedgerRecord)
         : null;
     case recordKind.offerClicked:
@@ -40,6 +45,10 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
         : null;
     case recordKind.revenueReversed:
       return value.length >= 8 && isBooking(value) ? (value as unknown as LedgerRecord) : null;
+    case recordKind.widgetReported:
+      return value.length >= 7 && isBytes(value[3], widgetIdBytes) && isReport(value)
+        ? (value as unknown as LedgerRecord)
+        : null;
     default:
       return null;
   }
@@ -64,6 +73,23 @@ function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
   return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
 }
 
+/**
+ * Event ids, types and offers, an item of each for every event. A type beyond those known is one of a later version: the
+ * other events of the record count all the same.
+ */
+function isReport([, , , , eventIds, types, offerIds]: readonly unknown[]): boolean {
+  return (
+    Array.isArray(types) &&
+    types.length > 0 &&
+    types.length <= bounds.recordItemsMax &&
+    types.every(isCount) &&
+    isBytes(eventIds, types.length * widgetIdBytes) &&
+    Array.isArray(offerIds) &&
+    offerIds.length === types.length &&
+    offerIds.every((offerId) => offerId === null || isName(offerId))
+  );
+}
+
 function isWallMs(value: unknown): value is number {
   return isCount(value) && value <= latestWallMs;
 }
@@ -73,7 +99,11 @@ function isCount(value: unknown): value is number {
 }
 
 function isSub(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array && value.byteLength === subIdBytes;
+  return isBytes(value, subIdBytes);
+}
+
+function isBytes(value: unknown, length: number): value is Uint8Array {
+  return value instanceof Uint8Array && value.byteLength === length;
 }
 
 function isName(value: unknown): value is string {

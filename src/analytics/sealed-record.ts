@@ -28,7 +28,10 @@ export type SealedExperiment = readonly [
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
 
-/** `[13, [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared]]` */
+/**
+ * `[13, [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared]]`, and `widgetEvents`
+ * where widgets told something.
+ */
 export type SealedDay = readonly [
   kind: 13,
   counter: readonly [
@@ -42,6 +45,8 @@ export type SealedDay = readonly [
     /** In decimal digits: a sum of squares may be beyond what a double holds exactly. */
     confirmedCentsSquared: string,
   ],
+  /** As `WidgetCounts`, by the types of the version that sealed them. */
+  widgetEvents?: readonly number[],
 ];
 
 /** `[14, [day, lenderName, clicks, confirmedMicros]]` */
@@ -68,10 +73,12 @@ export function parseSealedRecord(value: readonly unknown[]): SealedRecord | nul
     }
     case sealedKind.day: {
       const squared = members[7];
+      const widgetEvents = value[2];
       return members.length >= 8 &&
         members.slice(0, 7).every(isCount) &&
         typeof squared === 'string' &&
-        isInt64(squared)
+        isInt64(squared) &&
+        (widgetEvents === undefined || (Array.isArray(widgetEvents) && widgetEvents.every(isCount)))
         ? (value as unknown as SealedRecord)
         : null;
     }

@@ -4,9 +4,9 @@ import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { KeptSessions } from './kept-sessions.ts';
 import type { FoldedSession, FoldPast, LedgerFold, SubKey } from './ledger-fold.ts';
-import { decodeOfferNumbers } from './offer-numbers.ts';
 import { RowWriter } from './row-writer.ts';
 import type { StoredClick, StoredRevenue } from './stored-revenue.ts';
+import { decodeVarints } from './varints.ts';
 
 type SessionRow = [
   experiment: number,
@@ -16,6 +16,7 @@ type SessionRow = [
   clicks: number,
   shown: Uint8Array | null,
   lastEventMs: number,
+  widgetEvents: Uint8Array | null,
 ];
 
 /** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
@@ -43,7 +44,8 @@ export class StoredPast implements FoldPast {
     this.#revenue = revenue;
     this.#findSession = database
       .prepare<[Buffer], SessionRow>(
-        'SELECT experiment, position, device, views, clicks, shown, last_event_ms FROM session WHERE sub = ?',
+        `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
+        FROM session WHERE sub = ?`,
       )
       .raw();
     this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
@@ -72,9 +74,18 @@ export class StoredPast implements FoldPast {
     if (cached !== undefined) return cached;
     const row = this.#findSession.get(Buffer.from(key, 'latin1'));
     if (row === undefined) return null;
-    const [experiment, position, device, views, clicks, shown, lastEventMs] = row;
-    const clicked = clicks === 0 ? [] : this.#findClicks.all(position);
-    return { key, position, experiment, device, views, shown: decodeOfferNumbers(shown), clicked, lastEventMs };
+    const [experiment, position, device, views, clicks, shown, lastEventMs, events] = row;
+    return {
+      key,
+      position,
+      experiment,
+      device,
+      views,
+      shown: decodeVarints(shown),
+      clicked: clicks === 0 ? [] : this.#findClicks.all(position),
+      widgetEvents: events === null ? null : decodeVarints(events),
+      lastEventMs,
+    };
   }
 
   experimentNumber(account: number, vertical: number, test: boolean, tag: string): number {

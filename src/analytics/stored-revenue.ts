@@ -2,8 +2,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
 import type { KeptSessions } from './kept-sessions.ts';
-import { decodeOfferNumbers } from './offer-numbers.ts';
 import type { RevenuePast } from './revenue-fold.ts';
+import { decodeVarints } from './varints.ts';
 
 /** A click that counted, as confirmations need it. */
 export interface StoredClick {
@@ -79,7 +79,7 @@ export class StoredRevenue implements RevenuePast {
     if (offer === undefined) return { ...nothingKnown, sessionMicros };
     const click = this.findClick(position, offer);
     return {
-      shown: decodeOfferNumbers(shown).includes(offer),
+      shown: decodeVarints(shown).includes(offer),
       clickedMs: click?.clickedMs ?? null,
       lenderName: click === null ? null : this.#lenderName.get(click.lender)!,
       sessionMicros,

@@ -1,9 +1,11 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
-import type { CohortQuery, Figures } from './analytics.ts';
+import type { CohortQuery, Figures, WidgetCounts } from './analytics.ts';
 import type { KeptSessions } from './kept-sessions.ts';
 import type { LenderTally } from './lender-tally.ts';
+import { decodeVarints } from './varints.ts';
+import { noWidgetEvents } from './widget-counts.ts';
 
 type SessionColumns = [
   experiment: number,
@@ -12,6 +14,7 @@ type SessionColumns = [
   views: number,
   clicks: number,
   lastEventMs: number,
+  widgetEvents: Uint8Array | null,
 ];
 type ExperimentRow = [account: number, vertical: number, test: number, tag: string];
 type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number];
@@ -26,6 +29,7 @@ export interface StoredSession {
   readonly views: number;
   readonly clicks: number;
   readonly lastEventMs: number;
+  readonly widgetEvents: WidgetCounts;
 }
 
 type SessionRevenue = Pick<Figures, 'attributedMicros' | 'confirmedMicros'>;
@@ -52,7 +56,7 @@ export class StoredSessions {
     // One id costs two small searches in rows without names; joined, and as objects, it took four times as long.
     this.#session = database
       .prepare<[Uint8Array], SessionColumns>(
-        'SELECT experiment, position, device, views, clicks, last_event_ms FROM session WHERE sub = ?',
+        'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
       )
       .raw();
     this.#clicks = database
@@ -82,8 +86,9 @@ export class StoredSessions {
     if (day < this.#kept.fromDay) return undefined;
     const columns = this.#session.get(sub);
     if (columns === undefined) return undefined;
-    const [experiment, position, device, views, clicks, lastEventMs] = columns;
-    return { sub, day, experiment, position, device, views, clicks, lastEventMs };
+    const [experiment, position, device, views, clicks, lastEventMs, events] = columns;
+    const widgetEvents = events === null ? noWidgetEvents : decodeVarints(events);
+    return { sub, day, experiment, position, device, views, clicks, lastEventMs, widgetEvents };
   }
 
   /** Those of the listed sessions that are the asker's, and of the tag asked for, whatever their day. */

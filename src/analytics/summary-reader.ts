@@ -5,12 +5,15 @@ import { centsSquared, lastMaturedDay } from './cohort-rules.ts';
 import { FiguresTally, type TallyRow } from './figures-tally.ts';
 import { LenderTally } from './lender-tally.ts';
 import { isInWindow, type StoredSessions } from './stored-sessions.ts';
+import { addWidgetCounts, noWidgetEvents } from './widget-counts.ts';
+import { WidgetReader } from './widget-reader.ts';
 
 /** Answers the summary (contract 2.5, D12) from the store: by tag from the day counters, by ids from the sessions. */
 export class SummaryReader {
   readonly #sessions: StoredSessions;
   readonly #devices: Statement<[{ maturedDay: number; experiment: number; fromDay: number; toDay: number }], TallyRow>;
   readonly #lenders: Statement<[number, number, number, number], LenderFigures>;
+  readonly #widgets: WidgetReader;
   readonly #lastWallMs: Statement<[], number | null>;
 
   constructor(database: Database, sessions: StoredSessions) {
@@ -27,29 +30,32 @@ export class SummaryReader {
       FROM lender_counter JOIN lender ON number = lender
       WHERE experiment = ? AND day BETWEEN ? AND ?
       GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ?`);
+    this.#widgets = new WidgetReader(database);
     this.#lastWallMs = database.prepare<[], number | null>('SELECT last_wall_ms FROM progress').pluck();
   }
 
   summary(query: SummaryQuery): SummaryFigures {
     const tally = new FiguresTally();
+    const widgetEvents = [...noWidgetEvents];
     let topLenders: LenderFigures[] = [];
     let subsOutsideDates = 0;
     if (query.subs !== null) {
-      ({ topLenders, subsOutsideDates } = this.#bySubs(query, query.subs, tally));
+      ({ topLenders, subsOutsideDates } = this.#bySubs(query, query.subs, tally, widgetEvents));
     } else if (query.referrerTag !== null) {
-      topLenders = this.#byTag(query, query.referrerTag, tally);
+      topLenders = this.#byTag(query, query.referrerTag, tally, widgetEvents);
     }
     const { keptFromDay } = this.#sessions;
     const asOfMs = this.#lastWallMs.get() ?? null;
-    return { ...tally.figures(), topLenders, subsOutsideDates, keptFromDay, asOfMs };
+    return { ...tally.figures(), topLenders, widgetEvents, subsOutsideDates, keptFromDay, asOfMs };
   }
 
-  #byTag(query: SummaryQuery, referrerTag: string, tally: FiguresTally): LenderFigures[] {
+  #byTag(query: SummaryQuery, referrerTag: string, tally: FiguresTally, widgetEvents: number[]): LenderFigures[] {
     const { fromDay, toDay } = query;
     const experiment = this.#sessions.experiment(query, referrerTag);
     if (experiment === undefined) return [];
     const maturedDay = lastMaturedDay(query.today);
     for (const row of this.#devices.all({ maturedDay, experiment, fromDay, toDay })) tally.add(row);
+    for (const counts of this.#widgets.days(experiment, query).values()) addWidgetCounts(widgetEvents, counts);
     return this.#lenders.all(experiment, fromDay, toDay, bounds.topLendersMax);
   }
 
@@ -57,6 +63,7 @@ export class SummaryReader {
     query: SummaryQuery,
     subs: readonly Uint8Array[],
     tally: FiguresTally,
+    widgetEvents: number[],
   ): { topLenders: LenderFigures[]; subsOutsideDates: number } {
     const lenders = new LenderTally();
     let subsOutsideDates = 0;
@@ -66,6 +73,7 @@ export class SummaryReader {
         subsOutsideDates++;
         continue;
       }
+      addWidgetCounts(widgetEvents, session.widgetEvents);
       const { attributedMicros, confirmedMicros } = this.#sessions.revenue(session, lenders);
       const matured = day <= lastMaturedDay(query.today);
       tally.add({

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { bounds } from '../bounds.ts';
-import { type CatalogFault, CatalogFaults, pathText } from '../offers/catalog-faults.ts';
+import { logoFolder, readLogos } from '../logos/read-logos.ts';
+import { type CatalogFault, CatalogFaults, type CatalogPath, pathText } from '../offers/catalog-faults.ts';
+import type { CatalogFile } from '../offers/catalog-schema.ts';
 import { catalogSummary, readCatalog } from './catalog-file.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { JsonPlaces, type Place } from './json-places.ts';
@@ -17,7 +19,7 @@ export function catalogValidateCommand(): Command {
   return new Command('validate')
     .summary('check a catalog file')
     .description(
-      'Checks a catalog file as a server would, and names each fault by its line and its path, one a line. Nothing is changed. A server looks at its own file every second, so a checked one only has to be moved there.',
+      'Checks a catalog file as a server would, and names each fault by its line and its path, one a line; of a valid file it notes the lenders whose logo cannot be shown. Nothing is changed. A server looks at its own file every second, so a checked one only has to be moved there.',
     )
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
@@ -36,8 +38,10 @@ async function validate(file: string, options: { readonly json?: true }): Promis
   const { text, catalog, faults } = readCatalog(file);
   const { named, rest } = locatedFaults(text, faults ?? new CatalogFaults());
   const summary = catalog === null ? null : catalogSummary(catalog);
+  const notes = catalog === null || named.length > 0 ? [] : await logoNotes(file, text, catalog);
   if (options.json) {
-    await printPart(JSON.stringify({ file, valid: named.length === 0, ...summary, faults: named, rest }, null, 2));
+    const found = { faults: named, rest, notes };
+    await printPart(JSON.stringify({ file, valid: named.length === 0, ...summary, ...found }, null, 2));
   } else if (named.length > 0) {
     await printPart([...named.map((fault) => faultLine(file, fault)), ...(rest === null ? [] : [rest])].join('\n'));
   } else if (summary !== null) {
@@ -45,6 +49,7 @@ async function validate(file: string, options: { readonly json?: true }): Promis
     await printPart(
       `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
     );
+    if (notes.length > 0) await printPart(notes.map((note) => noteLine(file, note)).join('\n'));
   }
   if (named.length > 0) {
     const unnamed = rest === null ? '' : ` ${rest}`;
@@ -75,6 +80,28 @@ function locatedFaults(text: string, faults: CatalogFaults): { named: LocatedFau
   return { named: named.sort(byPlace), rest };
 }
 
+/** What does not keep a catalog from being used: lenders that are shown by a monogram. */
+async function logoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedFault[]> {
+  const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
+  if (!folderFound) {
+    const problem = 'there is no folder logos beside the file, so a monogram is shown for every lender';
+    return [located({ path: ['lenders'], problem }, placesOf(text, [['lenders']])[0]!)];
+  }
+  const told = problems.slice(0, bounds.catalogFaultsMax);
+  const paths = told.map(({ lender }) => ['lenders', lender, 'logo']);
+  const places = placesOf(text, paths);
+  const notes = told.map(({ file: logo, problem: why }, at) =>
+    located({ path: paths[at]!, problem: `logos/${logo} ${why}, so a monogram is shown` }, places[at]!),
+  );
+  const more = problems.length - told.length;
+  if (more > 0) notes.push(located({ path: ['lenders'], problem: `and ${more} more logos` }, null));
+  return notes;
+}
+
+function placesOf(text: string, paths: CatalogPath[]): (Place | null)[] {
+  return new JsonPlaces(text).find(paths, 0).places;
+}
+
 function located({ path, problem }: CatalogFault, place: Place | null): LocatedFault {
   return { path: pathText(path), line: place?.line ?? null, column: place?.column ?? null, problem };
 }
@@ -86,4 +113,8 @@ function byPlace(one: LocatedFault, other: LocatedFault): number {
 /** As compilers write it, so that editors and terminals can jump there. */
 function faultLine(file: string, { path, line, column, problem }: LocatedFault): string {
   return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
+}
+
+function noteLine(file: string, note: LocatedFault): string {
+  return faultLine(file, { ...note, path: `note: ${note.path}` });
 }

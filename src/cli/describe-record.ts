@@ -1,5 +1,5 @@
 import { jsonText, plainText } from '../domain/plain-text.ts';
-import { deviceClasses, recordKind, recordTimeMs } from '../events/ledger-record.ts';
+import { deviceClasses, recordKind, recordTimeMs, widgetEventTypes, widgetIdBytes } from '../events/ledger-record.ts';
 import { subIdBytes, subIdText } from '../sessions/sub-id.ts';
 
 /** A record as names and values of JSON, or why it cannot be shown as one. */
@@ -25,6 +25,17 @@ const kindsByNumber = new Map<unknown, (typeof kinds)[keyof typeof kinds]>(
   Object.entries(recordKind).map(([kind, number]) => [number, kinds[kind as keyof typeof kinds]]),
 );
 
+/** Members whose values have names of their own, or come in pieces. Whatever is none of what it should be is shown as it is. */
+const tellers: Readonly<Record<string, (value: unknown) => unknown>> = {
+  device: (value) => nameOf(deviceClasses, value),
+  types: (value) => (Array.isArray(value) ? value.map((type) => nameOf(widgetEventTypes, type)) : shown(value)),
+  event_ids(value) {
+    if (!(value instanceof Uint8Array) || value.length % widgetIdBytes !== 0) return shown(value);
+    const ids = Array.from({ length: value.length / widgetIdBytes }, (_, at) => at * widgetIdBytes);
+    return ids.map((at) => shown(value.subarray(at, at + widgetIdBytes)));
+  },
+};
+
 /**
  * Names the members of a decoded record of the ledger. The file is not trusted: members that are not what they should be
  * are shown as they are, and a record of no known kind as a row of members.
@@ -42,8 +53,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
   };
   for (const [index, member] of members.entries()) {
     if (index >= values.length && optionalMembers.has(member)) continue;
-    const value = shown(values[index]);
-    description[member] = member === 'device' && typeof value === 'number' ? (deviceClasses[value] ?? value) : value;
+    description[member] = (tellers[member] ?? shown)(values[index]);
   }
   if (values.length > members.length) description.more = values.slice(members.length).map(shown);
   return description;
@@ -56,6 +66,10 @@ export function recordLine(position: number, description: RecordDescription, asJ
   const head = [kind, at, subId].filter((value) => value !== undefined).map((value) => plainText(value));
   const named = Object.entries(members).map(([name, value]) => `${name}=${jsonText(value)}`);
   return [position, ...head, ...named].join('  ');
+}
+
+function nameOf(names: readonly string[], value: unknown): unknown {
+  return (typeof value === 'number' ? names[value] : undefined) ?? shown(value);
 }
 
 /** A value as JSON can tell it: bytes as hex digits. */

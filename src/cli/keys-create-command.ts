@@ -1,13 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseExpiry } from '../access/key-expiry.ts';
 import { keyFilePath } from '../access/key-file.ts';
-import { isAccountName, KeyRegister } from '../access/key-register.ts';
+import { KeyRegister } from '../access/key-register.ts';
 import { bounds } from '../bounds.ts';
 import { dataDirOf } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { knownVerticals } from '../verticals/known-verticals.ts';
+import { accountName } from './account-name.ts';
 import { issuedKeyJson } from './issued-key-json.ts';
 import { printResult, say, timestamp } from './output.ts';
 import { wholeNumberUpTo } from './whole-number.ts';
@@ -107,13 +108,6 @@ function createKey(options: Options): void {
     say(`This is ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${until}.`);
     say('Keep it now: it is not shown again. A running server knows it at once.');
   }
-}
-
-function accountName(text: string): string {
-  if (isAccountName(text)) return text;
-  throw new InvalidArgumentError(
-    `It must be 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end.`,
-  );
 }
 
 function futureExpiry(text: string): number {

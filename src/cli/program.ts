@@ -7,6 +7,7 @@ import { confirmCommand } from './confirm-command.ts';
 import { exitCodesHelp } from './exit-codes.ts';
 import { keysCommand } from './keys-command.ts';
 import { logCommand } from './log-command.ts';
+import { originsCommand } from './origins-command.ts';
 import { secretCommand } from './secret-command.ts';
 import { serveCommand } from './serve-command.ts';
 
@@ -17,6 +18,7 @@ export function program(version: string): Command {
     .version(version, '-V, --version', 'print the version')
     .addCommand(serveCommand())
     .addCommand(keysCommand())
+    .addCommand(originsCommand())
     .addCommand(catalogCommand())
     .addCommand(logCommand())
     .addCommand(analyticsCommand())
@@ -29,6 +31,7 @@ export function program(version: string): Command {
 Examples:
   $ marketplace serve
   $ marketplace keys create --account acme --vertical personal-loans --mode test
+  $ marketplace origins allow --account acme https://www.example.com
   $ marketplace catalog validate offers.json
   $ marketplace log verify
   $ marketplace confirm payouts.csv

@@ -38,6 +38,11 @@ export const errorTable = {
     status: 403,
     message: 'This API key belongs to another vertical. Use its own base path, or a key issued for this one.',
   },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    message:
+      'This web page may not show the offers of this account. Ask the operator to allow the origin of the page for the account, or show the offers on one that is allowed.',
+  },
   SUB_ID_NOT_FOUND: {
     status: 404,
     message:
@@ -63,7 +68,7 @@ export const errorTable = {
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     message:
-      'A rate limit of this API key is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
+      'A rate limit of this API key, or of the widgets of this session, is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
   },
   INTERNAL_ERROR: {
     status: 500,

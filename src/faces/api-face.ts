@@ -4,14 +4,21 @@ import { limitHeaders } from '../access/limit-headers.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
+import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
 import type { Cors } from './cors.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
+import { prefersJson } from './prefers-json.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
 const replayed = fixedHeaders({ 'Idempotency-Replayed': 'true' });
+const htmlHeaders = fixedHeaders({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+});
 
 export interface ApiFacePorts {
   readonly verticals: readonly Vertical[];
@@ -119,10 +126,19 @@ export class ApiFace {
   #getMarketplace(exchange: Exchange, admission: Admission, headers: HeaderText): void | Promise<void> {
     const query = readQueryParameters(exchange.query, marketplaceParameters);
     if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
+    const { format } = query.values;
+    if (format === 'iframe' || format === 'js') return this.#embedWidget(exchange, admission, query.values, headers);
     const counts = exchange.method !== 'HEAD';
     const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts);
     if (!(outcome instanceof Promise)) return this.#answerText(exchange, headers, outcome);
     return outcome.then((settled) => this.#answerText(exchange, headers, settled));
+  }
+
+  #embedWidget(exchange: Exchange, admission: Admission, request: MarketplaceRequest, headers: HeaderText): void {
+    const asJson = prefersJson(exchange.header('accept'));
+    const outcome = this.#ports.operations.embedWidget(admission, request);
+    if (!outcome.ok || asJson) this.#answer(exchange, headers, outcome);
+    else exchange.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
   }
 
   async #queryAnalytics(exchange: Exchange, admission: Admission, headers: HeaderText): Promise<void> {

@@ -2,7 +2,9 @@ import type { Admission } from '../access/gatekeeper.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { refused } from '../domain/outcome.ts';
 import { type CreatedSession, type CreateSessionPorts, createSession } from '../operations/create-session.ts';
-import { type GetMarketplacePorts, getMarketplace, type MarketplaceRequest } from '../operations/get-marketplace.ts';
+import { type EmbedWidgetPorts, embedWidget, type WidgetEmbedView } from '../operations/embed-widget.ts';
+import { type GetMarketplacePorts, getMarketplace } from '../operations/get-marketplace.ts';
+import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import {
   type AnalyticsRequest,
   type AnalyticsView,
@@ -11,7 +13,11 @@ import {
 } from '../operations/query-analytics.ts';
 import { type InputsView, type SubmitInputsPorts, submitInputs } from '../operations/submit-inputs.ts';
 
-export type ApiOperationsPorts = CreateSessionPorts & SubmitInputsPorts & GetMarketplacePorts & QueryAnalyticsPorts;
+export type ApiOperationsPorts = CreateSessionPorts &
+  SubmitInputsPorts &
+  GetMarketplacePorts &
+  EmbedWidgetPorts &
+  QueryAnalyticsPorts;
 
 /**
  * The four operations of the contract for a caller the gatekeeper has admitted, whichever face it came through. What it
@@ -43,6 +49,11 @@ export class ApiOperations {
     counts: boolean,
   ): Outcome<string> | Promise<Outcome<string>> {
     return getMarketplace(this.#ports, admission.caller, request, counts);
+  }
+
+  /** What a page embeds, for `format=iframe` and `format=js`. */
+  embedWidget(admission: Admission, request: MarketplaceRequest): Outcome<WidgetEmbedView> {
+    return embedWidget(this.#ports, admission.caller, request);
   }
 
   queryAnalytics(admission: Admission, request: AnalyticsRequest): Promise<Outcome<AnalyticsView>> {

@@ -6,7 +6,8 @@ import type { Explanation } from '../offers/explain-offers.ts';
 import type { Sort } from '../offers/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
-import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
+import type { WidgetEmbedView } from '../operations/embed-widget.ts';
+import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -31,6 +32,8 @@ export interface OfferView {
   readonly lender_name: string;
   readonly logo_url: string;
   readonly apr_range: { readonly min: number; readonly max: number };
+  /** The term, in months, that the monthly payment is for. */
+  readonly payment_term_months: number;
   readonly monthly_payment_estimate: number;
   readonly svc_star_rating: number;
   readonly features: readonly string[];
@@ -55,11 +58,19 @@ export interface MarketplaceView {
   readonly explain?: Explanation;
 }
 
-/** Parameters of GET /marketplace; `format` is `json` here. */
-export interface MarketplaceQuery {
+interface OffersQuery {
   readonly sub_id: string;
   readonly max_offers?: number;
   readonly sort?: Sort;
+}
+
+/** Parameters of GET /marketplace for a widget. */
+export interface WidgetQuery extends OffersQuery {
+  readonly format: 'iframe' | 'js';
+}
+
+/** Parameters of GET /marketplace; `format` is `json` here. */
+export interface MarketplaceQuery extends OffersQuery {
   /** Whether to say why offers do not match; test keys only. */
   readonly explain?: boolean;
 }
@@ -143,10 +154,22 @@ export class Partner {
   async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
     const admission = this.#admit('get_marketplace');
     if (!admission.ok) return failed(admission.refusal);
-    const request = marketplaceRequest(query);
+    const request = marketplaceRequest(query, 'json');
     if (!request.ok) return failed(request.refusal);
     const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true);
     return outcome.ok ? { ok: true, value: JSON.parse(outcome.value) as MarketplaceView } : failed(outcome.refusal);
+  }
+
+  /**
+   * GET /marketplace with `format=iframe` or `format=js` (contract 4.3, D9): what to put on the page that shows this session's
+   * offers. The widget then asks the public listener, at `urls.widget`; the view is counted there.
+   */
+  async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
+    const admission = this.#admit('get_marketplace');
+    if (!admission.ok) return failed(admission.refusal);
+    const { format } = (query ?? {}) as { readonly format?: unknown };
+    const request = marketplaceRequest(query, typeof format === 'string' ? format : undefined);
+    return result(request.ok ? this.#ports.operations.embedWidget(admission, request.value) : request);
   }
 
   /** GET /analytics (contract 4.4, D12). The granularity decides what comes back; the default is the summary. */
@@ -194,7 +217,7 @@ function sessionBody(body: unknown): unknown {
 }
 
 /** Parameters as a query string would bring them; over HTTP they are text, so their types are judged only here. */
-function marketplaceRequest(query: unknown): Outcome<MarketplaceRequest> {
+function marketplaceRequest(query: unknown, format: string | undefined): Outcome<MarketplaceRequest> {
   const { sub_id, max_offers, sort, explain } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
   if (typeof sub_id !== 'string') return invalidRequest('sub_id');
   if (max_offers !== undefined && typeof max_offers !== 'number') return invalidRequest('max_offers');
@@ -202,7 +225,7 @@ function marketplaceRequest(query: unknown): Outcome<MarketplaceRequest> {
   if (explain !== undefined && typeof explain !== 'boolean') return invalidRequest('explain');
   return done({
     sub_id,
-    format: 'json',
+    format,
     max_offers: max_offers === undefined ? undefined : String(max_offers),
     sort,
     explain: explain === undefined ? undefined : String(explain),

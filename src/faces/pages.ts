@@ -1,4 +1,4 @@
-/** The two small pages people may see on the redirect host. They hold nothing of the request. */
+/** The small pages people may see on the redirect host and in a widget's frame. They hold nothing of the request. */
 
 const page = (title: string, text: string) => `<!doctype html>
 <html lang="en">
@@ -31,4 +31,16 @@ export const clickNotFoundPage = page(
 export const sandboxLandingPage = page(
   'Sandbox landing page',
   'This click came from a session made with a test key. It was counted, at zero revenue, and no lender was involved. With a live key it would have led to the lender.',
+);
+
+/** In the frame of a widget whose link is none of ours, or was altered (D9). */
+export const widgetLinkBrokenPage = page(
+  'Offers cannot be shown here',
+  'The link to these offers is incomplete or was changed. Reload the page you are on to get new ones.',
+);
+
+/** In the frame of a widget whose session is over. */
+export const widgetOverPage = page(
+  'These offers are out of date',
+  'Offers are shown for a few hours after you ask for them. Reload the page you are on to get new ones.',
 );

@@ -28,6 +28,12 @@ export class Metrics {
     'marketplace_sessions_missing_total',
     'Requests for a session that should be live and is in no store. Should stay at zero.',
   );
+  readonly #widgetEvents = new Counter({
+    name: 'marketplace_widget_events_total',
+    help: 'Events that widgets told and the ledger took, by type.',
+    labelNames: ['type'],
+    registers: [this.#registry],
+  });
   readonly #deadlines = this.#counter(
     'marketplace_deadlines_total',
     'Requests answered 503 because they took too long.',
@@ -73,6 +79,9 @@ export class Metrics {
 
   readonly clickUnrecorded = (): void => this.#clicksUnrecorded.inc();
   readonly viewLost = (): void => this.#viewsLost.inc();
+  readonly widgetEvents = (types: readonly string[]): void => {
+    for (const type of types) this.#widgetEvents.inc({ type });
+  };
   readonly sessionMissing = (): void => this.#sessionsMissing.inc();
   readonly deadline = (): void => this.#deadlines.inc();
   readonly fault = (): void => this.#faults.inc();

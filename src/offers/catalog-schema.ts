@@ -85,7 +85,8 @@ const lenderWith = <Offer extends TSchema>(offer: Offer) =>
   Type.Object(
     {
       name: Type.String({ minLength: 1, maxLength: bounds.lenderNameCharactersMax }),
-      logo: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}\\.(svg|png|webp)$' }),
+      // A plain name: it goes into a path on disk and into addresses as it stands.
+      logo: Type.String({ pattern: `^[a-z0-9][a-z0-9_-]{0,${bounds.logoFileCharactersMax - 5}}\\.svg$` }),
       state_rules: Type.Optional(ownStateRules),
       offers: Type.Array(offer, { minItems: 1 }),
     },

@@ -9,7 +9,7 @@ export interface CompileOptions {
   /** A test catalog books no revenue whatever its payouts say (contract section 5). */
   readonly mode: Mode;
   /**
-   * Address of the image host, without a slash at its end; logo file names are appended to it. Asked for when the first
+   * Address of the image host, without a slash at its end; logo file names and hashes are appended to it. Asked for when the first
    * answer is written, since it may follow from a port that is bound after the catalogs are ready.
    */
   readonly cdnUrl: () => string;
@@ -25,7 +25,7 @@ export interface CatalogParts {
   readonly tables: MatchTables;
 }
 
-/** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable. */
+/** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable but for its logos. */
 export class CompiledCatalog implements CatalogParts {
   readonly version: string;
   readonly vertical: Vertical;
@@ -35,7 +35,8 @@ export class CompiledCatalog implements CatalogParts {
   readonly tables: MatchTables;
   /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (D8). */
   readonly dailyCaps: ReadonlyMap<string, number>;
-  readonly #writeFragments: () => OfferFragments;
+  readonly #cdnUrl: () => string;
+  #logoHashes: ReadonlyMap<string, string> = new Map();
   #fragments: OfferFragments | null = null;
   readonly #indexes: ReadonlyMap<string, number>;
 
@@ -47,14 +48,29 @@ export class CompiledCatalog implements CatalogParts {
     this.offers = offers;
     this.tables = tables;
     this.dailyCaps = new Map(offers.flatMap(({ id, dailyCap }) => (dailyCap === null ? [] : [[id, dailyCap]])));
-    this.#writeFragments = () => new OfferFragments(offers, tables, options.cdnUrl());
+    this.#cdnUrl = options.cdnUrl;
     this.#indexes = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
   /** What answers are put together from. */
   get fragments(): OfferFragments {
-    this.#fragments ??= this.#writeFragments();
+    this.#fragments ??= new OfferFragments(this.offers, this.tables, this.#cdnUrl(), this.#logoHashes);
     return this.#fragments;
+  }
+
+  /** Who makes the offers, each lender once, with the file name of its logo. */
+  get lenders(): { name: string; logo: string }[] {
+    const logos = new Map(this.offers.map(({ lenderName, logo }) => [lenderName, logo]));
+    return [...logos].map(([name, logo]) => ({ name, logo }));
+  }
+
+  /**
+   * Takes the hashes of the logos, by the lender's name. A logo is no part of a version: when one changes, what answers are put
+   * together from is written anew, slot by slot as it is needed, and everything else stays.
+   */
+  useLogos(hashes: ReadonlyMap<string, string>): void {
+    this.#logoHashes = hashes;
+    this.#fragments = null;
   }
 
   /** Place of an offer in `offers`, or -1. */

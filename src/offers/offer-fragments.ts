@@ -40,13 +40,21 @@ export class OfferFragments {
   readonly #offers: readonly CompiledOffer[];
   readonly #tables: MatchTables;
   readonly #cdnUrl: string;
+  readonly #logoHashes: ReadonlyMap<string, string>;
   readonly #beginnings: (string | undefined)[];
   readonly #termLists = new Map<number, string>();
 
-  constructor(offers: readonly CompiledOffer[], tables: MatchTables, cdnUrl: string) {
+  /** `logoHashes` has the hash of each lender's logo by the lender's name; an address without one is its file's alone. */
+  constructor(
+    offers: readonly CompiledOffer[],
+    tables: MatchTables,
+    cdnUrl: string,
+    logoHashes: ReadonlyMap<string, string>,
+  ) {
     this.#offers = offers;
     this.#tables = tables;
     this.#cdnUrl = cdnUrl;
+    this.#logoHashes = logoHashes;
     this.#beginnings = new Array<string | undefined>(tables.aprMin.length);
   }
 
@@ -55,11 +63,14 @@ export class OfferFragments {
     let text = this.#beginnings[slot];
     if (text === undefined) {
       const { id, lenderName, logo } = this.#offers[offer]!;
+      const hash = this.#logoHashes.get(lenderName);
       const members = {
         svc_offer_id: id,
         lender_name: lenderName,
-        logo_url: `${this.#cdnUrl}/${logo}`,
+        logo_url: `${this.#cdnUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
         apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
+        // The term quoted: the slots of an offer and a band stand in the order of the terms.
+        payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
       };
       text = flatText(`${JSON.stringify(members).slice(0, -1)},"monthly_payment_estimate":`);
       this.#beginnings[slot] = text;

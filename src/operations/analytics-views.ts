@@ -1,9 +1,16 @@
-import type { DayFigures, Figures, LenderFigures, SessionRow, SummaryFigures } from '../analytics/analytics.ts';
+import type {
+  DayFigures,
+  Figures,
+  LenderFigures,
+  SessionRow,
+  SummaryFigures,
+  WidgetCounts,
+} from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import { isoDate } from '../domain/calendar.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
-import { deviceClasses } from '../events/ledger-record.ts';
+import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
 import { decodeSubId, subIdText } from '../sessions/sub-id.ts';
 
 interface FiguresView {
@@ -22,6 +29,9 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
+/** How many events of each type widgets told; `offer_click` is what the widget saw, and books nothing (D9). */
+type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
+
 /** The summary record of contract 2.5 with the additive fields of D12. */
 export interface SummaryView extends FiguresView {
   readonly referrer_tag: string | null;
@@ -34,6 +44,7 @@ export interface SummaryView extends FiguresView {
   readonly rev_per_session_matured: number | null;
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, FiguresView>>;
+  readonly widget_events: WidgetEventsView;
   /** Sessions of earlier dates are no longer kept one by one: they are in the figures of a tag, not in those of ids. */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
@@ -42,6 +53,7 @@ export interface SummaryView extends FiguresView {
 /** One day of `granularity=daily` (D12). */
 export interface DayView extends FiguresView {
   readonly date: string;
+  readonly widget_events: WidgetEventsView;
   /** Whether the day's sessions are older than 45 days. */
   readonly matured: boolean;
 }
@@ -102,6 +114,7 @@ export function summaryView(referrerTag: string | null, window: Window, figures:
       matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
     rev_per_session_ci95: confidenceInterval(matured),
     by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), figuresView(device)])),
+    widget_events: widgetEventsView(figures.widgetEvents),
     as_of: figures.asOfMs === null ? null : isoTimestamp(figures.asOfMs),
   };
 }
@@ -124,7 +137,12 @@ export function pageView<Granularity extends 'daily' | 'row', Item>(
 }
 
 export function dayView(figures: DayFigures): DayView {
-  return { date: isoDate(figures.day), ...figuresView(figures), matured: figures.matured };
+  return {
+    date: isoDate(figures.day),
+    ...figuresView(figures),
+    widget_events: widgetEventsView(figures.widgetEvents),
+    matured: figures.matured,
+  };
 }
 
 export function rowView(row: SessionRow): RowView {
@@ -160,6 +178,10 @@ function figuresView(figures: Figures): FiguresView {
     rev_confirmed: microsToUsd(figures.confirmedMicros),
     rev_per_session: ratio(figures.confirmedMicros / microsPerUsd, figures.sessions),
   };
+}
+
+function widgetEventsView(counts: WidgetCounts): WidgetEventsView {
+  return Object.fromEntries(widgetEventTypes.map((type, place) => [type, counts[place] ?? 0])) as WidgetEventsView;
 }
 
 function lenderView({ lender, clicks, confirmedMicros }: LenderFigures): LenderView {

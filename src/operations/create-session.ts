@@ -190,7 +190,8 @@ function openSession(
 ): OpenedSession | null {
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-  if (!sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null })) return null;
+  if (!sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null, widget: null }))
+    return null;
   const device = devices.classify(userAgent);
   const record = [
     recordKind.sessionCreated,

@@ -2,13 +2,14 @@ import { bounds } from '../bounds.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import { recordKind } from '../events/ledger-record.ts';
+import { recordKind, widgetIdBytes } from '../events/ledger-record.ts';
 import { merge, noPocketFields } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { type KeyedRequestDigests, parseKeyedRequest } from './idempotency-keys.ts';
 import type { SessionStore } from './session-store.ts';
 import { decodeSubId, subIdBytes, subIdText } from './sub-id.ts';
+import { widgetUseOf } from './widget-use-of.ts';
 
 export interface RestoreOptions {
   readonly clock: Clock;
@@ -30,7 +31,7 @@ export interface KeyedSession {
 
 /**
  * Reads back what must survive a restart: from the ledger's records the sessions still live, with the Idempotency-Keys they
- * were created with, and how many each key has created today (D13); then from the journal's merges their pocket fields.
+ * were created with and what their widgets have had counted, and how many each key has created today (D13); then from the journal's merges their pocket fields.
  * Feed it every record since `neededSinceMs`, then take `sessionsToday`.
  */
 export class RestoreFromLedger {
@@ -55,8 +56,15 @@ export class RestoreFromLedger {
 
   /** A record as decoded from the ledger; its shape is checked here, since a file may hold anything. */
   visit(record: unknown): void {
-    if (!Array.isArray(record) || record[0] !== recordKind.sessionCreated) return;
-    const [, createdMs, sub, referrerTag, keyNumber, , , key, payload] = record as unknown[];
+    if (!Array.isArray(record)) return;
+    if (record[0] === recordKind.sessionCreated) this.#visitCreated(record);
+    else if (record[0] === recordKind.offersViewed && record[5] !== undefined)
+      this.#visitWidget(record, record[5], null);
+    else if (record[0] === recordKind.widgetReported) this.#visitWidget(record, record[3], record[4]);
+  }
+
+  #visitCreated(record: readonly unknown[]): void {
+    const [, createdMs, sub, referrerTag, keyNumber, , , key, payload] = record;
     if (typeof createdMs !== 'number' || typeof keyNumber !== 'number') return;
     if (!(sub instanceof Uint8Array) || sub.length !== subIdBytes) return;
     if (dayOf(createdMs) === this.today) {
@@ -69,10 +77,25 @@ export class RestoreFromLedger {
     const subId = subIdText(sub);
     const { sessions, onKeyedSession } = this.#options;
     // A store that has become smaller keeps the older sessions.
-    sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null });
+    sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null, widget: null });
     const keyed = parseKeyedRequest(key, payload);
     if (keyed !== null && typeof referrerTag === 'string') {
       onKeyedSession({ subId, tenant, createdMs, referrerTag, keyed });
+    }
+  }
+
+  /** What a widget has had counted: its view, or events by the digests of their ids, end to end. Of a live session only. */
+  #visitWidget(record: readonly unknown[], load: unknown, digests: unknown): void {
+    const sub = record[2];
+    if (!(sub instanceof Uint8Array) || sub.length !== subIdBytes) return;
+    if (!(load instanceof Uint8Array) || load.length !== widgetIdBytes) return;
+    const session = this.#options.sessions.get(subIdText(sub));
+    if (session === undefined) return;
+    const use = widgetUseOf(session);
+    if (record[0] === recordKind.offersViewed) use.noteLoad(load);
+    if (!(digests instanceof Uint8Array)) return;
+    for (let at = 0; at + widgetIdBytes <= digests.length; at += widgetIdBytes) {
+      use.takeEvent(digests.subarray(at, at + widgetIdBytes));
     }
   }
 

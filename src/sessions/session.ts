@@ -2,6 +2,7 @@ import type { ClosedOffers } from '../offers/closed-offers.ts';
 import type { Ranking } from '../offers/matcher.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
+import type { WidgetUse } from './widget-use.ts';
 
 /**
  * A live session (contract 2.1 and 3): what the service must remember between two calls. Account, vertical, mode and
@@ -19,6 +20,8 @@ export interface Session {
   fields: Readonly<PocketVector>;
   /** The ranking of the current `fields`, or null before the first one and after every merge. */
   ranked: Ranked | null;
+  /** Null until a widget of it asks for something: most sessions have none. */
+  widget: WidgetUse | null;
 }
 
 export interface Ranked {

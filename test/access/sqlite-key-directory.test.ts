@@ -5,7 +5,7 @@ import { hashApiKey, newApiKey } from '../../src/access/api-key.ts';
 import { keyFilePath } from '../../src/access/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { issueKey, ManualClock, noonMs, openDirectory, revokeKey, temporaryFolder } from './support.ts';
+import { changeOrigins, issueKey, ManualClock, noonMs, openDirectory, revokeKey, temporaryFolder } from './support.ts';
 
 test('a key of the file is found by its hash, with all that admission needs', (t) => {
   const folder = temporaryFolder(t);
@@ -89,6 +89,73 @@ test('a file that cannot be read leaves the known keys working, and is reported 
   vandal.close();
   t.mock.timers.tick(bounds.keyPollMs);
   assert.equal(directory.find(hashApiKey(key)), undefined);
+  assert.equal(faults.length, 1);
+});
+
+test('the origins of an account are known, in order, and those of others are not among them', (t) => {
+  const folder = temporaryFolder(t);
+  const { account } = issueKey(folder).issued;
+  const { account: other } = issueKey(folder, { account: 'other' }).issued;
+  changeOrigins(folder, (register) => {
+    register.allow('acme', ['https://b.example', 'https://a.example']);
+    register.allow('other', ['https://c.example']);
+  });
+  const { origins } = openDirectory(t, folder, new ManualClock());
+  assert.deepEqual(origins.of(account), ['https://a.example', 'https://b.example']);
+  assert.deepEqual(origins.of(other), ['https://c.example']);
+  assert.deepEqual([origins.of(0), origins.of(3)], [[], []]);
+});
+
+test('what the command line allows and removes holds after the next poll, and until then the array is the same', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const folder = temporaryFolder(t);
+  const { account } = issueKey(folder).issued;
+  const { origins } = openDirectory(t, folder, new ManualClock());
+  const change = async (...args: string[]) => {
+    const { code, stderr } = await runMarketplace(['origins', ...args], { SVC_DATA_DIR: folder });
+    assert.equal(code, 0, stderr);
+    t.mock.timers.tick(bounds.keyPollMs);
+  };
+  assert.deepEqual(origins.of(account), []);
+  await change('allow', '--account', 'acme', 'https://a.example', 'https://b.example');
+  const allowed = origins.of(account);
+  assert.deepEqual(allowed, ['https://a.example', 'https://b.example']);
+  t.mock.timers.tick(bounds.keyPollMs);
+  assert.equal(origins.of(account), allowed);
+  await change('remove', '--account', 'acme', 'https://a.example');
+  assert.deepEqual(origins.of(account), ['https://b.example']);
+});
+
+test('whoever has just changed the lists can have them read at once', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const folder = temporaryFolder(t);
+  const { account } = issueKey(folder).issued;
+  const directory = openDirectory(t, folder, new ManualClock());
+  changeOrigins(folder, (register) => register.allow('acme', ['https://a.example']));
+  directory.refresh();
+  assert.deepEqual(directory.origins.of(account), ['https://a.example']);
+});
+
+test('lists that cannot be read leave the known ones, and the keys, in force', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const folder = temporaryFolder(t);
+  const { key, issued } = issueKey(folder);
+  changeOrigins(folder, (register) => register.allow('acme', ['https://a.example']));
+  const faults: unknown[] = [];
+  const directory = openDirectory(t, folder, new ManualClock(), (fault) => faults.push(fault));
+  const vandal = new Database(keyFilePath(folder));
+  vandal.exec('ALTER TABLE embed_origins RENAME TO hidden');
+  revokeKey(folder, issued.id);
+  t.mock.timers.tick(2 * bounds.keyPollMs);
+  assert.notEqual(directory.find(hashApiKey(key)), undefined);
+  assert.deepEqual(directory.origins.of(issued.account), ['https://a.example']);
+  assert.equal(faults.length, 1);
+
+  vandal.exec('ALTER TABLE hidden RENAME TO embed_origins; DELETE FROM embed_origins');
+  vandal.close();
+  t.mock.timers.tick(bounds.keyPollMs);
+  assert.equal(directory.find(hashApiKey(key)), undefined);
+  assert.deepEqual(directory.origins.of(issued.account), []);
   assert.equal(faults.length, 1);
 });
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { EmbedOriginRegister } from '../../src/access/embed-origin-register.ts';
 import { Gatekeeper } from '../../src/access/gatekeeper.ts';
 import { keyFilePath } from '../../src/access/key-file.ts';
 import { type KeyLimits, noOwnLimits, type OwnLimits } from '../../src/access/key-limits.ts';
@@ -77,6 +78,16 @@ export function revokeKey(folder: string, id: string, nowMs = noonMs) {
   const register = KeyRegister.open(keyFilePath(folder));
   try {
     return register.revoke(id, nowMs);
+  } finally {
+    register.close();
+  }
+}
+
+/** Changes the lists of origins as another process would. */
+export function changeOrigins(folder: string, change: (register: EmbedOriginRegister) => unknown): void {
+  const register = EmbedOriginRegister.open(keyFilePath(folder));
+  try {
+    change(register);
   } finally {
     register.close();
   }

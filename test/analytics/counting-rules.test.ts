@@ -8,9 +8,11 @@ import {
   clickedRecord,
   confirmedRecord,
   createdRecord,
+  reportedRecord,
   reversedRecord,
   subOf,
   viewedRecord,
+  widgetViewedRecord,
 } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -49,6 +51,15 @@ describe('counting rules', () => {
   }
 
   const sub = subOf({ createdMs: noon, serial: 1 });
+  const byTag = {
+    account: 1,
+    vertical: 1,
+    mode: 'live',
+    referrerTag: 'tag-one',
+    subs: null,
+    fromDay: 0,
+    toDay: today,
+  } as const;
 
   it('counts a session, its views and its clicks', () => {
     fold(
@@ -267,7 +278,72 @@ describe('counting rules', () => {
     assert.deepEqual([unknownSession, repeatedConfirmations, unsoundConfirmations], [1, 2, 10]);
   });
 
+  it('counts one view for each widget load, and clicks on all that the load has shown', () => {
+    fold(
+      createdRecord(sub),
+      widgetViewedRecord(sub, ['a']),
+      widgetViewedRecord(sub, ['b'], { again: true }),
+      widgetViewedRecord(sub, ['a', 'c'], { load: 2 }),
+    );
+    foldEachAlone(widgetViewedRecord(sub, ['d'], { load: 2, again: true, wallMs: noon + 9_000 }));
+    assert.equal(folded.store.rows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs, noon + 9_000);
+    foldEachAlone(...['a', 'b', 'c', 'd', 'e'].map((offer) => clickedRecord(sub, offer)));
+    for (const wanted of [{}, { subs: [sub] }]) assert.deepEqual([ask(wanted).views, ask(wanted).clicks], [2, 4]);
+    assert.equal(folded.store.totals().unshownClicks, 1);
+  });
+
+  it('counts what widgets told by type, on the day of the session', () => {
+    const phone = subOf({ createdMs: today * dayMs - 1, serial: 2 });
+    fold(createdRecord(sub), createdRecord(phone, { device: 2 }));
+    fold(
+      reportedRecord(sub, ['widget_loaded', 'offers_rendered', 'offer_impression', 'offer_impression']),
+      reportedRecord(phone, ['widget_loaded', 'widget_error']),
+    );
+    foldEachAlone(
+      reportedRecord(sub, ['offer_details_opened', 'disclosure_opened', 'offer_click'], { firstEvent: 5 }),
+      reportedRecord(phone, ['widget_error'], { load: 2, firstEvent: 3, wallMs: noon }),
+    );
+    assert.deepEqual(ask().widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
+    assert.deepEqual(ask({ subs: [sub, phone] }).widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
+    const yesterday = { fromDay: today - 1, toDay: today - 1 };
+    for (const wanted of [yesterday, { ...yesterday, subs: [sub, phone] }]) {
+      assert.deepEqual(ask(wanted).widgetEvents, [1, 0, 0, 0, 0, 0, 2]);
+    }
+    const others = [{ referrerTag: 'tag-two' }, { mode: 'test' }, { account: 2 }, { subs: [] }] as const;
+    for (const wanted of others) assert.deepEqual(ask(wanted).widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it('books nothing for a click that only a widget tells of, and no view', () => {
+    fold(createdRecord(sub), widgetViewedRecord(sub, ['a']));
+    fold(reportedRecord(sub, ['offers_rendered', 'offer_click'], { offerId: 'a' }));
+    const { views, clicks, attributedMicros, topLenders } = ask();
+    assert.deepEqual([views, clicks, attributedMicros, topLenders], [1, 0, 0, []]);
+  });
+
+  it('moves the last event of a session by what its widgets told, and never back', () => {
+    const lastEvent = () => folded.store.rows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs;
+    fold(createdRecord(sub));
+    fold(reportedRecord(sub, ['widget_loaded'], { wallMs: noon + 5_000 }));
+    assert.equal(lastEvent(), noon + 5_000);
+    foldEachAlone(reportedRecord(sub, ['offer_impression'], { wallMs: noon + 4_000 }));
+    assert.equal(lastEvent(), noon + 5_000);
+  });
+
+  it('ignores and counts a report of a session the ledger never created, and what is shown again to it', () => {
+    fold(reportedRecord(sub, ['widget_loaded']), widgetViewedRecord(sub, ['a'], { again: true }));
+    assert.deepEqual(ask().widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
+    assert.equal(folded.store.totals().unknownSession, 2);
+  });
+
+  it('leaves out events of a type of a later version, and counts the others of their record', () => {
+    fold(createdRecord(sub), reportedRecord(sub, [7, 'offer_click', 4_000]), reportedRecord(sub, [7]));
+    assert.deepEqual(ask().widgetEvents, [0, 0, 0, 0, 0, 1, 0]);
+    assert.equal(folded.store.totals().malformed, 0);
+  });
+
   it('skips and counts whatever is not a record', () => {
+    const eight = Buffer.alloc(8);
+    const many = bounds.recordItemsMax + 1;
     const wrong: unknown[] = [
       null,
       7,
@@ -293,6 +369,12 @@ describe('counting rules', () => {
       [2, noon, sub, 'catalog-1', 'a'],
       [2, noon, sub, 'catalog-1', ['a', 5]],
       [2, noon, sub, null, ['a']],
+      [2, noon, sub, 'catalog-1', ['a'], eight.subarray(1)],
+      [2, noon, sub, 'catalog-1', ['a'], Buffer.alloc(9)],
+      [2, noon, sub, 'catalog-1', ['a'], '01234567'],
+      [2, noon, sub, 'catalog-1', ['a'], null, true],
+      [2, noon, sub, 'catalog-1', ['a'], eight, null],
+      [2, noon, sub, 'catalog-1', ['a'], eight, 1],
       [3, noon, sub, 'catalog-1', 'a', 'Lender'],
       [3, noon, sub, 'catalog-1', 'a', 'Lender', -1],
       [3, noon, sub, 'catalog-1', 'a', 'Lender', 0.5],
@@ -310,6 +392,23 @@ describe('counting rules', () => {
       [4, noon, sub, 'a', null, 'tx', 1, noon, null, null],
       [5, noon, sub, 'a', 'Lender', 'tx', 1],
       [5, noon, sub, null, 'Lender', 'tx', 1, noon],
+      [6, noon, sub, eight, eight, [0]],
+      [6, noon, sub, eight.subarray(1), eight, [0], [null]],
+      [6, noon, sub, '01234567', eight, [0], [null]],
+      [6, noon, sub, eight, Buffer.alloc(0), [], []],
+      [6, noon, sub, eight, Buffer.alloc(16), [0], [null]],
+      [6, noon, sub, eight, Buffer.alloc(9), [0], [null]],
+      [6, noon, sub, eight, [eight], [0], [null]],
+      [6, noon, sub, eight, eight, 0, [null]],
+      [6, noon, sub, eight, eight, ['widget_loaded'], [null]],
+      [6, noon, sub, eight, eight, [-1], [null]],
+      [6, noon, sub, eight, eight, [0.5], [null]],
+      [6, noon, sub, eight, eight, [0], []],
+      [6, noon, sub, eight, eight, [0], [null, null]],
+      [6, noon, sub, eight, eight, [0], [5]],
+      [6, noon, sub, eight, eight, [0], ['x'.repeat(bounds.ledgerNameCharactersMax + 1)]],
+      [6, noon, sub, eight, eight, [0], 'a'],
+      [6, noon, sub, eight, Buffer.alloc(many * 8), Array(many).fill(0), Array(many).fill(null)],
     ];
     fold(...wrong, createdRecord(sub), viewedRecord(sub, ['a']));
     assert.deepEqual(
@@ -331,8 +430,10 @@ describe('counting rules', () => {
   });
 
   it('counts a record of a later version that has more members', () => {
-    fold([...createdRecord(sub), 'more'], [...viewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
+    fold([...createdRecord(sub), 'more'], [...widgetViewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
+    fold([...reportedRecord(sub, ['widget_loaded']), 'more']);
     assert.deepEqual([ask().sessions, ask().views, ask().clicks], [1, 1, 1]);
+    assert.equal(ask().widgetEvents[0], 1);
   });
 
   it('leaves the store as it was when a batch fails', () => {

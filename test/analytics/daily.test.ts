@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { DayFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
 import { FoldedStore } from '../support/folded-store.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { clickedRecord, createdRecord, reportedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
@@ -34,7 +35,7 @@ describe('daily', () => {
   }
 
   const sessionsOf = (days: readonly DayFigures[]) => days.map(({ sessions }) => sessions);
-  const none = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+  const none = { ...noFigures, widgetEvents: noWidgetEvents };
   const oldSub = subOf({ createdMs: noon - 2 * dayMs, serial: 1 });
   const newSub = subOf({ createdMs: noon, serial: 2 });
 
@@ -66,6 +67,18 @@ describe('daily', () => {
       { day: today - 1, matured: false, ...none },
       { day: today, matured: false, ...none, sessions: 1, views: 1 },
     ]);
+  });
+
+  it('has what widgets told on the day of their session', () => {
+    fold(createdRecord(oldSub, { device: 1 }), createdRecord(newSub));
+    fold(createdRecord(subOf({ createdMs: noon - 2 * dayMs, serial: 3 }), { device: 2 }));
+    fold(reportedRecord(oldSub, ['widget_loaded', 'offer_click'], { wallMs: noon }));
+    fold(reportedRecord(subOf({ createdMs: noon - 2 * dayMs, serial: 3 }), ['widget_loaded']));
+    const events = (days: readonly DayFigures[]) => days.map(({ widgetEvents }) => widgetEvents);
+    const [nothing, both] = [noWidgetEvents, [2, 0, 0, 0, 0, 1, 0]];
+    assert.deepEqual(events(ask()), [both, nothing, nothing]);
+    assert.deepEqual(events(ask({ subs: [oldSub, newSub] })), [[1, 0, 0, 0, 0, 1, 0], nothing, nothing]);
+    assert.deepEqual(events(ask({ fromDay: today - 1 })), [nothing, nothing]);
   });
 
   it('leaves out what is before and after its window', () => {

@@ -12,6 +12,7 @@ function counters(day: number, tag = 'tag-one'): SealedRecord[] {
   return [
     [12, [1, 1, 0, tag]],
     [13, [day, 2, 30, 20, 10, 5_000_000, 4_000_000, '9223372036854775807']],
+    [13, [day, 3, 30, 20, 10, 5_000_000, 4_000_000, '0'], [1, 0, 2, 0, 0, 0, 7]],
     [14, [day, 'Lender of a', 10, 4_000_000]],
   ];
 }
@@ -102,7 +103,7 @@ describe('sealed figures', () => {
       assert.throws(() => [...new SealedFigures(folder).records()], LogDamaged);
       writeFileSync(file, whole);
     }
-    assert.equal([...new SealedFigures(folder).records()].length, 15);
+    assert.equal([...new SealedFigures(folder).records()].length, 18);
   });
 
   it('are refused when whole records are no sealing', () => {
@@ -111,6 +112,8 @@ describe('sealed figures', () => {
       ['another kind', [[99]]],
       ['an opening in the middle', [[11, 1, 0, 5, 1]]],
       ['a sum beyond 64 bits', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '9223372036854775808']]]],
+      ['events that are no list', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], 5]]],
+      ['events that are no counts', [counters(9)[0], [13, [9, 0, 1, 1, 1, 1, 1, '0'], [1, -1]]]],
       ['a counter of nobody', [[14, [9, 'x', 1, 0]]]],
       ['a counter of a day that is not sealed', counters(10)],
     ] as const) {
@@ -146,7 +149,7 @@ describe('sealed figures', () => {
 
   it('do not mind what a killed sealing has left', () => {
     seal(100, 7);
-    writeFileSync(join(folder, '0000000000000006.log.new'), 'half');
+    writeFileSync(join(folder, '0000000000000007.log.new'), 'half');
     seal(101, 8);
     assert.equal(new SealedFigures(folder).keptFromDay, 101);
     assert.deepEqual(

@@ -8,7 +8,15 @@ import { SealedFigures } from '../../src/analytics/sealed-figures.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { FoldedStore } from '../support/folded-store.ts';
-import { clickedRecord, confirmedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import {
+  clickedRecord,
+  confirmedRecord,
+  createdRecord,
+  reportedRecord,
+  subOf,
+  viewedRecord,
+  widgetViewedRecord,
+} from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
@@ -79,14 +87,83 @@ describe('store retention', () => {
     assert.deepEqual(folded.store.summary({ ...byTag, today }), after);
   });
 
+  it('seals what widgets told by device, and a store derived from nothing or left behind takes it over as it was', () => {
+    const [one, other, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
+    const records = [
+      createdRecord(one!, { device: 1 }),
+      createdRecord(other!, { device: 2 }),
+      reportedRecord(one!, ['widget_loaded', 'offer_impression', 'offer_impression']),
+      reportedRecord(other!, ['widget_error']),
+      createdRecord(young!),
+      reportedRecord(young!, ['widget_loaded']),
+    ];
+    folded.fold(...records);
+    const wanted = { ...byTag, today };
+    const before = folded.store.summary(wanted);
+    const days = folded.store.daily(wanted).days;
+    assert.deepEqual(before.widgetEvents, [2, 0, 2, 0, 0, 0, 1]);
+    seal();
+    assert.deepEqual(folded.store.summary(wanted).widgetEvents, before.widgetEvents);
+    assert.deepEqual(
+      [...sealed.records()].filter(([kind]) => kind === 13),
+      [
+        [13, [dayOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
+        [13, [dayOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
+      ],
+    );
+    for (const alreadyFolded of [0, 2, 4, 6]) {
+      const another = new FoldedStore();
+      try {
+        if (alreadyFolded > 0) another.fold(...records.slice(0, alreadyFolded));
+        another.store.adopt(sealed);
+        another.fold(...records.slice(alreadyFolded));
+        assert.deepEqual(another.store.summary(wanted), { ...before, keptFromDay: keptFrom });
+        assert.deepEqual(another.store.daily(wanted).days, days);
+      } finally {
+        another.close();
+      }
+    }
+    const byIds = { ...wanted, referrerTag: null, subs: [one!, other!, young!] };
+    assert.deepEqual(folded.store.summary(byIds).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it('reads what was sealed before there were widgets, and by versions that know fewer types of events or more', () => {
+    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFrom: 1 };
+    const [day, figures] = [keptFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
+    sealed.seal(sealing, [
+      [12, [1, 1, 0, 'tag-one']],
+      [13, [day, 0, ...figures]],
+      [13, [day, 1, ...figures], [1, 2]],
+      [13, [day, 2, ...figures], [1, 1, 1, 1, 1, 1, 1, 99]],
+      [12, [1, 1, 0, 'tag-two']],
+      [13, [day, 0, ...figures]],
+    ]);
+    folded.store.adopt(sealed);
+    const { sessions, widgetEvents } = folded.store.summary({ ...byTag, today });
+    assert.deepEqual([sessions, widgetEvents], [15, [2, 3, 1, 1, 1, 1, 1]]);
+    const old = folded.store.summary({ ...byTag, referrerTag: 'tag-two', today });
+    assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
+  });
+
+  it('seals nothing of widgets where there were none', () => {
+    folded.fold(
+      createdRecord(subOf({ createdMs: old, serial: 1 })),
+      createdRecord(subOf({ createdMs: noon, serial: 2 })),
+    );
+    seal();
+    const days = [...sealed.records()].flatMap((record) => (record[0] === 13 ? [record[1]] : []));
+    assert.deepEqual(days, [[dayOf(old), 0, 1, 0, 0, 0, 0, '0']]);
+  });
+
   it('counts no record of a session given up, whatever it tells', () => {
     const [gone, never, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
     folded.fold(createdRecord(gone!), viewedRecord(gone!, ['a']), createdRecord(young!));
     const before = { ...folded.store.summary({ ...byTag, today }), asOfMs: 0, keptFromDay: keptFrom };
     seal();
     folded.fold(createdRecord(gone!), createdRecord(never!), viewedRecord(gone!, ['a']), clickedRecord(gone!, 'a'));
+    folded.fold(reportedRecord(gone!, ['widget_loaded']), widgetViewedRecord(gone!, ['b'], { again: true }));
     assert.deepEqual({ ...folded.store.summary({ ...byTag, today }), asOfMs: 0 }, before);
-    assert.equal(folded.store.totals().sealedSession, 4);
+    assert.equal(folded.store.totals().sealedSession, 6);
     folded.fold(viewedRecord(young!, ['a']));
     assert.equal(folded.store.summary({ ...byTag, today }).views, before.views + 1);
   });

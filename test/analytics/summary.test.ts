@@ -4,7 +4,7 @@ import type { SummaryFigures, SummaryQuery } from '../../src/analytics/analytics
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { FoldedStore } from '../support/folded-store.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { clickedRecord, createdRecord, reportedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = dayOf(noon);
@@ -62,6 +62,7 @@ describe('summary', () => {
       subs.push(sub);
       fold(createdRecord(sub, { device: (serial % 5) as 0 }), viewedRecord(sub, ['a', 'b', 'c']));
       if (serial % 2 === 0) fold(clickedRecord(sub, 'a', { valueMicros: 1_000 + serial }));
+      if (serial % 4 === 0) fold(reportedRecord(sub, ['widget_loaded', 'offer_impression', 'offer_impression']));
       if (serial % 3 === 0) fold(clickedRecord(sub, 'b', { lender: 'Lender of a', valueMicros: 7 }));
     }
     const window = { fromDay: today - 35, toDay: today - 3, today: today + 30 };
@@ -70,6 +71,7 @@ describe('summary', () => {
     assert.equal(byTag.sessions, 33);
     assert.equal(byTag.byDevice.length, 5);
     assert.equal(byTag.matured.sessions, 20);
+    assert.deepEqual(byTag.widgetEvents, [8, 0, 16, 0, 0, 0, 0]);
     assert.equal(bySubs.subsOutsideDates, 7);
     assert.deepEqual({ ...bySubs, subsOutsideDates: 0 }, byTag);
   });

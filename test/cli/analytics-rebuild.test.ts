@@ -5,6 +5,8 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { lockFolder } from '../../src/events/folder-lock.ts';
 import { createMarketplace, type Result } from '../../src/index.ts';
+import { appendToLedger } from '../support/append-to-ledger.ts';
+import { reportedRecord, widgetViewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
@@ -21,9 +23,11 @@ async function lived(t: TestContext) {
   const marketplace = await createMarketplace({ dataDir: folder, clock });
   const { key } = marketplace.keys.create({ account: 'rebuild', vertical: 'personal-loans', mode: 'live' });
   const partner = marketplace.partner(key);
+  const subs: Buffer[] = [];
   for (let serial = 0; serial < 12; serial++) {
     const tag = `variant-${serial % 3}`;
     const { sub_id } = ok(await partner.createSession({ referrer_tag: tag, metadata: { serial } }));
+    subs.push(Buffer.from(sub_id.slice('sub_'.length), 'hex'));
     if (serial % 2 === 0) continue;
     ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
     const { offers } = ok(await partner.getMarketplace({ sub_id }));
@@ -35,8 +39,22 @@ async function lived(t: TestContext) {
     const outcome = ok(await marketplace.confirmations.submit([{ ...confirmation, status: 'funded', occurred_at }]));
     assert.equal(outcome.accepted, 1, JSON.stringify(outcome));
   }
-  ok(await partner.queryAnalytics({ referrer_tag: 'variant-1' }));
   await marketplace.close();
+  await appendToLedger(
+    folder,
+    subs
+      .slice(0, 4)
+      .flatMap((sub) => [
+        widgetViewedRecord(sub, ['shown']),
+        widgetViewedRecord(sub, ['shown', 'shown-later'], { again: true }),
+        reportedRecord(sub, ['widget_loaded', 'offer_impression', 'offer_impression']),
+        reportedRecord(sub, ['offer_click'], { firstEvent: 4, offerId: 'shown' }),
+      ]),
+  );
+  const again = await createMarketplace({ dataDir: folder, clock });
+  const figures = ok(await again.partner(key).queryAnalytics({ referrer_tag: 'variant-1', date_from: '2026-05-01' }));
+  assert.equal(figures.widget_events.offer_impression, 2);
+  await again.close();
   return { folder, run, store: join(folder, 'analytics.sqlite') };
 }
 
@@ -77,13 +95,16 @@ function plain(value: unknown): unknown {
 test('rebuild derives the very same store from the ledger alone', async (t) => {
   const { run, store } = await lived(t);
   const before = contents(store);
+  assert.equal((before.widget_counter as unknown[]).length, 4);
   assert.ok((before.payout as unknown[]).length === 6 && (before.click as unknown[]).length === 12);
   const spoiler = new Database(store);
-  spoiler.exec('UPDATE day_counter SET clicks = clicks + 7; DELETE FROM session WHERE views = 0');
+  spoiler.exec(
+    'UPDATE day_counter SET clicks = clicks + 7; DELETE FROM session WHERE views = 0; DELETE FROM widget_counter',
+  );
   spoiler.close();
   assert.notDeepEqual(contents(store), before);
   const { code, stdout, stderr } = await run('analytics', 'rebuild');
-  assert.deepEqual([code, stdout], [0, `rebuilt ${store} from 42 records\n`]);
+  assert.deepEqual([code, stdout], [0, `rebuilt ${store} from 58 records\n`]);
   assert.equal(stderr, '  6 counted nothing: duplicateClicks\n');
   assert.deepEqual(contents(store), before);
 });

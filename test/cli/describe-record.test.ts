@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { describeRecord, recordLine } from '../../src/cli/describe-record.ts';
 import { subIdText } from '../../src/sessions/sub-id.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import {
+  clickedRecord,
+  createdRecord,
+  reportedRecord,
+  subOf,
+  viewedRecord,
+  widgetViewedRecord,
+} from '../support/ledger-records.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const sub = subOf({ createdMs, serial: 7 });
@@ -34,6 +41,38 @@ test('every kind of record is told with the names of its members', () => {
   });
 });
 
+test('what a widget showed and told is told with names for types and digits for ids', () => {
+  const load = '0000000000000005';
+  for (const again of [true, false]) {
+    assert.deepEqual(describeRecord(widgetViewedRecord(sub, ['one'], { load: 5, again, wallMs: createdMs })), {
+      kind: 'offers_viewed',
+      ...common,
+      catalog_version: 'catalog-1',
+      offer_ids: ['one'],
+      load,
+      again,
+    });
+  }
+  const types = ['widget_loaded', 'offer_click', 7] as const;
+  const wanted = { load: 5, firstEvent: 255, offerId: 'one', wallMs: createdMs };
+  assert.deepEqual(describeRecord(reportedRecord(sub, types, wanted)), {
+    kind: 'widget_reported',
+    ...common,
+    load,
+    event_ids: ['00000000000000ff', '0000000000000100', '0000000000000101'],
+    types: ['widget_loaded', 'offer_click', 7],
+    offer_ids: ['one', 'one', 'one'],
+  });
+});
+
+test('a report that is not what it should be is told as it is', () => {
+  const [kind, wallMs, id] = reportedRecord(sub, ['widget_loaded']);
+  const { load, event_ids, types, offer_ids } = describeRecord([kind, wallMs, id, 5, new Uint8Array(9), 'length', -1]);
+  assert.deepEqual([load, event_ids, types, offer_ids], [5, '000000000000000000', 'length', -1]);
+  const odd = describeRecord([kind, wallMs, id, null, 'x', ['length', 0.5, new Uint8Array([1])], null]);
+  assert.deepEqual([odd.load, odd.event_ids, odd.types], [null, 'x', ['length', 0.5, '01']]);
+});
+
 test('what a daily cap made of a click is told where there was one', () => {
   for (const verdict of [true, false, null]) {
     const { within_daily_cap, more } = describeRecord([...clickedRecord(sub, 'one'), verdict] as unknown[]);
@@ -42,7 +81,7 @@ test('what a daily cap made of a click is told where there was one', () => {
 });
 
 test('members of a later version are told too', () => {
-  const { more } = describeRecord([...viewedRecord(sub, []), 'new', new Uint8Array([1, 255])]);
+  const { more } = describeRecord([...widgetViewedRecord(sub, []), 'new', new Uint8Array([1, 255])]);
   assert.deepEqual(more, ['new', '01ff']);
 });
 
@@ -71,7 +110,10 @@ test('whatever a record holds, it is one line without control characters, and JS
     fc.uint8Array({ maxLength: 40 }),
   );
   const record = fc
-    .tuple(fc.oneof(fc.constantFrom(1, 2, 3), scalar), fc.array(fc.oneof(scalar, fc.array(scalar)), { maxLength: 9 }))
+    .tuple(
+      fc.oneof(fc.constantFrom(1, 2, 3, 6), scalar),
+      fc.array(fc.oneof(scalar, fc.array(scalar)), { maxLength: 9 }),
+    )
     .map(([kind, rest]) => [kind, ...rest]);
   fc.assert(
     fc.property(record, (value) => {

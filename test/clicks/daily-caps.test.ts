@@ -11,7 +11,14 @@ import { noneClosed } from '../../src/offers/closed-offers.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { catalogOf, plainOffer } from '../offers/one-offer-catalog.ts';
-import { clickedRecord, confirmedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import {
+  clickedRecord,
+  confirmedRecord,
+  reportedRecord,
+  subOf,
+  viewedRecord,
+  widgetViewedRecord,
+} from '../support/ledger-records.ts';
 
 const hourMs = 60 * 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -138,6 +145,22 @@ describe('DailyCaps', () => {
     assert.notEqual(closed(), first);
     bench.nowMs += dayMs;
     assert.equal(closed(), noneClosed);
+  });
+
+  it('gives places to clicks on what a widget showed after its view, and none to what it tells of clicks', () => {
+    const bench = new Bench({ a: 1, b: 1 });
+    const sub = bench.shown(['c']);
+    bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
+    bench.append(widgetViewedRecord(sub, ['b'], { again: true, wallMs: bench.nowMs }));
+    bench.append(reportedRecord(sub, ['offer_click'], { offerId: 'a', wallMs: bench.nowMs }));
+    assert.deepEqual(bench.closed(), []);
+    bench.restart();
+    assert.deepEqual(bench.closed(), []);
+    assert.equal(bench.click(sub, 'b'), true);
+    assert.equal(bench.click(sub, 'a'), true);
+    bench.restart();
+    assert.deepEqual(bench.closed(), ['a', 'b']);
+    assert.equal(bench.click(sub, 'b'), null);
   });
 
   it('gives places to first clicks on offers shown, and to no others', () => {

@@ -77,6 +77,15 @@ atEveryDoor('GET /analytics in pages', (door) => {
       rev_attributed: 0,
       rev_confirmed: 0,
       rev_per_session: 0,
+      widget_events: {
+        widget_loaded: 0,
+        offers_rendered: 0,
+        offer_impression: 0,
+        offer_details_opened: 0,
+        disclosure_opened: 0,
+        offer_click: 0,
+        widget_error: 0,
+      },
       matured: false,
     });
   });

@@ -52,6 +52,7 @@ atEveryDoor('GET /analytics', (door) => {
         rev_per_session_matured: 'null',
         rev_per_session_ci95: 'null',
         by_device: 'object',
+        widget_events: 'object',
         sessions_kept_from: 'null',
         as_of: 'string',
       },
@@ -71,6 +72,15 @@ atEveryDoor('GET /analytics', (door) => {
     );
     assert.deepEqual([summary.rev_attributed, summary.rev_confirmed, summary.rev_per_session], [0, 0, 0]);
     assert.deepEqual([summary.top_lenders, summary.by_device], [[], {}]);
+    assert.deepEqual(summary.widget_events, {
+      widget_loaded: 0,
+      offers_rendered: 0,
+      offer_impression: 0,
+      offer_details_opened: 0,
+      disclosure_opened: 0,
+      offer_click: 0,
+      widget_error: 0,
+    });
   });
 
   test('includes every event whose answer came before the question', async () => {

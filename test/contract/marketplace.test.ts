@@ -48,6 +48,7 @@ atEveryDoor('GET /marketplace', (door) => {
         'loan_amount_range',
         'logo_url',
         'monthly_payment_estimate',
+        'payment_term_months',
         'position',
         'prequalification',
         'svc_offer_id',
@@ -56,7 +57,8 @@ atEveryDoor('GET /marketplace', (door) => {
       ]);
       const { lender, logo, offer: listed } = listedOffer(fixture, offer.svc_offer_id);
       assert.equal(offer.lender_name, lender);
-      assert.ok(offer.logo_url.startsWith(`${cdn}/`) && offer.logo_url.endsWith(`/${logo}`), offer.logo_url);
+      const logoUrl = new URL(offer.logo_url);
+      assert.equal(logoUrl.origin + logoUrl.pathname, `${cdn}/${logo}`);
       assert.equal(offer.svc_star_rating, listed.stars);
       assert.deepEqual(offer.features, listed.features);
       assert.equal(offer.prequalification, listed.prequalification);
@@ -88,6 +90,7 @@ atEveryDoor('GET /marketplace', (door) => {
       const term = shown.term_months.includes(fixture.someTerm)
         ? fixture.someTerm
         : shown.term_months.reduce((best, months) => (Math.abs(months - 36) < Math.abs(best - 36) ? months : best));
+      assert.equal(shown.payment_term_months, term);
       const { note_rate_percent: note, origination_fee_percent: fee } = { ...priced, ...priced.terms?.[term] };
       const payment = levelPayment(amount, (note.min + note.max) / 2, term);
       assert.ok(Math.abs(shown.monthly_payment_estimate - payment) <= roundedWithin, JSON.stringify(shown));
@@ -184,8 +187,8 @@ atEveryDoor('GET /marketplace', (door) => {
       [`sub_id=${subId}`, 'format'],
       [`sub_id=${subId}&format=${marker}`, 'format'],
       [`sub_id=${subId}&format=JSON`, 'format'],
-      [`sub_id=${subId}&format=iframe`, 'format'],
-      [`sub_id=${subId}&format=js`, 'format'],
+      [`sub_id=${subId}&format=iframe,js`, 'format'],
+      [`sub_id=${subId}&format=iframe&format=js`, 'format'],
       [`${good}&sort=${marker}`, 'sort'],
       [`${good}&sort=`, 'sort'],
       [`${good}&sort=nw_revenue`, 'sort'],

@@ -96,6 +96,7 @@ describe('createSession', () => {
       createdMs,
       fields: liveTenant.vertical.fields.map(() => -1),
       ranked: null,
+      widget: null,
     });
   });
 

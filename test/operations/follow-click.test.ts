@@ -143,7 +143,7 @@ class Bench {
 
   hold(sub: string, tenant: Tenant, ranked: Ranked): void {
     const fields = emptyPocketVector(tenant.vertical);
-    this.sessions.add(sub, { tenant, createdMs: this.clock.wallMs(), fields, ranked });
+    this.sessions.add(sub, { tenant, createdMs: this.clock.wallMs(), fields, ranked, widget: null });
   }
 
   follow(

@@ -15,13 +15,22 @@ import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/quer
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { CannedAnalytics, noFigures } from '../support/canned-analytics.ts';
+import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
 import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const referrer_tag = 'experiment-1';
 const day = (text: string): number => parseIsoDate(text)!;
+const noEvents = {
+  widget_loaded: 0,
+  offers_rendered: 0,
+  offer_impression: 0,
+  offer_details_opened: 0,
+  disclosure_opened: 0,
+  offer_click: 0,
+  widget_error: 0,
+};
 
 class Bench {
   /** Noon of 2026-05-20. */
@@ -276,6 +285,7 @@ describe('the summary', () => {
       rev_per_session_matured: null,
       rev_per_session_ci95: null,
       by_device: {},
+      widget_events: noEvents,
       sessions_kept_from: null,
       as_of: null,
     });
@@ -341,6 +351,19 @@ describe('the summary', () => {
     });
   });
 
+  it('names what widgets told by type', async () => {
+    const { widget_events } = await new Bench().answer({ widgetEvents: [7, 6, 5, 4, 3, 2, 1] });
+    assert.deepEqual(widget_events, {
+      widget_loaded: 7,
+      offers_rendered: 6,
+      offer_impression: 5,
+      offer_details_opened: 4,
+      disclosure_opened: 3,
+      offer_click: 2,
+      widget_error: 1,
+    });
+  });
+
   it('says how far it has followed the log, and how many ids lie outside its dates', async () => {
     const view = await new Bench().answer({ asOfMs: Date.UTC(2026, 4, 20, 11, 59, 59, 123), subsOutsideDates: 4 });
     assert.equal(view.as_of, '2026-05-20T11:59:59.123Z');
@@ -387,9 +410,10 @@ describe('the days', () => {
         clicks: 2,
         attributedMicros: 12_345_678,
         confirmedMicros: 100_000_000,
+        widgetEvents: [1, 0, 0, 0, 0, 0, 2],
         matured: true,
       },
-      { day: second, ...none, matured: false },
+      { day: second, ...none, widgetEvents: noWidgetEvents, matured: false },
     ]);
     assert.deepEqual(view, {
       referrer_tag,
@@ -406,6 +430,7 @@ describe('the days', () => {
           rev_attributed: 12.35,
           rev_confirmed: 100,
           rev_per_session: 33.333333,
+          widget_events: { ...noEvents, widget_loaded: 1, widget_error: 2 },
           matured: true,
         },
         {
@@ -417,6 +442,7 @@ describe('the days', () => {
           rev_attributed: 0,
           rev_confirmed: 0,
           rev_per_session: 0,
+          widget_events: noEvents,
           matured: false,
         },
       ],

@@ -71,7 +71,13 @@ class Bench {
   newSession(tenant: Tenant = liveTenant): string {
     const createdMs = this.clock.wallMs();
     const id = this.subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-    this.sessions.add(id, { tenant, createdMs, fields: emptyPocketVector(tenant.vertical), ranked: null });
+    this.sessions.add(id, {
+      tenant,
+      createdMs,
+      fields: emptyPocketVector(tenant.vertical),
+      ranked: null,
+      widget: null,
+    });
     return id;
   }
 

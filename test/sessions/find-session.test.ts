@@ -32,7 +32,7 @@ class Bench {
 
   create(): { id: string; session: Session } {
     const fields = emptyPocketVector(liveTenant.vertical);
-    const session = { tenant: liveTenant, createdMs: this.clock.wallMs(), fields, ranked: null };
+    const session = { tenant: liveTenant, createdMs: this.clock.wallMs(), fields, ranked: null, widget: null };
     const id = this.issue();
     this.sessions.add(id, session);
     return { id, session };

@@ -18,7 +18,7 @@ function openStore(t: TestContext, { sessionsMax = 1_000, parts = 16 } = {}) {
 }
 
 function session(createdMs: number): Session {
-  return { tenant: liveTenant, createdMs, fields: emptyPocketVector(liveTenant.vertical), ranked: null };
+  return { tenant: liveTenant, createdMs, fields: emptyPocketVector(liveTenant.vertical), ranked: null, widget: null };
 }
 
 const newId = (): string => `sub_${randomBytes(32).toString('hex')}`;

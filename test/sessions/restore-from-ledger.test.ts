@@ -33,6 +33,7 @@ describe('RestoreFromLedger', () => {
       createdMs: nowMs - 1_000,
       fields: personalLoans.fields.map(() => -1),
       ranked: null,
+      widget: null,
     });
   });
 

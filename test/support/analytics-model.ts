@@ -11,7 +11,13 @@ import type {
 } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
-import type { LedgerRecord, RevenueConfirmed, RevenueReversed } from '../../src/events/ledger-record.ts';
+import {
+  type LedgerRecord,
+  type RevenueConfirmed,
+  type RevenueReversed,
+  type WidgetEventType,
+  widgetEventTypes,
+} from '../../src/events/ledger-record.ts';
 import { decodeSubId } from '../../src/sessions/sub-id.ts';
 
 interface ModelSession {
@@ -22,6 +28,7 @@ interface ModelSession {
   lastEventMs: number;
   views: number;
   readonly shown: Set<string>;
+  readonly widgetEvents: WidgetEventType[];
   readonly clicks: Map<string, { readonly lender: string; readonly micros: number; readonly atMs: number }>;
   /** By offer and txid. */
   readonly payouts: Map<string, ModelPayout>;
@@ -61,6 +68,7 @@ export class AnalyticsModel {
           lastEventMs: record[1],
           views: 0,
           shown: new Set(),
+          widgetEvents: [],
           clicks: new Map(),
           payouts: new Map(),
         });
@@ -68,7 +76,7 @@ export class AnalyticsModel {
     } else if (session === undefined) {
       return;
     } else if (record[0] === 2) {
-      session.views++;
+      if (record[6] !== true) session.views++;
       session.lastEventMs = Math.max(session.lastEventMs, record[1]);
       for (const offer of record[4]) session.shown.add(offer);
     } else if (record[0] === 3) {
@@ -79,6 +87,9 @@ export class AnalyticsModel {
         session.clicks.set(offer, { lender, micros: mode === 'test' ? 0 : micros, atMs: wallMs });
         session.lastEventMs = Math.max(session.lastEventMs, wallMs);
       }
+    } else if (record[0] === 6) {
+      session.lastEventMs = Math.max(session.lastEventMs, record[1]);
+      for (const type of record[5]) if (widgetEventTypes[type]) session.widgetEvents.push(widgetEventTypes[type]);
     } else if (decodeSubId(record[2]).mode === 'live') {
       this.#settle(session, record);
     }
@@ -93,7 +104,8 @@ export class AnalyticsModel {
       click = { lender, micros: value ?? 0, atMs: evidenceMs };
     }
     if (click === undefined || !session.shown.has(offer)) return;
-    if (occurredMs < click.atMs || occurredMs > wallMs || wallMs - click.atMs > 90 * dayMs) return;
+    // A lender's clock may be five seconds off, either way.
+    if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * dayMs) return;
     if (kind === 5) {
       if (payout === undefined || payout.reversedMicros !== null || micros > payout.micros) return;
       payout.reversedMicros = micros;
@@ -115,6 +127,7 @@ export class AnalyticsModel {
     const devices = new Map<number, Figures & { device: number }>();
     let centsSquared = 0;
     const lenders: LenderShare[] = [];
+    const events: WidgetEventType[] = [];
     let subsOutsideDates = 0;
     for (const [id, session] of this.#sessions) {
       const { account, vertical, mode, createdMs } = decodeSubId(Buffer.from(id, 'hex'));
@@ -143,6 +156,7 @@ export class AnalyticsModel {
       }
       devices.set(session.device, device);
       lenders.push(...lenderShares(session));
+      events.push(...session.widgetEvents);
       if (query.today - day <= bounds.maturedDays) continue;
       matured.sessions++;
       matured.confirmedMicros += figures.confirmedMicros;
@@ -152,19 +166,20 @@ export class AnalyticsModel {
     matured.confirmedUsdSquared = centsSquared / 10_000;
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
     const keptFromDay = this.#keptFromDay;
-    return { ...all, topLenders, byDevice, matured, subsOutsideDates, keptFromDay, asOfMs: this.#asOfMs };
+    const widgetEvents = widgetEventTypes.map((type) => events.filter((event) => event === type).length);
+    return { ...all, topLenders, widgetEvents, byDevice, matured, subsOutsideDates, keptFromDay, asOfMs: this.#asOfMs };
   }
 
   daily(query: SummaryQuery): DailyFigures {
     const days: DayFigures[] = [];
     for (let day = query.fromDay; day <= query.toDay; day++) {
-      const { sessions, views, clicks, attributedMicros, confirmedMicros } = this.summary({
+      const { sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents } = this.summary({
         ...query,
         fromDay: day,
         toDay: day,
       });
       const matured = query.today - day > bounds.maturedDays;
-      days.push({ day, sessions, views, clicks, attributedMicros, confirmedMicros, matured });
+      days.push({ day, sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents, matured });
     }
     return { days, keptFromDay: this.#keptFromDay };
   }

@@ -1,7 +1,15 @@
-import type { DailyView, MarketplaceView, RowsView, SessionView, SummaryView } from '../../src/index.ts';
+import type {
+  DailyView,
+  MarketplaceView,
+  RowsView,
+  SessionView,
+  SummaryView,
+  WidgetEmbedView,
+} from '../../src/index.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { assertOk } from './answers.ts';
 import type { Answer, HttpClient } from './http-client.ts';
+import { WidgetCaller } from './widget-caller.ts';
 
 type Query = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string>>;
@@ -81,6 +89,19 @@ export class ApiCaller {
 
   async offers(subId: string, query: Query = {}): Promise<MarketplaceView> {
     return assertOk(await this.get('marketplace', { sub_id: subId, format: 'json', ...query }));
+  }
+
+  /** What a page is to embed for this session, as JSON. */
+  async embed(subId: string, format: 'iframe' | 'js', query: Query = {}): Promise<WidgetEmbedView> {
+    const parameters = { sub_id: subId, format, ...query };
+    return assertOk(await this.get('marketplace', parameters, { Accept: 'application/json' }));
+  }
+
+  /** The widget of a new session that holds these fields. */
+  async widgetWith(tag: string, fields: object): Promise<WidgetCaller> {
+    const subId = await this.sessionWith(tag, fields);
+    const { token } = await this.embed(subId, 'js');
+    return new WidgetCaller(this.http, subId, token);
   }
 
   async summary(query: Query): Promise<SummaryView> {

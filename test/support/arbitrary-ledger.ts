@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
-import type { DeviceClass, LedgerRecord } from '../../src/events/ledger-record.ts';
+import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/events/ledger-record.ts';
 import {
   clickedRecord,
   confirmedRecord,
   createdRecord,
+  reportedRecord,
   reversedRecord,
   subOf,
   viewedRecord,
+  widgetViewedRecord,
 } from './ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -43,6 +45,23 @@ const created = fc
 
 const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => viewedRecord(sub, shown));
 
+/** Two loads a session; what is shown again need not follow a view. */
+const widgetViewed = fc
+  .tuple(sub, fc.subarray(offers), fc.record({ load: fc.constantFrom(1, 2), again: fc.boolean() }))
+  .map(([sub, shown, wanted]) => widgetViewedRecord(sub, shown, wanted));
+
+/** Of known types, and of those of a later version; some told late. */
+const reported = fc
+  .tuple(
+    sub,
+    fc.array(fc.nat({ max: widgetEventTypes.length }), { minLength: 1, maxLength: 6 }),
+    fc.constantFrom(null, 'a'),
+    fc.constantFrom(0, 3_000, 60_000),
+  )
+  .map(([sub, types, offerId, afterMs]) =>
+    reportedRecord(sub, types, { offerId, wallMs: sub.readUIntBE(0, 6) + afterMs }),
+  );
+
 const clicked = fc
   .tuple(sub, fc.constantFrom(...offers), fc.nat({ max: 5_000_000 }), fc.constantFrom(0, 0, 0, dayMs, dayMs + 1))
   .map(([sub, offer, valueMicros, afterMs]) =>
@@ -61,7 +80,7 @@ const booking = fc.record({
   txid: fc.constantFrom('tx-1', 'tx-1', 'tx-2'),
   micros: fc.constantFrom(1, 12_345, 25_000_000, 25_000_000, 60_000_000_000),
   occurredAfterMs: fc.constantFrom(dayMs, dayMs, 2 * dayMs, 0),
-  toldAfterMs: fc.constantFrom(0, 0, 1, 89 * dayMs, 90 * dayMs, -1),
+  toldAfterMs: fc.constantFrom(0, 0, 1, 89 * dayMs, 90 * dayMs, -5_000, -5_001),
 });
 const lenderOf = (offer: string) => (offer === 'd' ? 'Lender of a' : `Lender of ${offer}`);
 const times = (sub: Buffer, occurredAfterMs: number, toldAfterMs: number) => {
@@ -95,6 +114,8 @@ export const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
   created,
   viewed,
   viewed,
+  widgetViewed,
+  reported,
   clicked,
   clicked,
   confirmed,

@@ -7,7 +7,11 @@ import type {
   RowsQuery,
   SummaryFigures,
   SummaryQuery,
+  WidgetCounts,
 } from '../../src/analytics/analytics.ts';
+
+/** As the aggregator answers them: a number for each type. */
+export const noWidgetEvents: WidgetCounts = [0, 0, 0, 0, 0, 0, 0];
 
 export const noFigures: Figures = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
@@ -25,6 +29,7 @@ export class CannedAnalytics implements Analytics {
   figures: SummaryFigures = {
     ...noFigures,
     topLenders: [],
+    widgetEvents: noWidgetEvents,
     byDevice: [],
     matured: { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 },
     subsOutsideDates: 0,

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
-import { decodeOfferNumbers } from '../../src/analytics/offer-numbers.ts';
+import { decodeVarints } from '../../src/analytics/varints.ts';
+import { widgetEventTypes } from '../../src/events/ledger-record.ts';
 
 /**
  * Everything a store says of sessions, clicks, payouts and counters, by names. The numbers that stand for names follow from
@@ -24,10 +25,10 @@ export function figuresInStore(file: string): Record<string, unknown> {
       segments: rows('SELECT * FROM ledger_segment ORDER BY first'),
       lists: [...lists].sort(),
       sessions: rows(
-        `SELECT sub, ${tag}, position, device, views, clicks, last_event_ms, shown
+        `SELECT sub, ${tag}, position, device, views, clicks, last_event_ms, hex(widget_events), shown
         FROM session JOIN experiment ON number = experiment ORDER BY sub`,
       ).map(([sub, ...values]) => {
-        const shown = decodeOfferNumbers(values.pop() as Buffer | null).map((number) => offers.get(number));
+        const shown = decodeVarints(values.pop() as Buffer | null).map((number) => offers.get(number));
         return [(sub as Buffer).toString('hex'), ...values, shown];
       }),
       metadata: rows('SELECT * FROM session_metadata ORDER BY session'),
@@ -42,6 +43,10 @@ export function figuresInStore(file: string): Record<string, unknown> {
       days: rows(
         `SELECT ${tag}, day, device, sessions, views, clicks, attributed_micros, confirmed_micros, confirmed_cents_squared
         FROM day_counter JOIN experiment ON number = experiment ORDER BY 1, 2, 3`,
+      ),
+      widgets: rows(
+        `SELECT ${tag}, day, device, ${widgetEventTypes.join(', ')}
+        FROM widget_counter JOIN experiment ON number = experiment ORDER BY 1, 2, 3`,
       ),
       lenders: rows(
         `SELECT ${tag}, day, name, clicks, confirmed_micros FROM lender_counter

@@ -6,7 +6,10 @@ import type {
   RevenueConfirmed,
   RevenueReversed,
   SessionCreated,
+  WidgetEventType,
+  WidgetReported,
 } from '../../src/events/ledger-record.ts';
+import { widgetEventTypes, widgetIdBytes } from '../../src/events/ledger-record.ts';
 import { subIdBytes } from '../../src/sessions/sub-id.ts';
 
 /** What a test wants of a sub_id; the rest of its bytes follow from `serial`, so that different serials are different ids. */
@@ -47,6 +50,52 @@ export function viewedRecord(
   wallMs = sub.readUIntBE(0, 6) + 1_000,
 ): OffersViewed {
   return [2, wallMs, sub, 'catalog-1', offerIds];
+}
+
+/** What a widget showed, for its view or `again` after it: two seconds after the session's creation, unless told otherwise. */
+export function widgetViewedRecord(
+  sub: Buffer,
+  offerIds: readonly string[],
+  { load = 1, again = false, wallMs = sub.readUIntBE(0, 6) + 2_000 }: WidgetViewWanted = {},
+): OffersViewed {
+  return [...viewedRecord(sub, offerIds, wallMs), widgetId(load), again] as unknown as OffersViewed;
+}
+
+interface WidgetViewWanted {
+  readonly load?: number;
+  readonly again?: boolean;
+  readonly wallMs?: number;
+}
+
+/** What a widget told, three seconds after the session's creation unless told otherwise; a type by its name, or its number. */
+export function reportedRecord(
+  sub: Buffer,
+  types: readonly (WidgetEventType | number)[],
+  { load = 1, firstEvent = 1, offerId = null, wallMs = sub.readUIntBE(0, 6) + 3_000 }: ReportWanted = {},
+): WidgetReported {
+  return [
+    6,
+    wallMs,
+    sub,
+    widgetId(load),
+    Buffer.concat(types.map((_, at) => widgetId(firstEvent + at))),
+    types.map((type) => (typeof type === 'number' ? type : widgetEventTypes.indexOf(type))),
+    types.map(() => offerId),
+  ];
+}
+
+interface ReportWanted {
+  readonly load?: number;
+  /** The ids of its events are numbers from here on. */
+  readonly firstEvent?: number;
+  readonly offerId?: string | null;
+  readonly wallMs?: number;
+}
+
+function widgetId(number: number): Buffer {
+  const bytes = Buffer.alloc(widgetIdBytes);
+  bytes.writeUInt32BE(number, widgetIdBytes - 4);
+  return bytes;
 }
 
 /** A click two seconds after the session's creation, unless told otherwise. */

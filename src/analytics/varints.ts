@@ -1,5 +1,5 @@
-/** Offer numbers as the store keeps them: LEB128 varints, so that a usual catalog takes one or two bytes an offer. */
-export function encodeOfferNumbers(numbers: readonly number[]): Uint8Array | null {
+/** Lists of counts and of offer numbers as the store keeps them: LEB128 varints, so that most numbers take a byte or two. */
+export function encodeVarints(numbers: readonly number[]): Uint8Array | null {
   if (numbers.length === 0) return null;
   const bytes: number[] = [];
   for (const number of numbers) {
@@ -13,7 +13,7 @@ export function encodeOfferNumbers(numbers: readonly number[]): Uint8Array | nul
   return Buffer.from(bytes);
 }
 
-export function decodeOfferNumbers(bytes: Uint8Array | null): number[] {
+export function decodeVarints(bytes: Uint8Array | null): number[] {
   const numbers: number[] = [];
   let number = 0;
   let scale = 1;

@@ -1,0 +1,107 @@
+import type Database from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
+import { openKeyFile } from './key-file.ts';
+import { webOriginFault } from './web-origin.ts';
+
+/** An origin that the widgets of an account may be embedded in. */
+export interface AllowedOrigin {
+  readonly account: number;
+  readonly accountName: string;
+  readonly origin: string;
+}
+
+export type Allowing = 'allowed' | 'already_allowed';
+export type Removal = 'removed' | 'not_allowed';
+
+/** The lists cannot be changed or shown like that. The message is one line for people and repeats nothing that was given. */
+export class EmbedOriginError extends RangeError {
+  override readonly name = 'EmbedOriginError';
+}
+
+/** Keeps the lists of where each account's widgets may be embedded: the writing side, beside that of the keys. */
+export class EmbedOriginRegister {
+  readonly #database: Database.Database;
+
+  private constructor(database: Database.Database) {
+    this.#database = database;
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+  }
+
+  /** Creates the file when there is none. Throws `KeyFileError`. */
+  static open(path: string): EmbedOriginRegister {
+    return new EmbedOriginRegister(openKeyFile(path, bounds.keyWriteWaitMs));
+  }
+
+  /** Throws `KeyFileError`, also when there is no file. */
+  static openExisting(path: string): EmbedOriginRegister {
+    return new EmbedOriginRegister(openKeyFile(path, bounds.keyWriteWaitMs, true));
+  }
+
+  /** Allows all of these or, when it throws an `EmbedOriginError`, none. Tells of each, in the order given, whether it is new. */
+  allow(accountName: string, origins: readonly string[]): Allowing[] {
+    requireOrigins(origins);
+    return this.#change(accountName, (account) => {
+      const insert = this.#database.prepare<[number, string]>(
+        'INSERT INTO embed_origins (account, origin) VALUES (?, ?) ON CONFLICT DO NOTHING',
+      );
+      const outcomes = origins.map((origin) =>
+        insert.run(account, origin).changes === 1 ? 'allowed' : 'already_allowed',
+      );
+      const count = this.#database.prepare<[number], number>('SELECT count(*) FROM embed_origins WHERE account = ?');
+      if (count.pluck().get(account)! > bounds.embedOriginsMax) {
+        throw new EmbedOriginError(
+          `an account may allow ${bounds.embedOriginsMax} origins; remove those that are not in use any more`,
+        );
+      }
+      return outcomes;
+    });
+  }
+
+  /** Takes these off the list. Throws an `EmbedOriginError` as `allow` does. */
+  remove(accountName: string, origins: readonly string[]): Removal[] {
+    requireOrigins(origins);
+    return this.#change(accountName, (account) => {
+      const remove = this.#database.prepare<[number, string]>(
+        'DELETE FROM embed_origins WHERE account = ? AND origin = ?',
+      );
+      return origins.map((origin) => (remove.run(account, origin).changes === 1 ? 'removed' : 'not_allowed'));
+    });
+  }
+
+  /** The lists of all accounts, or of one, by account and origin. Throws an `EmbedOriginError` for an account unknown. */
+  list(accountName?: string): AllowedOrigin[] {
+    const select = `
+      SELECT accounts.number AS account, accounts.name AS accountName, origin
+      FROM embed_origins JOIN accounts ON accounts.number = embed_origins.account`;
+    const order = 'ORDER BY accounts.number, origin';
+    if (accountName === undefined) return this.#database.prepare<[], AllowedOrigin>(`${select} ${order}`).all();
+    const account = this.#accountNumber(accountName);
+    return this.#database.prepare<[number], AllowedOrigin>(`${select} WHERE account = ? ${order}`).all(account);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#database.close();
+  }
+
+  #change<Result>(accountName: string, change: (account: number) => Result): Result {
+    return this.#database.transaction(() => change(this.#accountNumber(accountName))).immediate();
+  }
+
+  #accountNumber(name: unknown): number {
+    const find = this.#database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck();
+    const account = typeof name === 'string' ? find.get(name) : undefined;
+    if (account === undefined) {
+      throw new EmbedOriginError('there is no account of this name; an account is made with its first API key');
+    }
+    return account;
+  }
+}
+
+function requireOrigins(origins: readonly unknown[]): void {
+  for (const origin of origins) {
+    const fault = typeof origin === 'string' ? webOriginFault(origin) : 'An origin is a text.';
+    if (fault !== null) throw new EmbedOriginError(fault);
+  }
+}

@@ -1,0 +1,17 @@
+import { EmbedOriginError, EmbedOriginRegister } from '../access/embed-origin-register.ts';
+import { keyFilePath } from '../access/key-file.ts';
+import { dataDirOf } from '../config/config.ts';
+import { readEnv } from '../config/env.ts';
+import { CommandLineError } from './command-line-error.ts';
+
+/** Runs a command on the lists of origins in the data folder, which must have a key file, and closes it whatever happens. */
+export function withEmbedOrigins<Result>(run: (register: EmbedOriginRegister) => Result): Result {
+  const register = EmbedOriginRegister.openExisting(keyFilePath(dataDirOf(readEnv())));
+  try {
+    return run(register);
+  } catch (error) {
+    throw error instanceof EmbedOriginError ? new CommandLineError(error.message, { cause: error }) : error;
+  } finally {
+    register.close();
+  }
+}

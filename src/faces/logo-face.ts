@@ -1,0 +1,61 @@
+import { bounds } from '../bounds.ts';
+import { fixedHeaders, header } from '../http/header-text.ts';
+import type { Handler } from '../http/listener.ts';
+import type { Logo } from '../logos/logo.ts';
+import { errorReply } from './error-reply.ts';
+import { readQueryParameters } from './query-parameters.ts';
+
+/** What the face asks of whoever holds the logos. */
+export interface Logos {
+  /** The logo of that file name with this hash, or else the one in use by that name; null for a name nobody has. */
+  find(file: string, hash: string | undefined): Logo | null;
+}
+
+/** Every logo's path begins so; a file name follows. */
+export const logoPathHead = '/cdn/';
+
+const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
+const parameters = new Set(['v'] as const);
+const logoHeaders = fixedHeaders({
+  'Content-Type': 'image/svg+xml',
+  'X-Content-Type-Options': 'nosniff',
+  // Partners' pages show them, also pages that otherwise load nothing from elsewhere unasked.
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  // An SVG opened by itself is a document: whatever is in it, nothing of it runs, and nothing is loaded.
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+});
+const forEver = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.logoCacheSeconds}, immutable` });
+const forNow = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.logoUnnamedCacheSeconds}` });
+
+/**
+ * The door of the image host: `/cdn/<file>?v=<hash>` answers a lender's logo from memory. A path is a name to look up and
+ * never a path on disk; what is not spelt as the catalog spells it is not found. Only an address that names the very content
+ * may be kept for good.
+ */
+export function logoFace(logos: Logos): Handler {
+  return (exchange) => {
+    const { method, path, query, requestId } = exchange;
+    const file = path.length <= longestPath ? path.slice(logoPathHead.length) : '';
+    const read = readQueryParameters(query, parameters);
+    const hash = read.ok ? read.values.v : undefined;
+    const logo = logos.find(file, hash);
+    if (logo === null) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
+    if (method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
+    if (method !== 'GET' && method !== 'HEAD') {
+      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, requestId, allowed));
+    }
+    const etag = `"${logo.hash}"`;
+    const headers = logoHeaders + (hash === logo.hash ? forEver : forNow) + header('ETag', etag);
+    if (holds(exchange.header('if-none-match'), etag)) return exchange.reply({ status: 304, headers, body: '' });
+    exchange.reply({ status: 200, headers, body: logo.svg });
+  };
+}
+
+const longestPath = logoPathHead.length + bounds.logoFileCharactersMax;
+
+/** Whether an `If-None-Match` names the entity (RFC 9110 section 13.1.2): a list of tags, weak ones too, or a star. */
+function holds(condition: string, etag: string): boolean {
+  if (condition === '') return false;
+  if (condition.trim() === '*') return true;
+  return condition.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

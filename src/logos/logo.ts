@@ -1,0 +1,20 @@
+import { hash } from 'node:crypto';
+import { bounds } from '../bounds.ts';
+
+/** Whoever stands behind offers: the name borrowers read, and the name of its logo's file. */
+export interface Lender {
+  readonly name: string;
+  readonly logo: string;
+}
+
+/** One image as it is sent. Immutable: another content under the same file name is another logo. */
+export interface Logo {
+  readonly file: string;
+  /** Names the content: the head of its SHA-256, in hexadecimal. */
+  readonly hash: string;
+  readonly svg: Uint8Array;
+}
+
+export function logoOf(file: string, svg: Uint8Array): Logo {
+  return { file, hash: hash('sha256', svg, 'hex').slice(0, bounds.logoHashCharacters), svg };
+}

@@ -1,0 +1,76 @@
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bounds } from '../bounds.ts';
+import { type Lender, type Logo, logoOf } from './logo.ts';
+import { monogram } from './monogram.ts';
+import { type ReadLogo, readLogo } from './read-logo.ts';
+
+/** A lender that is shown by a monogram though its catalog has a folder of logos. */
+export interface LogoProblem {
+  /** Its place among the lenders asked for. */
+  readonly lender: number;
+  readonly file: string;
+  /** Follows the file's name: `does not exist`. */
+  readonly problem: string;
+}
+
+/** An image for every lender asked for, whatever there is of them on disk. */
+export interface LogoSet {
+  /** By the lender's name. */
+  readonly logos: ReadonlyMap<string, Logo>;
+  readonly problems: readonly LogoProblem[];
+  /** False where there is no folder of logos at all. */
+  readonly folderFound: boolean;
+}
+
+/** Where the logos of a catalog file are: in the folder `logos` beside it. */
+export function logoFolder(catalogFile: string): string {
+  return join(dirname(catalogFile), 'logos');
+}
+
+/**
+ * Reads the logos of these lenders, or makes monograms for those that have none; a catalog that is no file has no folder, which
+ * is no problem of its lenders. It takes its time: file by file, and no turn of the event loop has more than a little of it.
+ */
+export async function readLogos(folder: string | null, lenders: readonly Lender[]): Promise<LogoSet> {
+  const logos = new Map<string, Logo>();
+  const problems: LogoProblem[] = [];
+  const folderFound = folder !== null && (await isFolder(folder));
+  // Lenders may share a file.
+  const files = new Map<string, Extract<ReadLogo, { ok: false }> | Logo>();
+  for (const [at, { name, logo: file }] of lenders.entries()) {
+    if (at % bounds.logosMadeAtOnce === bounds.logosMadeAtOnce - 1) await nextTurn();
+    let found = files.get(file) ?? null;
+    if (found === null && folderFound) {
+      found = files.size < bounds.logoFilesMax ? await fromFile(folder, file) : oneTooMany;
+      files.set(file, found);
+    }
+    if (found !== null && 'svg' in found) {
+      logos.set(name, found);
+      continue;
+    }
+    logos.set(name, logoOf(file, Buffer.from(monogram(name))));
+    const problem = found?.problem ?? 'does not exist';
+    if (folder !== null) problems.push({ lender: at, file, problem });
+  }
+  return { logos, problems, folderFound };
+}
+
+const oneTooMany = {
+  ok: false,
+  problem: `is not looked at: a catalog has at most ${bounds.logoFilesMax} logo files`,
+} as const;
+
+async function fromFile(folder: string, file: string) {
+  const read = await readLogo(join(folder, file));
+  return read.ok ? logoOf(file, read.svg) : read;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+import { bounds } from '../bounds.ts';
+import { isoTimestamp } from '../domain/iso-timestamp.ts';
+import { done, invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
+import type { RandomPool } from '../secrets/random-pool.ts';
+import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
+import { readinessOf } from '../verticals/readiness.ts';
+import type { Tenant } from '../verticals/tenant.ts';
+import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/embed-html.ts';
+import type { WidgetTokens } from '../widgets/widget-token.ts';
+import { type MarketplaceRequest, parseExplain, parseSelection } from './marketplace-request.ts';
+
+export interface EmbedWidgetPorts extends FindSessionPorts {
+  readonly tokens: WidgetTokens;
+  readonly random: RandomPool;
+  /** `{widget_url}` of the contract. */
+  readonly widgetUrl: string;
+  /** Address of the widget's script. */
+  readonly widgetScriptUrl: string;
+}
+
+/** The answer to `format=iframe` and `format=js` as JSON (D9). */
+export interface WidgetEmbedView {
+  readonly sub_id: string;
+  readonly format: 'iframe' | 'js';
+  /** What to put on the page. */
+  readonly html: string;
+  /** Address of the iframe's page, or of the script. */
+  readonly src: string;
+  /** Opens the widget of this session, and nothing else. */
+  readonly token: string;
+  /** When session and token end. */
+  readonly expires_at: string;
+}
+
+/**
+ * GET /marketplace with `format=iframe` or `format=js` (contract 4.3, D9): what a partner puts on its page for this session,
+ * after the same checks as for JSON. It shows nobody anything yet, so it is no view: the widget's own request is.
+ */
+export function embedWidget(
+  ports: EmbedWidgetPorts,
+  tenant: Tenant,
+  request: MarketplaceRequest,
+): Outcome<WidgetEmbedView> {
+  const { sub_id: subId, format } = request;
+  if (subId === undefined) return invalidRequest('sub_id');
+  if (format !== 'iframe' && format !== 'js') return invalidRequest('format');
+  const selection = parseSelection(request);
+  if (!selection.ok) return selection;
+  const explain = parseExplain(request, tenant.mode);
+  if (!explain.ok) return explain;
+
+  const found = findSession(ports, tenant, subId);
+  if (!found.ok) return found;
+  const session = found.value;
+  if (readinessOf(tenant.vertical, session.fields).matchReadiness === 'insufficient') {
+    return refusedFor('INSUFFICIENT_INPUTS');
+  }
+  const expiresMs = session.createdMs + ports.sessionTtlMs;
+  const token = ports.tokens.issue(ports.subIds.bytesOf(subId), expiresMs);
+  const widget = { sub: subId, token, ...selection.value };
+  const inFrame = format === 'iframe';
+  const src = inFrame ? widgetPageUrl(ports.widgetUrl, widget) : ports.widgetScriptUrl;
+  const html = inFrame ? iframeHtml(src) : scriptHtml(src, mountName(ports.random), widget);
+  return done({ sub_id: subId, format, html, src, token, expires_at: isoTimestamp(expiresMs) });
+}
+
+/** Two widgets on one page must not share a container. */
+function mountName(random: RandomPool): string {
+  const bytes = Buffer.alloc(bounds.widgetMountBytes);
+  random.fill(bytes, 0, bytes.length);
+  return `svc-offers-${bytes.toString('hex')}`;
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../domain/clock.ts';
+import { done, type Outcome, refusedFor } from '../domain/outcome.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
+import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
+import { type EmbedPolicy, embedPolicy } from '../widgets/embed-policy.ts';
+import type { WidgetTokens } from '../widgets/widget-token.ts';
+
+export interface OpenWidgetPorts {
+  readonly clock: Clock;
+  readonly subIds: SubIds;
+  readonly sessions: SessionStore;
+  readonly tokens: WidgetTokens;
+  /** Origins on whose pages an account lets its widgets be shown. */
+  readonly originsOf: (account: number) => readonly string[];
+  /** The origin of our own widget pages. */
+  readonly ownOrigin: string;
+  /** A session that should be live is in no store: an alert (D3). */
+  readonly onSessionMissing: () => void;
+}
+
+/** What a widget shows who it is by. */
+export interface WidgetCredentials {
+  readonly sub: string;
+  readonly token: string;
+}
+
+/** A genuine link to a widget, its session over or not. */
+export interface WidgetLink {
+  /** Where the session's account lets its widgets be shown. */
+  readonly policy: EmbedPolicy;
+  /** When session and token end, as wall time. */
+  readonly expiresMs: number;
+  /** The live session, or the refusal that tells it is over. */
+  readonly session: Outcome<Session>;
+}
+
+/** Judges a widget's link (D9); null for one that we did not make. Nothing of it depends on an API key or counts against one. */
+export function openWidget(ports: OpenWidgetPorts, { sub, token }: WidgetCredentials): WidgetLink | null {
+  const held = ports.sessions.get(sub);
+  // A session in the store is genuine; any other id has its MAC to prove it.
+  const bytes = held === undefined ? ports.subIds.verify(sub) : ports.subIds.bytesOf(sub);
+  const expiresMs = bytes === null ? null : ports.tokens.verify(bytes, token);
+  if (bytes === null || expiresMs === null) return null;
+  const { account, mode } = decodeSubId(bytes);
+  const policy = embedPolicy(mode, ports.originsOf(account), ports.ownOrigin);
+  const isOver = ports.clock.wallMs() >= expiresMs;
+  if (held === undefined && !isOver) ports.onSessionMissing();
+  const session = held === undefined || isOver ? refusedFor('SUB_ID_EXPIRED') : done(held);
+  return { policy, expiresMs, session };
+}

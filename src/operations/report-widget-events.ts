@@ -1,0 +1,56 @@
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+import { done, notDurable, type Outcome, refused } from '../domain/outcome.ts';
+import { type EventLog, LogUnavailable } from '../events/event-log.ts';
+import { recordKind, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SubIds } from '../sessions/sub-id.ts';
+import { widgetUseOf } from '../sessions/widget-use-of.ts';
+import { parseWidgetBeacon } from '../widgets/parse-widget-beacon.ts';
+
+export interface ReportWidgetEventsPorts {
+  readonly clock: Clock;
+  readonly subIds: SubIds;
+  readonly ledger: EventLog;
+  /** Called with the types of events just recorded, for a metric. */
+  readonly onWidgetEvents: (types: readonly WidgetEventType[]) => void;
+}
+
+/**
+ * Takes what a widget tells of itself (D9): durable before it is answered. What the session has told before, by its event
+ * ids, is left out, also after a restart. None of it books revenue: only the redirect does.
+ */
+export async function reportWidgetEvents(
+  ports: ReportWidgetEventsPorts,
+  session: Session,
+  subId: string,
+  body: unknown,
+): Promise<Outcome<null>> {
+  const beacon = parseWidgetBeacon(body);
+  if (!beacon.ok) return beacon;
+  const use = widgetUseOf(session);
+  const retryAfterSeconds = use.admit(ports.clock.monotonicMs());
+  if (retryAfterSeconds > 0) return refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
+
+  // Taken at once, so that the same batch sent twice at a time is recorded once.
+  const events = beacon.value.events.filter(({ digest }) => use.takeEvent(digest));
+  if (events.length === 0) return done(null);
+  const types = events.map(({ type }) => type);
+  try {
+    await ports.ledger.append([
+      recordKind.widgetReported,
+      ports.clock.wallMs(),
+      ports.subIds.bytesOf(subId),
+      beacon.value.load,
+      Buffer.concat(events.map(({ digest }) => digest)),
+      types,
+      events.map(({ offerId }) => offerId),
+    ]);
+  } catch (fault) {
+    if (!(fault instanceof LogUnavailable)) throw fault;
+    if (!fault.taken) for (const { digest } of events) use.giveBackEvent(digest);
+    return notDurable(bounds.retryAfterSeconds, fault.taken);
+  }
+  ports.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
+  return done(null);
+}

@@ -1,0 +1,187 @@
+import { bounds } from '../bounds.ts';
+import type { DailyCaps } from '../clicks/daily-caps.ts';
+import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
+import { compactDate, dayOf } from '../domain/calendar.ts';
+import type { Clock } from '../domain/clock.ts';
+import { isoTimestamp } from '../domain/iso-timestamp.ts';
+import { done, type Outcome, unavailable } from '../domain/outcome.ts';
+import type { TaskQueue } from '../domain/task-queue.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { type OffersViewed, recordKind } from '../events/ledger-record.ts';
+import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import type { ClosedOffers } from '../offers/closed-offers.ts';
+import type { CompiledCatalog } from '../offers/compile-catalog.ts';
+import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
+import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
+import { renderOffers } from '../offers/offer-json.ts';
+import type { Ranked, Session } from '../sessions/session.ts';
+import type { SubIds } from '../sessions/sub-id.ts';
+import type { WidgetUse } from '../sessions/widget-use.ts';
+import { fieldIndex, type PocketVector } from '../verticals/pocket-vector.ts';
+import type { Readiness } from '../verticals/readiness.ts';
+
+export interface ShowOffersPorts {
+  readonly clock: Clock;
+  readonly subIds: SubIds;
+  readonly catalogs: CatalogLibrary;
+  readonly matcher: Matcher;
+  readonly seal: OfferValueSeal;
+  readonly caps: DailyCaps;
+  readonly ledger: EventLog;
+  /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
+  readonly explanations: TaskQueue;
+  /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
+  readonly clickUrlHead: string;
+  /** A view went out that the log could not take, so clicks on it will not count: an alert. */
+  readonly onViewLost: () => void;
+}
+
+/** What is to be shown to whom, with the borrower as it was when the request came. */
+export interface OffersAsked {
+  readonly subId: string;
+  readonly borrower: Readonly<PocketVector>;
+  readonly readiness: Readiness;
+  readonly sort: Sort;
+  readonly maxOffers: number;
+  readonly explain: boolean;
+  /** Whether somebody sees the answer, so that it is put on record (D8). */
+  readonly counts: boolean;
+  /** The widget load that asks, whose first answer alone is a view; null for an answer that is one by itself. */
+  readonly load: WidgetLoad | null;
+}
+
+export interface WidgetLoad {
+  /** 8 bytes. */
+  readonly id: Uint8Array;
+  readonly use: WidgetUse;
+}
+
+/**
+ * Shows a session its offers (contract 2.4, D8): the value is the JSON text of the envelope, and what it shows is on record.
+ *
+ * The answer comes at once where the ranking is known, and as a promise where it must be made: an answer given before the
+ * engine gets control back needs no abort handler and no deadline.
+ */
+export function showOffers(
+  ports: ShowOffersPorts,
+  session: Session,
+  asked: OffersAsked,
+): Outcome<string> | Promise<Outcome<string>> {
+  const { vertical, mode } = session.tenant;
+  const nowMs = ports.clock.wallMs();
+  const catalog = ports.catalogs.current(vertical.number, mode);
+  const today = compactDate(dayOf(nowMs));
+  const closed = ports.caps.closedOffers(catalog, nowMs);
+  const { ranked } = session;
+  if (
+    !asked.explain &&
+    ranked !== null &&
+    ranked.ranking.catalogVersion === catalog.version &&
+    ranked.today === today &&
+    ranked.closed === closed
+  ) {
+    return answer(ports, asked, catalog, ranked, null);
+  }
+  return answerAnew(ports, asked, session, { catalog, today, closed });
+}
+
+/** All that a ranking depends on besides the borrower. */
+interface Offered {
+  readonly catalog: CompiledCatalog;
+  readonly today: number;
+  readonly closed: ClosedOffers;
+}
+
+function answer(
+  ports: ShowOffersPorts,
+  asked: OffersAsked,
+  catalog: CompiledCatalog,
+  { ranking, sealedValue }: Ranked,
+  explanation: Explanation | null,
+): Outcome<string> {
+  const { subId } = asked;
+  const nowMs = ports.clock.wallMs();
+  const ranks = Math.min(ranking.total, bounds.offersMax);
+  const from = sorts.indexOf(asked.sort) * ranks;
+  const shown = Math.min(ranks, asked.maxOffers);
+  const offers = renderOffers(
+    catalog,
+    ranking.orders,
+    from,
+    shown,
+    asked.borrower,
+    ports.clickUrlHead,
+    subId,
+    sealedValue,
+  );
+  if (asked.counts) noteView(ports, asked, nowMs, catalog, ranking, from, shown);
+  return done(
+    `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
+      `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${asked.sort}"` +
+      `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}` +
+      `${explanation === null ? '' : `,"explain":${JSON.stringify(explanation)}`}}`,
+  );
+}
+
+/**
+ * Ranks, keeps the ranking unless the fields changed meanwhile, and answers. Where an offer reached its daily cap during the
+ * matching, it starts again: so no answer shows an offer that is closed when the answer is made.
+ */
+async function answerAnew(
+  ports: ShowOffersPorts,
+  asked: OffersAsked,
+  session: Session,
+  { catalog, today, closed }: Offered,
+): Promise<Outcome<string>> {
+  const { subId, borrower } = asked;
+  const { vertical, mode } = session.tenant;
+  const { version: catalogVersion } = catalog;
+  // Before the ranking, so that what is shown is as fresh as in any other answer, and no view is noted without its reasons.
+  const explanation = asked.explain
+    ? await ports.explanations.run(() => explainOffers(catalog.tables, vertical, borrower, today, closed.bits))
+    : null;
+  if (asked.explain && explanation === null) return unavailable(bounds.retryAfterSeconds);
+  const ranking = await ports.matcher.match({ catalogVersion, borrower, today, closed: closed.bits });
+  if (ranking === null) return unavailable(bounds.retryAfterSeconds);
+
+  const nowMs = ports.clock.wallMs();
+  const current = ports.catalogs.current(vertical.number, mode);
+  const closedNow = ports.caps.closedOffers(current, nowMs);
+  if (closedNow !== closed) {
+    const offered = { catalog: current, today: compactDate(dayOf(nowMs)), closed: closedNow };
+    return answerAnew(ports, asked, session, offered);
+  }
+  const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
+  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), { catalogVersion, creditBand });
+  const ranked = { ranking, today, closed, creditBand, sealedValue };
+  if (session.fields === borrower) session.ranked = ranked;
+  return answer(ports, asked, catalog, ranked, explanation);
+}
+
+/** Records what this answer shows (D8); nobody waits for that. */
+function noteView(
+  ports: ShowOffersPorts,
+  { subId, load }: OffersAsked,
+  nowMs: number,
+  catalog: CompiledCatalog,
+  ranking: Ranking,
+  from: number,
+  shown: number,
+): void {
+  const offerIds: string[] = [];
+  for (let i = from; i < from + shown; i++) offerIds.push(catalog.offers[ranking.orders[i]!]!.id);
+  const sub = ports.subIds.bytesOf(subId);
+  const shownHere = [recordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
+  const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.use.isOwedView(load.id)];
+  if (ports.ledger.note(view)) {
+    ports.caps.see(view);
+    load?.use.noteLoad(load.id);
+  } else {
+    ports.onViewLost();
+  }
+}
+
+function matchQuality({ matchReadiness }: Readiness, total: number): 'high' | 'partial' | 'none' {
+  if (total === 0) return 'none';
+  return matchReadiness === 'high' && total >= 3 ? 'high' : 'partial';
+}

@@ -1,0 +1,52 @@
+import { isoTimestamp } from '../domain/iso-timestamp.ts';
+import { invalidRequest, type Outcome, refused, refusedFor } from '../domain/outcome.ts';
+import type { Session } from '../sessions/session.ts';
+import { widgetUseOf } from '../sessions/widget-use-of.ts';
+import { fieldIndex } from '../verticals/pocket-vector.ts';
+import { readinessOf } from '../verticals/readiness.ts';
+import { parseWidgetLoadId } from '../widgets/widget-load-id.ts';
+import { type MarketplaceRequest, parseSelection } from './marketplace-request.ts';
+import { type ShowOffersPorts, showOffers } from './show-offers.ts';
+
+export interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
+  /** The id of the widget load that asks: 16 lower-case hex digits. */
+  readonly load?: string | undefined;
+}
+
+/**
+ * The offers of a widget (D9): the envelope of contract 2.4, with `loan_amount`, which every payment in it is for, and
+ * `expires_at` before it, as JSON text. The first answer to a load is its view (D8); others show offers without being one.
+ */
+export async function showWidgetOffers(
+  ports: ShowOffersPorts,
+  session: Session,
+  { subId, expiresMs }: { readonly subId: string; readonly expiresMs: number },
+  request: WidgetOffersRequest,
+  counts: boolean,
+): Promise<Outcome<string>> {
+  const load = parseWidgetLoadId(request.load);
+  if (load === null) return invalidRequest('load');
+  const selection = parseSelection(request);
+  if (!selection.ok) return selection;
+  const use = widgetUseOf(session);
+  const retryAfterSeconds = use.admit(ports.clock.monotonicMs());
+  if (retryAfterSeconds > 0) return refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
+
+  const { vertical } = session.tenant;
+  const { fields: borrower } = session;
+  const readiness = readinessOf(vertical, borrower);
+  if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
+  const outcome = await showOffers(ports, session, {
+    subId,
+    borrower,
+    readiness,
+    ...selection.value,
+    explain: false,
+    counts,
+    load: { id: load, use },
+  });
+  if (!outcome.ok) return outcome;
+  const amount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;
+  const own = `{"loan_amount":${amount},"expires_at":"${isoTimestamp(expiresMs)}",`;
+  return { ok: true, value: own + outcome.value.slice(1) };
+}

@@ -1,0 +1,35 @@
+import type { Mode } from '../domain/mode.ts';
+
+/** Where the widgets of an account may be shown (D9). */
+export interface EmbedPolicy {
+  /** What the CSP directive `frame-ancestors` is to hold for the iframe's page. */
+  readonly frameAncestors: string;
+  /**
+   * What `Access-Control-Allow-Origin` is to hold for a page of this origin that mounts the script: null where it may not. An
+   * absent origin, as of a request from our own page, needs no such header: ''.
+   */
+  allowOrigin(origin: string): string | null;
+}
+
+/**
+ * The policy for an account's origins. An account that has named none may show its sandbox sessions anywhere, since they
+ * show nothing real, and its live ones nowhere.
+ *
+ * @param ownOrigin where the iframe's page comes from: what it asks for needs no permission
+ */
+export function embedPolicy(mode: Mode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
+  if (origins.length > 0) return listed(origins, ownOrigin);
+  return mode === 'test' ? anywhere : listed([], ownOrigin);
+}
+
+const anywhere: EmbedPolicy = { frameAncestors: '*', allowOrigin: (origin) => (origin === '' ? '' : '*') };
+
+function listed(origins: readonly string[], ownOrigin: string): EmbedPolicy {
+  return {
+    frameAncestors: origins.length === 0 ? "'none'" : origins.join(' '),
+    allowOrigin: (origin) => {
+      if (origin === '') return '';
+      return origin === ownOrigin || origins.includes(origin) ? origin : null;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import { bounds } from '../bounds.ts';
+import { invalidRequest, type Outcome } from '../domain/outcome.ts';
+import { widgetEventTypes, widgetIdBytes } from '../events/ledger-record.ts';
+import { parseWidgetLoadId } from './widget-load-id.ts';
+
+/** One event as a widget told it. */
+export interface WidgetEvent {
+  /** Digest of its id. */
+  readonly digest: Buffer;
+  /** Place in `widgetEventTypes`. */
+  readonly type: number;
+  /** The offer it is about; null where it is about none. */
+  readonly offerId: string | null;
+}
+
+/** A beacon: the events of one widget load. */
+export interface WidgetBeacon {
+  readonly load: Buffer;
+  readonly events: readonly WidgetEvent[];
+}
+
+/**
+ * Reads the body of a beacon (D9): `{load, events: [{event_id, type, svc_offer_id}]}`. One event that is not what it should be
+ * refuses the batch: the only sender is our own script, and half a batch would hide its mistakes.
+ */
+export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
+  const { load: loadText, events: list } = body as { readonly load?: unknown; readonly events?: unknown };
+  const load = parseWidgetLoadId(loadText);
+  if (load === null) return invalidRequest('load');
+  if (!Array.isArray(list) || list.length === 0 || list.length > bounds.widgetBatchEventsMax) {
+    return invalidRequest('events');
+  }
+  const events: WidgetEvent[] = [];
+  for (const item of list) {
+    const event = parseEvent(item);
+    if (event === null) return invalidRequest('events');
+    events.push(event);
+  }
+  return { ok: true, value: { load, events } };
+}
+
+function parseEvent(item: unknown): WidgetEvent | null {
+  if (typeof item !== 'object' || item === null) return null;
+  const { event_id: id, type: name, svc_offer_id: offer } = item as Readonly<Record<string, unknown>>;
+  if (typeof id !== 'string' || id.length > bounds.widgetEventIdCharactersMax || !/^[\w-]+$/.test(id)) return null;
+  const type = (widgetEventTypes as readonly unknown[]).indexOf(name);
+  if (type < 0) return null;
+  const isAboutOffer = widgetEventTypes[type]!.startsWith('offer_');
+  if (isAboutOffer ? !isOfferId(offer) : offer !== undefined && offer !== null) return null;
+  const digest = Buffer.from(hash('sha256', id, 'buffer').subarray(0, widgetIdBytes));
+  return { digest, type, offerId: isAboutOffer ? (offer as string) : null };
+}
+
+function isOfferId(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
+}

@@ -1,0 +1,59 @@
+import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
+import type { Hmac } from '../secrets/hmac.ts';
+import { hmacsOf } from '../secrets/hmacs-of.ts';
+import type { SecretRing } from '../secrets/secret-ring.ts';
+import { subIdBytes } from '../sessions/sub-id.ts';
+
+const expiryAt = 1;
+const macAt = expiryAt + 6;
+const macBytes = 14;
+const tokenBytes = macAt + macBytes;
+const signedBytes = subIdBytes + macAt;
+
+/**
+ * Widget tokens (D9): each opens the widget of one session until it expires, and nothing else. A token travels through
+ * browsers beside its sub_id, which it therefore does not repeat:
+ *
+ *     0  secret number   1 byte
+ *     1  expiry, ms      6
+ *     7  MAC            14    HMAC-SHA-256 over the sub_id and what stands before it, cut to 112 bits
+ *
+ * in base64url, 28 characters. Serves one thread: its buffers are reused.
+ */
+export class WidgetTokens {
+  readonly #signers: readonly (Hmac | undefined)[];
+  readonly #newest: number;
+  readonly #token = Buffer.alloc(tokenBytes);
+  readonly #signed = Buffer.alloc(signedBytes);
+
+  constructor(secrets: SecretRing) {
+    this.#newest = secrets.newest.number;
+    this.#signers = hmacsOf(secrets, 'widget', signedBytes);
+  }
+
+  issue(sub: Uint8Array, expiresMs: number): string {
+    const token = this.#token;
+    token[0] = this.#newest;
+    token.writeUIntBE(expiresMs, expiryAt, 6);
+    this.#layOut(sub, token);
+    this.#signers[this.#newest]!.sign(this.#signed, signedBytes, token, macAt, macBytes);
+    return token.toString('base64url');
+  }
+
+  /** When the token ends, as wall time; null when it was not issued for this session. */
+  verify(sub: Uint8Array, text: string): number | null {
+    if (text.length !== (tokenBytes / 3) * 4) return null;
+    const token = decodeExactBase64url(text);
+    const signer = token === null ? undefined : this.#signers[token[0]!];
+    if (token === null || signer === undefined) return null;
+    this.#layOut(sub, token);
+    if (!signer.verify(this.#signed, signedBytes, token, macAt, macBytes)) return null;
+    return token.readUIntBE(expiryAt, 6);
+  }
+
+  /** Lays out what the MAC covers. */
+  #layOut(sub: Uint8Array, token: Buffer): void {
+    this.#signed.set(sub, 0);
+    token.copy(this.#signed, subIdBytes, 0, macAt);
+  }
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { decodeVarints, encodeVarints } from '../../src/analytics/varints.ts';
+
+describe('varints', () => {
+  it('come back as they were, in their order', () => {
+    const number = fc.oneof(fc.nat({ max: 300 }), fc.constantFrom(127, 128, 16_383, 16_384), fc.maxSafeNat());
+    fc.assert(
+      fc.property(fc.array(number), (numbers) => {
+        assert.deepEqual(decodeVarints(encodeVarints(numbers)), numbers);
+      }),
+    );
+  });
+
+  it('take one byte each while they are small, and nothing for none', () => {
+    assert.equal(encodeVarints([1, 2, 127])?.length, 3);
+    assert.equal(encodeVarints([]), null);
+  });
+});

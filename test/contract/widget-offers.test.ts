@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { assertOk, assertRefused, assertTimestamp } from '../support/answers.ts';
+import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { marker } from '../support/http-client.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { loadId, WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
+
+atEveryDoor('GET /w/offers', (door) => {
+  test('answers the envelope of the API, with what its payments are for and when it ends', async () => {
+    const caller = door.market.caller(door.fixture);
+    const widget = await caller.widgetWith('envelope', door.fixture.complete);
+    for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
+      const { loan_amount: amount, expires_at: expires, ...envelope } = await widget.offers(loadId(1), query);
+      assert.deepEqual(envelope, await caller.offers(widget.subId, query));
+      assert.equal(amount, door.fixture.complete[door.fixture.amount]);
+      assert.equal(assertTimestamp(expires), door.market.clock.wallMs() + bounds.sessionTtlMs);
+    }
+  });
+
+  test('is one view for each load, whatever order it asks for and however often', async () => {
+    const caller = door.market.caller(door.fixture);
+    const widget = await caller.widgetWith('one-view', door.fixture.complete);
+    const views = async () => (await caller.summary({ sub_id_list: widget.subId })).marketplace_views;
+    await widget.offers(loadId(1));
+    assert.equal(await views(), 1);
+    await widget.offers(loadId(1), { sort: 'lowest_apr' });
+    await Promise.all([widget.offers(loadId(1)), widget.offers(loadId(1), { max_offers: 20 })]);
+    assert.equal(await views(), 1);
+    await Promise.all([widget.offers(loadId(2)), widget.offers(loadId(2))]);
+    assert.equal(await views(), 2);
+    await widget.get('/offers', { load: loadId(3) }, {}, 'HEAD');
+    assert.equal(await views(), 2);
+  });
+
+  test('shows offers whose clicks count, those of another order of the same load too', async () => {
+    const caller = door.market.caller(door.fixture);
+    const widget = await caller.widgetWith('clicks', door.fixture.complete);
+    const { offers: first } = await widget.offers(loadId(1), { max_offers: 2 });
+    const { offers: all } = await widget.offers(loadId(1), { sort: 'highest_amount', max_offers: 20 });
+    const unseen = all.find(({ svc_offer_id: id }) => first.every((offer) => offer.svc_offer_id !== id))!;
+    for (const { click_url: url } of [first[0]!, unseen]) assert.equal((await caller.click(url)).status, 302);
+    const summary = await caller.summary({ sub_id_list: widget.subId });
+    assert.deepEqual([summary.marketplace_views, summary.offer_clicks], [1, 2]);
+  });
+
+  test('refuses what is missing, unknown or repeated', async () => {
+    const widget = await door.market.caller(door.fixture).widgetWith('parameters', door.fixture.complete);
+    for (const [query, param] of [
+      [{}, 'load'],
+      [{ load: '' }, 'load'],
+      [{ load: loadId(1).slice(1) }, 'load'],
+      [{ load: `${loadId(1).slice(1)}A` }, 'load'],
+      [{ load: loadId(1), sort: marker }, 'sort'],
+      [{ load: loadId(1), max_offers: 0 }, 'max_offers'],
+    ] as const) {
+      assertRefused(await widget.get('/offers', query), 'INVALID_REQUEST', param);
+    }
+    const twice = await widget.http.send({ path: `${widget.path('/offers')}&load=${loadId(1)}&load=${loadId(1)}` });
+    assertRefused(twice, 'INVALID_REQUEST', 'load');
+  });
+
+  test('opens for the token of the session, until it is over', async () => {
+    const caller = door.market.caller(door.fixture);
+    const widget = await caller.widgetWith('opens', door.fixture.complete);
+    const other = await caller.widgetWith('opens', door.fixture.complete);
+    const load = loadId(1);
+    for (const [sub, token] of [
+      [widget.subId, other.token],
+      [other.subId, widget.token],
+      [widget.subId, ''],
+      ['', widget.token],
+      [marker, marker],
+    ] as const) {
+      const wrong = new WidgetCaller(widget.http, sub, token);
+      assertRefused(await wrong.get('/offers', { load }), 'SUB_ID_NOT_FOUND');
+    }
+    door.market.clock.advance(bounds.sessionTtlMs - 1);
+    await widget.offers(load);
+    door.market.clock.advance(1);
+    assertRefused(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
+  });
+
+  test('refuses once the inputs are no longer there', async () => {
+    const caller = door.market.caller(door.fixture);
+    const widget = await caller.widgetWith('taken-back', door.fixture.complete);
+    await caller.submit(widget.subId, { [door.fixture.amount]: null });
+    assertRefused(await widget.get('/offers', { load: loadId(1) }), 'INSUFFICIENT_INPUTS');
+  });
+});
+
+onEveryEngine('GET /w/offers from web pages', ({ running }) => {
+  const fixture = personalLoansFixture;
+  const load = loadId(7);
+  const home = 'https://shop.example';
+  const allowedFor = async (account: string, mode: 'live' | 'test', origins: readonly string[]) => {
+    const caller = running().caller(fixture, { account, mode });
+    for (const origin of origins) running().marketplace.origins.allow(account, origin);
+    return caller.widgetWith('pages', fixture.complete);
+  };
+
+  test('is for pages of the origins that the account allows', async () => {
+    const widget = await allowedFor('listed', 'live', [home, 'http://127.0.0.1:3000']);
+    for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
+      const answer = await widget.get('/offers', { load }, { Origin: origin });
+      assertOk<WidgetOffersView>(answer);
+      assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+      assert.equal(answer.headers.get('vary'), 'Origin');
+    }
+    for (const origin of [
+      'https://evil.example',
+      'http://shop.example',
+      `${home}:8443`,
+      `${home}.evil.example`,
+      'null',
+    ]) {
+      const answer = await widget.get('/offers', { load }, { Origin: origin });
+      assertRefused(answer, 'ORIGIN_NOT_ALLOWED');
+      // So that the script can say what is wrong.
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+    }
+    assertOk(await widget.get('/offers', { load }));
+  });
+
+  test('is for every page in the sandbox and for none with a live key, where no origin is allowed', async () => {
+    const sandbox = await allowedFor('anywhere', 'test', []);
+    for (const origin of [home, 'null']) {
+      const answer = await sandbox.get('/offers', { load }, { Origin: origin });
+      assertOk(answer);
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+    }
+    const live = await allowedFor('nowhere', 'live', []);
+    assertRefused(await live.get('/offers', { load }, { Origin: home }), 'ORIGIN_NOT_ALLOWED');
+  });
+
+  test('gives no view away to a page that may not show it', async () => {
+    const account = 'robbed';
+    const caller = running().caller(fixture, { account });
+    const widget = await caller.widgetWith('robbed', fixture.complete);
+    await widget.get('/offers', { load }, { Origin: home });
+    assert.equal((await caller.summary({ referrer_tag: 'robbed' })).marketplace_views, 0);
+  });
+
+  test('lets errors be read, and how long to wait', async () => {
+    const widget = await allowedFor('errors', 'live', [home]);
+    const refused = await widget.get('/offers', { load: marker }, { Origin: home });
+    assertRefused(refused, 'INVALID_REQUEST', 'load');
+    assert.equal(refused.headers.get('access-control-allow-origin'), home);
+    assert.match(refused.headers.get('access-control-expose-headers')!, /Retry-After/);
+  });
+
+  test('answers preflights of allowed origins', async () => {
+    const widget = await allowedFor('preflights', 'live', [home]);
+    const ask = (address: '/offers' | '/events', origin: string, method: string) =>
+      widget.http.send({
+        method: 'OPTIONS',
+        path: widget.path(address),
+        headers: { Origin: origin, 'Access-Control-Request-Method': method },
+      });
+    for (const [address, method] of [
+      ['/offers', 'GET'],
+      ['/events', 'POST'],
+    ] as const) {
+      const answer = await ask(address, home, method);
+      assert.equal(answer.status, 204);
+      assert.equal(answer.headers.get('access-control-allow-origin'), home);
+      assert.equal(answer.headers.get('access-control-allow-methods'), method);
+      assert.equal(answer.headers.get('access-control-allow-headers'), 'Content-Type');
+      assert.equal((await ask(address, 'https://evil.example', method)).status, 403);
+    }
+  });
+
+  test('bounds what one session may ask, and lets it go on after a while', async () => {
+    const market = running();
+    const caller = market.caller(fixture, { mode: 'test' });
+    const widget = await caller.widgetWith('greedy', fixture.complete);
+    for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) await widget.offers(load, { max_offers: 1 });
+    const refused = await widget.get('/offers', { load });
+    assertRefused(refused, 'RATE_LIMIT_EXCEEDED');
+    assert.equal(refused.headers.get('retry-after'), '1');
+    const resets = Math.ceil(market.clock.wallMs() / 1000) + 1;
+    assert.equal(refused.headers.get('x-ratelimit-reset'), String(resets));
+    // Another session, and the key, have limits of their own.
+    await (await caller.widgetWith('greedy', fixture.complete)).offers(load);
+    await caller.offers(widget.subId);
+    market.clock.advance(1_000);
+    await widget.offers(load);
+    await widget.offers(load);
+    assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
+    market.clock.advance(60_000);
+    for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) await widget.offers(load, { max_offers: 1 });
+    assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
+  });
+
+  test('goes on showing offers beyond the loads that count', async () => {
+    const market = running();
+    const caller = market.caller(fixture, { mode: 'test' });
+    const widget = await caller.widgetWith('reloads', fixture.complete);
+    for (let number = 0; number < bounds.widgetLoadsMax + 3; number++) {
+      if (number % bounds.widgetRequestsPerMinute === 0) market.clock.advance(60_000);
+      await widget.offers(loadId(number), { max_offers: 1 });
+    }
+    assert.equal((await caller.summary({ referrer_tag: 'reloads' })).marketplace_views, bounds.widgetLoadsMax);
+  });
+
+  test('answers GET and HEAD alone', async () => {
+    const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
+    const posted = await widget.get('/offers', { load }, {}, 'POST');
+    assertRefused(posted, 'METHOD_NOT_ALLOWED');
+    assert.equal(posted.headers.get('allow'), 'GET, HEAD, OPTIONS');
+    const head = await widget.get('/offers', { load }, {}, 'HEAD');
+    assert.deepEqual([head.status, head.text], [200, '']);
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { assertRefused } from '../support/answers.ts';
+import { onEveryEngine } from '../support/doors.ts';
+import { getBytes } from '../support/get-bytes.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+
+onEveryEngine("the widget's script", ({ running }) => {
+  /** As an embed code names it. */
+  const address = async (): Promise<URL> => {
+    const caller = running().caller(personalLoansFixture);
+    const { src } = await caller.embed(await caller.sessionWith('script', personalLoansFixture.complete), 'js');
+    return new URL(src);
+  };
+  const get = (url: URL, headers: Readonly<Record<string, string>> = {}) => getBytes(running().http.port, url, headers);
+
+  test('is named by its content, and kept for ever under that name', async () => {
+    const url = await address();
+    const { status, headers, bytes } = await get(url);
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'text/javascript; charset=utf-8');
+    assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['access-control-allow-origin'], '*');
+    assert.equal(headers['cross-origin-resource-policy'], 'cross-origin');
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+    assert.equal(url.searchParams.get('v'), hash);
+    assert.equal(headers.etag, `"${hash}"`);
+  });
+
+  test('is there under an older name, or none, but asked for again soon', async () => {
+    const url = await address();
+    for (const query of ['', '?v=0123456789abcdef', '?v=', '?v=1&v=2']) {
+      const { status, headers } = await get(new URL(url.pathname + query, url));
+      assert.equal(status, 200);
+      assert.equal(headers['cache-control'], 'public, max-age=300');
+    }
+  });
+
+  test('is sent compressed to whoever takes that', async () => {
+    const url = await address();
+    const { bytes: plain, headers } = await get(url, { 'Accept-Encoding': 'identity' });
+    assert.equal(headers.vary, 'Accept-Encoding');
+    assert.equal(headers['content-encoding'], undefined);
+    for (const [accepted, encoding, decode] of [
+      ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+      ['gzip', 'gzip', gunzipSync],
+      ['GZIP;q=0.5', 'gzip', gunzipSync],
+      ['br;q=0, gzip', 'gzip', gunzipSync],
+      ['deflate', undefined, (bytes: Buffer) => bytes],
+    ] as const) {
+      const answer = await get(url, { 'Accept-Encoding': accepted });
+      assert.equal(answer.headers['content-encoding'], encoding, accepted);
+      assert.deepEqual(decode(answer.bytes), plain);
+    }
+  });
+
+  test('is not sent again to whoever has it', async () => {
+    const url = await address();
+    const { headers } = await get(url);
+    const etag = headers.etag!;
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { status, bytes, headers: again } = await get(url, { 'If-None-Match': known });
+      assert.deepEqual([status, bytes.length, again.etag], [304, 0, etag]);
+    }
+    assert.equal((await get(url, { 'If-None-Match': '"other"' })).status, 200);
+  });
+
+  test('answers HEAD, OPTIONS and nothing else but GET', async () => {
+    const { http } = running();
+    const head = await http.send({ method: 'HEAD', path: '/w/widget.js' });
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal((await http.send({ method: 'OPTIONS', path: '/w/widget.js' })).status, 204);
+    assertRefused(await http.send({ method: 'DELETE', path: '/w/widget.js' }), 'METHOD_NOT_ALLOWED');
+  });
+});

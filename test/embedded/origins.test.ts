@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
+import { runMarketplace } from '../cli/run-marketplace.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+const shop = 'https://shop.example';
+
+/** A marketplace in which the account `acme` has a live key. */
+async function started(
+  t: TestContext,
+  listen: MarketplaceOptions['listen'] = false,
+): Promise<{ marketplace: Marketplace; dataDir: string; key: string }> {
+  const dataDir = temporaryFolder();
+  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  const marketplace = await createMarketplace({ dataDir, durability: 'write', listen });
+  afterwards(t, () => marketplace.close());
+  const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
+  return { marketplace, dataDir, key };
+}
+
+/** Address of the page that shows the widget of a new session. */
+async function widgetPageOf(marketplace: Marketplace, key: string): Promise<string> {
+  const partner = marketplace.partner(key);
+  const session = await partner.createSession({ referrer_tag: 'embedded' });
+  assert.ok(session.ok);
+  const { sub_id } = session.value;
+  await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete });
+  const answer = await fetch(
+    `${marketplace.urls.public}/v1/personal-loans/marketplace?sub_id=${sub_id}&format=iframe`,
+    { headers: { Authorization: `Bearer ${key}` } },
+  );
+  const [, src] = /src="([^"]+)"/.exec(await answer.text()) ?? [];
+  assert.ok(src !== undefined);
+  return src;
+}
+
+/** Who the page at this address lets embed it. */
+async function frameAncestors(page: string): Promise<string | undefined> {
+  const answer = await fetch(page);
+  await answer.arrayBuffer();
+  return /frame-ancestors ([^;]*)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
+}
+
+test('origins are allowed, listed and removed, and twice is no error', async (t) => {
+  const { origins } = (await started(t)).marketplace;
+  assert.deepEqual(origins.list(), []);
+  assert.equal(origins.allow('acme', shop), 'allowed');
+  assert.equal(origins.allow('acme', shop), 'already_allowed');
+  const listed = [{ account: 1, accountName: 'acme', origin: shop }];
+  assert.deepEqual([origins.list(), origins.list('acme')], [listed, listed]);
+  assert.equal(origins.remove('acme', shop), 'removed');
+  assert.equal(origins.remove('acme', shop), 'not_allowed');
+  assert.deepEqual(origins.list('acme'), []);
+});
+
+test('what is no origin, and who is no account, is refused with a RangeError', async (t) => {
+  const { origins } = (await started(t)).marketplace;
+  for (const wrong of ['https://shop.example/', '*', 'null', 5 as never, undefined as never]) {
+    assert.throws(() => origins.allow('acme', wrong), RangeError);
+    assert.throws(() => origins.remove('acme', wrong), RangeError);
+  }
+  assert.throws(() => origins.allow('acme', 'https://shop.example/'), /Write https:\/\/shop\.example,/);
+  assert.throws(() => origins.allow('nobody', shop), RangeError);
+  assert.throws(() => origins.remove('nobody', shop), RangeError);
+  assert.throws(() => origins.list('nobody'), RangeError);
+  assert.deepEqual(origins.list(), []);
+});
+
+test('the command line and a running marketplace share their lists', async (t) => {
+  const { marketplace, dataDir } = await started(t);
+  marketplace.origins.allow('acme', shop);
+  const removed = await runMarketplace(['origins', 'remove', '--account', 'acme', shop], { SVC_DATA_DIR: dataDir });
+  assert.deepEqual([removed.code, removed.stdout], [0, `removed ${shop}\n`]);
+  assert.deepEqual(marketplace.origins.list(), []);
+});
+
+test('a widget of a live key may be embedded nowhere, then where it was allowed at once, then where the command line left it', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { marketplace, dataDir, key } = await started(t, { engine: 'node' });
+  const page = await widgetPageOf(marketplace, key);
+  assert.equal(await frameAncestors(page), "'none'");
+  marketplace.origins.allow('acme', shop);
+  assert.equal(await frameAncestors(page), shop);
+  marketplace.origins.allow('acme', 'http://localhost:3000');
+  assert.equal(await frameAncestors(page), `http://localhost:3000 ${shop}`);
+  const removed = await runMarketplace(['origins', 'remove', '--account', 'acme', shop], { SVC_DATA_DIR: dataDir });
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.equal(await frameAncestors(page), `http://localhost:3000 ${shop}`);
+  t.mock.timers.tick(bounds.keyPollMs);
+  assert.equal(await frameAncestors(page), 'http://localhost:3000');
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type EventLog, LogUnavailable } from '../../src/events/event-log.ts';
+import type { LedgerRecord, WidgetReported } from '../../src/events/ledger-record.ts';
+import { reportWidgetEvents } from '../../src/operations/report-widget-events.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import type { Session } from '../../src/sessions/session.ts';
+import { SubIds } from '../../src/sessions/sub-id.ts';
+import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { ringOf } from '../support/secrets.ts';
+import { liveTenant } from '../support/tenants.ts';
+import { loadId } from '../support/widget-caller.ts';
+
+/** A log that fails as it is told to: no disk fails on demand, and here only the outcome matters. */
+class TroubledLog implements Pick<EventLog, 'append'> {
+  readonly records: WidgetReported[] = [];
+  trouble: LogUnavailable | null = null;
+
+  async append(record: LedgerRecord): Promise<void> {
+    if (this.trouble !== null) throw this.trouble;
+    this.records.push(record as WidgetReported);
+  }
+}
+
+function setUp() {
+  const clock = new ManualClock();
+  const ledger = new TroubledLog();
+  const subIds = new SubIds(ringOf('reports'), 0, new RandomPool());
+  const createdMs = clock.wallMs();
+  const subId = subIds.issue(createdMs, 1, 1, 'live');
+  const fields = emptyPocketVector(liveTenant.vertical);
+  const session: Session = { tenant: liveTenant, createdMs, fields, ranked: null, widget: null };
+  const told: string[] = [];
+  const ports = {
+    clock,
+    subIds,
+    ledger: ledger as unknown as EventLog,
+    onWidgetEvents: (types: readonly string[]) => told.push(...types),
+  };
+  const report = (...ids: string[]) =>
+    reportWidgetEvents(ports, session, subId, {
+      load: loadId(9),
+      events: ids.map((id) => ({ event_id: id, type: 'offer_impression', svc_offer_id: `offer-${id}` })),
+    });
+  return { ledger, report, told };
+}
+
+describe('reportWidgetEvents', () => {
+  it('puts the events that are new on record, together', async () => {
+    const { ledger, report, told } = setUp();
+    assert.ok((await report('a', 'b')).ok);
+    assert.ok((await report('b', 'c')).ok);
+    const [first, second] = ledger.records;
+    assert.deepEqual(
+      [first![5], first![6]],
+      [
+        [2, 2],
+        ['offer-a', 'offer-b'],
+      ],
+    );
+    assert.deepEqual([second![5], second![6]], [[2], ['offer-c']]);
+    assert.equal(first![3].length, 8);
+    assert.deepEqual([first![4].length, second![4].length], [16, 8]);
+    assert.deepEqual(told, ['offer_impression', 'offer_impression', 'offer_impression']);
+  });
+
+  it('takes events again that the log did not take', async () => {
+    const { ledger, report, told } = setUp();
+    ledger.trouble = new LogUnavailable('full', false);
+    const refused = await report('a');
+    assert.ok(!refused.ok && refused.refusal.code === 'SERVICE_UNAVAILABLE');
+    assert.ok(refused.refusal.retryAfterSeconds! >= 1);
+    ledger.trouble = null;
+    assert.ok((await report('a')).ok);
+    assert.equal(ledger.records.length, 1);
+    assert.equal(told.length, 1);
+  });
+
+  it('does not record twice what the log took but could not sync in time', async () => {
+    const { ledger, report } = setUp();
+    ledger.trouble = new LogUnavailable('slow', true);
+    assert.ok(!(await report('a')).ok);
+    ledger.trouble = null;
+    assert.ok((await report('a')).ok);
+    assert.deepEqual(ledger.records, []);
+  });
+});

@@ -1,0 +1,68 @@
+import type { MarketplaceView } from '../../src/index.ts';
+import { assertOk } from './answers.ts';
+import type { Answer, HttpClient } from './http-client.ts';
+
+type Query = Readonly<Record<string, string | number>>;
+type Headers = Readonly<Record<string, string>>;
+
+/** What a widget is answered: the envelope, and what its cards are for. */
+export interface WidgetOffersView extends MarketplaceView {
+  readonly loan_amount: number;
+  readonly expires_at: string;
+}
+
+export interface WidgetEventBody {
+  readonly event_id: string;
+  readonly type: string;
+  readonly svc_offer_id?: string;
+}
+
+/** A widget's script as the service sees it: a sub_id, a token, and no API key. */
+export class WidgetCaller {
+  readonly http: HttpClient;
+  readonly subId: string;
+  readonly token: string;
+
+  constructor(http: HttpClient, subId: string, token: string) {
+    this.http = http;
+    this.subId = subId;
+    this.token = token;
+  }
+
+  /** The path of one of its addresses, with the link's own parameters. */
+  path(address: '' | '/offers' | '/events', query: Query = {}): string {
+    const parameters = Object.entries({ sub: this.subId, token: this.token, ...query }).map(([name, value]) => [
+      name,
+      String(value),
+    ]);
+    return `/w${address}?${new URLSearchParams(parameters as [string, string][])}`;
+  }
+
+  get(address: '' | '/offers', query: Query = {}, headers: Headers = {}, method = 'GET'): Promise<Answer> {
+    return this.http.send({ method, path: this.path(address, query), headers });
+  }
+
+  async offers(load: string, query: Query = {}): Promise<WidgetOffersView> {
+    return assertOk(await this.get('/offers', { load, ...query }));
+  }
+
+  /** A `body` that is a string is sent as it is. */
+  report(body: unknown, headers: Headers = {}): Promise<Answer> {
+    const raw = typeof body === 'string' ? body : JSON.stringify(body);
+    return this.http.send({
+      method: 'POST',
+      path: this.path('/events'),
+      headers: {
+        'Content-Type': 'text/plain;charset=UTF-8',
+        'Content-Length': String(Buffer.byteLength(raw)),
+        ...headers,
+      },
+      body: raw,
+    });
+  }
+}
+
+/** A load id that no other test has. */
+export function loadId(number: number): string {
+  return number.toString(16).padStart(16, '0');
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { embedPolicy } from '../../src/widgets/embed-policy.ts';
+
+const own = 'https://widget.example';
+const home = 'https://shop.example';
+
+describe('embedPolicy', () => {
+  it('lets the origins named show a widget, and its own page ask', () => {
+    for (const mode of ['live', 'test'] as const) {
+      const policy = embedPolicy(mode, [home, 'http://localhost:3000'], own);
+      assert.equal(policy.frameAncestors, `${home} http://localhost:3000`);
+      assert.deepEqual([home, own, '', 'https://evil.example', 'null'].map(policy.allowOrigin), [
+        home,
+        own,
+        '',
+        null,
+        null,
+      ]);
+    }
+  });
+
+  it('lets everybody show what is not real, and nobody what is, where none is named', () => {
+    const sandbox = embedPolicy('test', [], own);
+    assert.equal(sandbox.frameAncestors, '*');
+    assert.deepEqual([home, own, '', 'null'].map(sandbox.allowOrigin), ['*', '*', '', '*']);
+    const live = embedPolicy('live', [], own);
+    assert.equal(live.frameAncestors, "'none'");
+    assert.deepEqual([home, own, '', 'null'].map(live.allowOrigin), [null, own, '', null]);
+  });
+});
