@@ -7,7 +7,7 @@ export function logo(lender: string, address: string): HTMLElement {
   const box = element('span', { class: 'logo' }, initial);
   const source = webAddress(address);
   if (source === null) return box;
-  const picture = element('img', { alt: `${lender} logo`, width: '104', height: '40', decoding: 'async' });
+  const picture = element('img', { alt: `${lender} logo`, width: '42', height: '42', decoding: 'async' });
   picture.addEventListener('error', () => picture.replaceWith(initial));
   picture.src = source;
   box.replaceChildren(picture);

@@ -77,8 +77,8 @@ export function offerCard(
       'dl',
       { class: 'figures' },
       figure('payment', 'Estimated payment', `${payment}/month`, `for ${loan}, APR from ${rates}`),
-      figure('apr', 'APR range', rates.replace(' to ', ' – ')),
-      figure('amount', 'Loan amount', `${wholeDollars(amounts.min)} – ${wholeDollars(amounts.max)}`),
+      figure('apr', 'APR range', rates.replace(' to ', '–')),
+      figure('amount', 'Loan amount', `${wholeDollars(amounts.min)}–${wholeDollars(amounts.max)}`),
     ),
     tags.length > 0
       ? element(

@@ -53,7 +53,7 @@ export class WidgetView {
           element(
             'p',
             { class: 'caveat' },
-            'Figures are estimates. No credit decision has been made; the lender makes it.',
+            'Figures are estimates. No credit decision has been made: that is up to the lender.',
           ),
           this.#status,
           this.#notice,

@@ -1,0 +1,99 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Mode } from '../../src/index.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { startChromium } from '../support/chromium.ts';
+import { PartnerPages } from '../support/partner-pages.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
+import type { Fields } from '../support/vertical-fixture.ts';
+
+export interface WantedWidget {
+  /** Sandbox sessions may be embedded anywhere, live ones only where the account says. */
+  readonly mode?: Mode;
+  readonly fields?: Fields;
+  readonly maxOffers?: number;
+  readonly sort?: string;
+}
+
+/** A session with the code that shows its offers. */
+export interface StagedWidget {
+  readonly caller: ApiCaller;
+  readonly tag: string;
+  readonly subId: string;
+  readonly token: string;
+  /** The embed code of format=js. */
+  readonly html: string;
+  /** Address of the script. */
+  readonly src: string;
+}
+
+/** A partner's page as one finds them: the widget between a heading and more text. */
+export function partnerPage(widgets: string, head = ''): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>A partner's page</title>
+<link rel="icon" href="data:,">
+<style>body { margin: 0; font-family: Georgia, serif }</style>
+${head}
+</head>
+<body>
+<main>
+<h1>Compare loans</h1>
+${widgets}
+</main>
+</body>
+</html>`;
+}
+
+/** The service, a partner's pages and a browser. */
+export class WidgetStage {
+  readonly market: RunningMarketplace;
+  readonly pages: PartnerPages;
+  readonly #browser: Browser;
+  #sessions = 0;
+
+  private constructor(market: RunningMarketplace, pages: PartnerPages, browser: Browser) {
+    this.market = market;
+    this.pages = pages;
+    this.#browser = browser;
+  }
+
+  static async start(): Promise<WidgetStage> {
+    const browser = await startChromium();
+    return new WidgetStage(await RunningMarketplace.start('uws'), await PartnerPages.start(), browser);
+  }
+
+  async widget({
+    mode = 'test',
+    fields = fixture.complete,
+    maxOffers = 5,
+    sort = 'recommended',
+  }: WantedWidget = {}): Promise<StagedWidget> {
+    const caller = this.market.caller(fixture, { mode });
+    const tag = `widget-${++this.#sessions}`;
+    const subId = await caller.sessionWith(tag, fields);
+    const { token, html, src } = await caller.embed(subId, 'js', { max_offers: maxOffers, sort });
+    return { caller, tag, subId, token, html, src };
+  }
+
+  /** A browser that remembers nothing of the others. */
+  context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    return this.#browser.newContext(options);
+  }
+
+  /** A partner's page with these widgets, in a browser of its own. */
+  async open(widgets: string, options: BrowserContextOptions = {}, head = ''): Promise<Page> {
+    const page = await (await this.context(options)).newPage();
+    await page.goto(this.pages.add(partnerPage(widgets, head)));
+    return page;
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.pages.close();
+    await this.market.close();
+  }
+}
