@@ -31,6 +31,8 @@ export class OffersWidget {
   /** The order asked for last, and the one on view; null while no offers are. */
   #wanted: SortOrder;
   #shown: SortOrder | null = null;
+  /** Whether offers are missing for want of a connection. */
+  #offline = false;
 
   constructor(settings: Settings, container: Element) {
     const { base, sub, token, sort } = settings;
@@ -48,11 +50,16 @@ export class OffersWidget {
       disclosureOpened: () => this.#events.report('disclosure_opened'),
       retried: () => void this.#ask(),
     });
+    // Whoever was offline need not press anything.
+    addEventListener('online', () => {
+      if (this.#offline) void this.#ask();
+    });
     this.#events.report('widget_loaded');
     void this.#ask();
   }
 
   async #ask(): Promise<void> {
+    this.#offline = false;
     if (this.#shown === null) this.#view.showComing(this.#settings.maxOffers ?? limits.offersDefault);
     else this.#view.showReordering();
     const answer = await this.#client.ask(this.#wanted);
@@ -70,6 +77,7 @@ export class OffersWidget {
       return;
     }
     this.#shown = null;
+    this.#offline = answer.code === 'UNREACHABLE';
     this.#impressions.watch(new Map());
     this.#view.showMessage(title, advice, retry ? answer.waitMs : null);
   }
@@ -78,6 +86,7 @@ export class OffersWidget {
     const loan = wholeDollars(amount);
     if (offers.length === 0) {
       this.#shown = null;
+      this.#impressions.watch(new Map());
       this.#view.showMessage(
         'No offers match right now',
         `None of our lenders has an offer of ${loan} for these answers today. A smaller amount may change that; so may checking that every answer is right.`,

@@ -28,8 +28,8 @@ export class Disclosure {
         element(
           'p',
           {},
-          'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with, ',
-          'which are not all there are.',
+          'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; ',
+          'there are others.',
         ),
         this.#fromCatalog,
       ),

@@ -27,6 +27,11 @@ export class WidgetView {
   readonly #count = element('p', { class: 'count' });
   readonly #status = element('p', { class: 'said', role: 'status' });
   readonly #notice = element('p', { class: 'notice', role: 'alert' });
+  readonly #caveat = element(
+    'p',
+    { class: 'caveat' },
+    'Figures are estimates. No credit decision has been made: that is up to the lender.',
+  );
   readonly #body = element('div', { class: 'body' });
   readonly #sort: SortControl;
   readonly #disclosure: Disclosure;
@@ -50,11 +55,7 @@ export class WidgetView {
           { class: 'frame' },
           element('div', { class: 'head' }, element('div', {}, this.#title, this.#count), this.#sort.node),
           this.#disclosure.node,
-          element(
-            'p',
-            { class: 'caveat' },
-            'Figures are estimates. No credit decision has been made: that is up to the lender.',
-          ),
+          this.#caveat,
           this.#status,
           this.#notice,
           this.#body,
@@ -67,6 +68,7 @@ export class WidgetView {
   showComing(cards: number): void {
     this.#say('Finding your offers…', '');
     this.#count.textContent = 'Finding your offers…';
+    this.#showFrame(true);
     this.#put(list(Array.from({ length: cards }, skeletonCard)), true);
   }
 
@@ -79,6 +81,7 @@ export class WidgetView {
   showOffers(cards: readonly HTMLElement[], count: string, status: string, disclosure: string): void {
     this.#say(status, '');
     this.#count.textContent = count;
+    this.#showFrame(true);
     this.#disclosure.add(disclosure);
     this.#put(list(cards), false);
   }
@@ -93,8 +96,13 @@ export class WidgetView {
   showMessage(title: string, advice: string, retryAfterMs: number | null): void {
     const button = retryAfterMs === null ? null : retryButton(retryAfterMs, this.#events.retried);
     this.#say(button === null ? `${title}. ${advice}` : '', '');
-    this.#count.textContent = '';
+    this.#showFrame(false);
     this.#put(message(this.headings, title, advice, button), false);
+  }
+
+  /** What is about offers says nothing without any. */
+  #showFrame(shown: boolean): void {
+    for (const node of [this.#count, this.#sort.node, this.#caveat]) node.hidden = !shown;
   }
 
   #say(status: string, notice: string): void {
@@ -105,7 +113,7 @@ export class WidgetView {
   #put(content: HTMLElement, busy: boolean): void {
     // Whoever had the keyboard on what goes away would find themselves at the top of the page.
     const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
-    const leave = focused !== null && this.#body.contains(focused);
+    const leave = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
     this.#body.replaceChildren(content);
     this.#body.setAttribute('aria-busy', String(busy));
     if (leave) this.#title.focus();
