@@ -10,7 +10,7 @@ WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/di
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-install: $(INSTALLED) ## a Node.js of our own where needed, and the pinned packages
+install: $(INSTALLED) $(WIDGET) ## a Node.js of our own where needed, and the pinned packages
 
 $(INSTALLED): package.json package-lock.json .npmrc
 	@echo "installing the pinned packages into node_modules"

@@ -23,6 +23,8 @@ export const bounds = {
   drainGraceMs: 5_000,
   /** How long a script or logo is used without asking again, when its address does not name its content. */
   staticFreshSeconds: 300,
+  /** The same where its address does: a year, the longest a cache may be told. */
+  staticKeptSeconds: 31_536_000,
   /** Retry-After of a 503. */
   retryAfterSeconds: 1,
 
@@ -119,10 +121,6 @@ export const bounds = {
   logosLeftMax: 1_000,
   /** Monograms made in one turn of the event loop: about a millisecond. */
   logosMadeAtOnce: 250,
-  /** How long a cache may keep a logo asked for by its content: a year, which is for ever. */
-  logoCacheSeconds: 31_536_000,
-  /** How long it may keep one asked for by its file name alone. */
-  logoUnnamedCacheSeconds: 300,
 
   // Clicks (D10)
   clickAttributedMs: 24 * 60 * 60 * 1000,

@@ -1,9 +1,10 @@
 import { bounds } from '../bounds.ts';
-import { fixedHeaders, header } from '../http/header-text.ts';
+import { fixedHeaders } from '../http/header-text.ts';
 import type { Handler } from '../http/listener.ts';
 import type { Logo } from '../logos/logo.ts';
 import { errorReply } from './error-reply.ts';
 import { readQueryParameters } from './query-parameters.ts';
+import { sendStatic } from './static-reply.ts';
 
 /** What the face asks of whoever holds the logos. */
 export interface Logos {
@@ -24,8 +25,6 @@ const logoHeaders = fixedHeaders({
   // An SVG opened by itself is a document: whatever is in it, nothing of it runs, and nothing is loaded.
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 });
-const forEver = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.logoCacheSeconds}, immutable` });
-const forNow = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.logoUnnamedCacheSeconds}` });
 
 /**
  * The door of the image host: `/cdn/<file>?v=<hash>` answers a lender's logo from memory. A path is a name to look up and
@@ -44,18 +43,8 @@ export function logoFace(logos: Logos): Handler {
     if (method !== 'GET' && method !== 'HEAD') {
       return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, requestId, allowed));
     }
-    const etag = `"${logo.hash}"`;
-    const headers = logoHeaders + (hash === logo.hash ? forEver : forNow) + header('ETag', etag);
-    if (holds(exchange.header('if-none-match'), etag)) return exchange.reply({ status: 304, headers, body: '' });
-    exchange.reply({ status: 200, headers, body: logo.svg });
+    sendStatic(exchange, { bytes: logo.svg, hash: logo.hash, headers: logoHeaders }, hash);
   };
 }
 
 const longestPath = logoPathHead.length + bounds.logoFileCharactersMax;
-
-/** Whether an `If-None-Match` names the entity (RFC 9110 section 13.1.2): a list of tags, weak ones too, or a star. */
-function holds(condition: string, etag: string): boolean {
-  if (condition === '') return false;
-  if (condition.trim() === '*') return true;
-  return condition.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
-}

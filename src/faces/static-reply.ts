@@ -11,7 +11,7 @@ export interface StaticFile {
   readonly headers: HeaderText;
 }
 
-const forEver = fixedHeaders({ 'Cache-Control': 'public, max-age=31536000, immutable' });
+const forEver = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.staticKeptSeconds}, immutable` });
 const forAWhile = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.staticFreshSeconds}` });
 
 /**

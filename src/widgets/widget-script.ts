@@ -13,7 +13,7 @@ export interface WidgetScript {
 
 const builtFile = new URL('../widget-client/dist/widget.js', import.meta.url);
 
-/** The script is made from `src/widget-client/` by `bin/build-widget.ts`, which every target of the Makefile sees to. */
+/** The script is made from `src/widget-client/` by `bin/build-widget.ts`, which the Makefile sees to. */
 export class WidgetScriptMissing extends Error {
   override readonly name = 'WidgetScriptMissing';
 }
@@ -23,7 +23,7 @@ export function loadWidgetScript(): WidgetScript {
   try {
     plain = readFileSync(builtFile);
   } catch {
-    throw new WidgetScriptMissing("the widget's script has not been built: run make widget");
+    throw new WidgetScriptMissing("the widget's script has not been built: run make install");
   }
   return {
     hash: createHash('sha256').update(plain).digest('hex').slice(0, 16),

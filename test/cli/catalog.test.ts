@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { catalogVersion } from '../../src/offers/catalog-version.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { image } from '../logos/logo-folder.ts';
 import { catalogOf, plainBand, plainOffer } from '../offers/one-offer-catalog.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
@@ -21,6 +22,15 @@ function fileOf(t: TestContext, content: string): string {
 
 const pretty = (catalog: unknown) => JSON.stringify(catalog, null, 2);
 const good = catalogOf([plainOffer(), plainOffer({ id: 'other' })]);
+const validLine = (file: string, catalog: CatalogFile) =>
+  `${file} is valid: ${catalog.lenders.flatMap(({ offers }) => offers).length} offers of ${catalog.lenders.length} lenders for personal-loans; version ${catalogVersion(catalog, 'live')} for live keys, ${catalogVersion(catalog, 'test')} for test keys\n`;
+
+function writeLogo(catalogFile: string, name: string, content: string): void {
+  const folder = join(dirname(catalogFile), 'logos');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), content);
+}
+
 /** The line of the only place where a text occurs, from 1. */
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
@@ -34,11 +44,49 @@ describe('validate', () => {
 
   test('says of a valid file what it holds, and the versions it will have', async (t) => {
     const file = fileOf(t, pretty(good));
+    writeLogo(file, 'plain.svg', image('red'));
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
     assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(stdout, validLine(file, good));
+  });
+
+  test('notes the lenders whose logo cannot be shown, and finds the file valid all the same', async (t) => {
+    const lenders = ['missing', 'page', 'sound'].map((name, at) => {
+      const [lender] = catalogOf([plainOffer({ id: name })]).lenders;
+      return { ...lender!, name: `Lender ${at}`, logo: `${name}.svg` };
+    });
+    const catalog = catalogOf([], { lenders });
+    const file = fileOf(t, pretty(catalog));
+    writeLogo(file, 'page.svg', '<html></html>');
+    writeLogo(file, 'sound.svg', image('red'));
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+    assert.deepEqual([code, stderr], [0, '']);
+    const at = (logo: string) => `${file}:${lineOf(pretty(catalog), logo)}:7`;
     assert.equal(
       stdout,
-      `${file} is valid: 2 offers of 1 lenders for personal-loans; version ${catalogVersion(good, 'live')} for live keys, ${catalogVersion(good, 'test')} for test keys\n`,
+      `${validLine(file, catalog)}${at('missing.svg')}: note: lenders[0].logo: logos/missing.svg does not exist, so a monogram is shown
+${at('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has no svg element of http://www.w3.org/2000/svg at its root (line 1), so a monogram is shown
+`,
+    );
+    const json = JSON.parse((await runMarketplace(['catalog', 'validate', file, '--json'])).stdout);
+    assert.deepEqual([json.valid, json.faults], [true, []]);
+    assert.deepEqual(
+      json.notes.map(({ path, line }: { path: string; line: number }) => [path, line]),
+      [
+        ['lenders[0].logo', lineOf(pretty(catalog), 'missing.svg')],
+        ['lenders[1].logo', lineOf(pretty(catalog), 'page.svg')],
+      ],
+    );
+  });
+
+  test('notes once that there is no folder of logos', async (t) => {
+    const file = fileOf(t, pretty(good));
+    const { code, stdout } = await runMarketplace(['catalog', 'validate', file]);
+    assert.equal(code, 0);
+    const place = `${file}:${lineOf(pretty(good), '"lenders"')}:3`;
+    assert.equal(
+      stdout,
+      `${validLine(file, good)}${place}: note: lenders: there is no folder logos beside the file, so a monogram is shown for every lender\n`,
     );
   });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CatalogSource } from '../../src/index.ts';
@@ -24,6 +24,12 @@ export class ChangeableCatalogs {
 
   write(catalog: CatalogFile): void {
     writeFileSync(this.#file, JSON.stringify(catalog));
+  }
+
+  /** Puts a file among the logos of the live catalog. */
+  writeLogo(file: string, content: string): void {
+    mkdirSync(join(this.#folder, 'logos'), { recursive: true });
+    writeFileSync(join(this.#folder, 'logos', file), content);
   }
 
   remove(): void {

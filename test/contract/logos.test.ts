@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import type { MarketplaceView } from '../../src/index.ts';
+import { monogram } from '../../src/logos/monogram.ts';
+import { RawConnection } from '../http/raw-connection.ts';
+import { image } from '../logos/logo-folder.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
+import { onEveryEngine } from '../support/doors.ts';
+import { type Answer, type HttpClient, marker } from '../support/http-client.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
+import { listedOffer } from '../support/vertical-fixture.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
+
+const forEver = 'public, max-age=31536000, immutable';
+const forNow = 'public, max-age=300';
+const hashOf = (text: string) => hash('sha256', text, 'hex').slice(0, 16);
+
+/** Path and query of an address on the image host. */
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
+function assertLogoHeaders({ headers }: Answer, content: string, cacheControl: string): void {
+  assert.equal(headers.get('content-type'), 'image/svg+xml');
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
+  assert.equal(headers.get('content-security-policy'), "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+  assert.equal(headers.get('etag'), `"${hashOf(content)}"`);
+  assert.equal(headers.get('cache-control'), cacheControl);
+}
+
+async function assertServes(http: HttpClient, path: string, content: string, cacheControl: string): Promise<void> {
+  const answer = await http.send({ path });
+  assert.deepEqual([answer.status, answer.text], [200, content]);
+  assertLogoHeaders(answer, content, cacheControl);
+}
+
+function assertNotFound({ status, headers, text }: Answer): void {
+  assert.equal(status, 404);
+  assert.equal(headers.get('content-type'), 'application/json');
+  assert.equal(headers.get('cache-control'), 'no-store');
+  assert.equal(JSON.parse(text).error, 'NOT_FOUND');
+}
+
+/** Some offer of a view, with the lender that makes it. */
+function someOffer({ offers }: MarketplaceView) {
+  const [{ svc_offer_id: id, logo_url: url }] = offers as [MarketplaceView['offers'][0]];
+  return { url, ...listedOffer(fixture, id) };
+}
+
+onEveryEngine('a logo', ({ running }) => {
+  const shown = async () => {
+    const caller = running().caller(fixture);
+    return caller.offers(await caller.sessionWith('logos', fixture.complete), { max_offers: 20 });
+  };
+
+  for (const served of allFixtures) {
+    test(`of every offer shown is an image that may be kept for ever, in ${served.vertical.segment}`, async () => {
+      const { http, marketplace } = running();
+      const caller = running().caller(served);
+      const { offers } = await caller.offers(await caller.sessionWith('logos', served.complete), { max_offers: 20 });
+      assert.ok(offers.length > 1);
+      for (const { svc_offer_id: id, logo_url: url } of offers) {
+        const { logo } = listedOffer(served, id);
+        const [head, v] = url.split('?v=') as [string, string];
+        assert.equal(head, `${marketplace.urls.cdn}/${logo}`);
+        const answer = await http.send({ path: pathOf(url) });
+        assert.equal(answer.status, 200);
+        assert.equal(v, hashOf(answer.text));
+        assertLogoHeaders(answer, answer.text, forEver);
+        assert.match(answer.text, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+      }
+    });
+  }
+
+  test('needs no key and counts against no limit', async () => {
+    const { url } = someOffer(await shown());
+    const { headers } = await running().http.send({ path: pathOf(url) });
+    assert.deepEqual(
+      [...headers.keys()].filter((name) => name.includes('ratelimit')),
+      [],
+    );
+  });
+
+  test('asked for without the hash of its content may not be kept for long', async () => {
+    const { http } = running();
+    const { url } = someOffer(await shown());
+    const [path, query] = pathOf(url).split('?') as [string, string];
+    const { text } = await http.send({ path });
+    for (const other of [
+      '',
+      '?',
+      '?v=',
+      '?v=0123456789abcdef',
+      `?${query}&${query}`,
+      `?V=${query}`,
+      '?v=%zz',
+      `?${query}0`,
+    ]) {
+      await assertServes(http, path + other, text, forNow);
+    }
+    await assertServes(http, `${path}?other=1&${query}`, text, forEver);
+  });
+
+  test('that a cache still has is not sent again', async () => {
+    const { http } = running();
+    const path = pathOf(someOffer(await shown()).url);
+    const { text } = await http.send({ path });
+    const etag = `"${hashOf(text)}"`;
+    for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*']) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await http.send({ method, path, headers: { 'If-None-Match': condition } });
+        assert.deepEqual([answer.status, answer.text], [304, ''], condition);
+        assert.equal(answer.headers.get('etag'), etag);
+        assert.equal(answer.headers.get('cache-control'), forEver);
+      }
+    }
+    for (const condition of ['"other"', hashOf(text), `"${hashOf(text)}`, '"*"', 'W/', ',']) {
+      const answer = await http.send({ path, headers: { 'If-None-Match': condition } });
+      assert.deepEqual([answer.status, answer.text], [200, text], condition);
+    }
+  });
+
+  test('answers HEAD like GET, without the image', async () => {
+    const { http } = running();
+    const path = pathOf(someOffer(await shown()).url);
+    const { text } = await http.send({ path });
+    const answer = await http.send({ method: 'HEAD', path });
+    assert.deepEqual([answer.status, answer.text], [200, '']);
+    assertLogoHeaders(answer, text, forEver);
+    assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(text)));
+  });
+
+  test('tells its methods, and takes no other', async () => {
+    const { http } = running();
+    const path = pathOf(someOffer(await shown()).url);
+    const options = await http.send({ method: 'OPTIONS', path });
+    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS']);
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const answer = await http.send({ method, path, headers: { 'Content-Length': '0' } });
+      assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
+      assert.equal(JSON.parse(answer.text).error, 'METHOD_NOT_ALLOWED');
+    }
+  });
+
+  test('is found by its plain name alone, and no other file by any', async () => {
+    const { http } = running();
+    const { logo } = someOffer(await shown());
+    const name = logo.replace('.svg', '');
+    for (const path of [
+      '',
+      `${marker}.svg`,
+      name,
+      `${name}.SVG`,
+      `${name.toUpperCase()}.svg`,
+      `${name}%2esvg`,
+      `%${name.charCodeAt(0).toString(16)}${name.slice(1)}.svg`,
+      `${logo}%00`,
+      `${logo}/`,
+      `/${logo}`,
+      `./${logo}`,
+      `logos/${logo}`,
+      `x/../${logo}`,
+      `..%2f..%2fpersonal-loans.json`,
+      '../catalogs/personal-loans.json',
+      '../../../../../../../../etc/passwd',
+      '%2e%2e/%2e%2e/etc/passwd',
+      '..%5c..%5cetc%5cpasswd',
+      '..\\..\\etc\\passwd',
+      '....//etc/passwd',
+      '%c0%ae%c0%ae/etc/passwd',
+      '/etc/passwd',
+      'file:///etc/passwd',
+      '__proto__',
+      'constructor',
+      `${'a'.repeat(69)}.svg`,
+      `${'a'.repeat(30_000)}.svg`,
+      `${logo};v=1`,
+    ]) {
+      assertNotFound(await http.send({ path: `/cdn/${path}` }));
+    }
+    for (const path of ['/cdn', `/cdnx/${logo}`, `/CDN/${logo}`, `//cdn/${logo}`, `/w/../cdn/${logo}`, `/${logo}`]) {
+      assertNotFound(await http.send({ path }));
+    }
+    for (const method of ['POST', 'OPTIONS', 'HEAD']) {
+      const answer = await http.send({ method, path: '/cdn/no-such.svg', headers: { 'Content-Length': '0' } });
+      assert.equal(answer.status, 404);
+    }
+  });
+
+  test('is not found behind a byte that no address may hold', async () => {
+    const { logo } = someOffer(await shown());
+    for (const byte of ['\0', '\x7f', '\u00ff']) {
+      const connection = await RawConnection.open(running().http.port);
+      connection.send(Buffer.from(`GET /cdn/${logo}${byte} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 'latin1'));
+      const { status, body } = await connection.response();
+      // One engine refuses the head by itself.
+      assert.ok([400, 404, 505].includes(status), String(status));
+      assert.ok(!body.includes('<svg'));
+      connection.socket.destroy();
+    }
+  });
+});
+
+for (const engine of engines) {
+  describe(`logos beside a catalog file, on ${engine}`, () => {
+    const start = async (t: TestContext, logos: Readonly<Record<string, string>> = {}) => {
+      const catalogs = new ChangeableCatalogs(fixture);
+      afterwards(t, () => catalogs.remove());
+      for (const [file, text] of Object.entries(logos)) catalogs.writeLogo(file, text);
+      const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
+      afterwards(t, () => market.close());
+      const caller = market.caller(fixture);
+      const subId = await caller.sessionWith('logos', fixture.complete);
+      const ask = () => caller.offers(subId, { max_offers: 20 });
+      return { catalogs, market, ask };
+    };
+
+    test('a reload picks up a changed file, at another address and in the same version of the catalog', async (t) => {
+      const { catalogs, market, ask } = await start(t);
+      const before = await ask();
+      const { url, logo, lender } = someOffer(before);
+      await assertServes(market.http, pathOf(url), monogram(lender), forEver);
+      for (const colour of ['red', 'blue']) {
+        catalogs.writeLogo(logo, image(colour));
+        const [change] = await market.marketplace.reloadCatalogs();
+        assert.deepEqual(change, { ok: true, version: before.catalog_version, changed: false });
+        const after = await ask();
+        assert.equal(after.catalog_version, before.catalog_version);
+        const { url: changed } = someOffer(after);
+        assert.equal(changed, `${market.marketplace.urls.cdn}/${logo}?v=${hashOf(image(colour))}`);
+        await assertServes(market.http, pathOf(changed), image(colour), forEver);
+        // A page from before shows the new one, and may not keep it under the old one's name.
+        await assertServes(market.http, pathOf(url), image(colour), forNow);
+      }
+      catalogs.writeLogo(logo, 'no image any more');
+      await market.marketplace.reloadCatalogs();
+      assert.equal(someOffer(await ask()).url, url);
+      await assertServes(market.http, pathOf(url), monogram(lender), forEver);
+    });
+
+    test('a faulty catalog keeps the offers, and their logos change all the same', async (t) => {
+      const { catalogs, market, ask } = await start(t);
+      const { logo } = someOffer(await ask());
+      catalogs.write({ ...catalogs.first, format: 2 as never });
+      catalogs.writeLogo(logo, image('red'));
+      const [change] = await market.marketplace.reloadCatalogs();
+      assert.equal(change?.ok, false);
+      await assertServes(market.http, pathOf(someOffer(await ask()).url), image('red'), forEver);
+    });
+
+    test('a new catalog comes with its logos, and those of lenders that have gone are still there', async (t) => {
+      const { catalogs, market, ask } = await start(t);
+      const { url, logo, lender } = someOffer(await ask());
+      const [gone, ...rest] = catalogs.first.lenders.toSorted(
+        (one, other) => Number(other.logo === logo) - Number(one.logo === logo),
+      );
+      catalogs.write({ ...withoutOffers(catalogs.first, []), lenders: rest });
+      for (const { logo } of rest) catalogs.writeLogo(logo, image(logo));
+      const [change] = await market.marketplace.reloadCatalogs();
+      assert.ok(change?.ok && change.changed);
+      assert.equal(gone?.name, lender);
+      const { offers } = await ask();
+      for (const { svc_offer_id: id, logo_url: shown } of offers) {
+        const { logo } = listedOffer(fixture, id);
+        await assertServes(market.http, pathOf(shown), image(logo), forEver);
+      }
+      await assertServes(market.http, pathOf(url), monogram(lender), forEver);
+    });
+
+    test('what a hostile file holds is sent as it is, where nothing of it can run', async (t) => {
+      const { logo } = fixture.catalogFiles.live.lenders[0]!;
+      const hostile = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script></svg>`;
+      const { market } = await start(t, { [logo]: hostile });
+      await assertServes(market.http, `/cdn/${logo}`, hostile, forNow);
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { createMarketplace } from '../../src/index.ts';
+import { monogram } from '../../src/logos/monogram.ts';
+import { image } from '../logos/logo-folder.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
+import { HttpClient } from '../support/http-client.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+
+/** Starts marketplaces on one data folder, one after the other, and collects what they warn of. */
+function starting(t: TestContext) {
+  const catalogs = new ChangeableCatalogs(fixture);
+  const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-test-'));
+  afterwards(t, () => {
+    catalogs.remove();
+    rmSync(dataDir, { recursive: true });
+  });
+  const lines: { readonly lenders?: number; readonly msg: string }[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(JSON.parse(chunk.toString()));
+      done();
+    },
+  });
+  const start = async (sources = catalogs.sources) => {
+    const options = { dataDir, catalogs: sources, durability: 'write', listen: {} } as const;
+    const marketplace = await createMarketplace({ ...options, logger: pino({ level: 'warn' }, sink) });
+    afterwards(t, () => marketplace.close());
+    return marketplace;
+  };
+  const warned = () => lines.splice(0).filter(({ msg }) => msg.includes('monogram'));
+  return { catalogs, start, warned };
+}
+
+test('a start and each reload warn once of the lenders shown by monograms, and not of none', async (t) => {
+  const { catalogs, start, warned } = starting(t);
+  const { lenders } = catalogs.first;
+  const marketplace = await start();
+  assert.deepEqual(
+    warned().map(({ lenders }) => lenders),
+    [lenders.length],
+  );
+  catalogs.writeLogo(lenders[0]!.logo, image('red'));
+  await marketplace.reloadCatalogs();
+  assert.deepEqual(
+    warned().map(({ lenders }) => lenders),
+    [lenders.length - 1],
+  );
+  for (const { logo } of lenders) catalogs.writeLogo(logo, image('red'));
+  await marketplace.reloadCatalogs();
+  assert.deepEqual(warned(), []);
+});
+
+test('catalogs that are no files have no logos to miss', async (t) => {
+  const { start, warned } = starting(t);
+  const { live, test: sandbox } = fixture.catalogFiles;
+  const { vertical } = fixture;
+  await start([
+    { vertical, mode: 'live', text: JSON.stringify(live) },
+    { vertical, mode: 'test', text: JSON.stringify(sandbox) },
+  ]);
+  assert.deepEqual(warned(), []);
+});
+
+test('after a restart with another catalog, the logos of lenders that have gone can still be had', async (t) => {
+  const { catalogs, start } = starting(t);
+  const [gone, left, ...rest] = catalogs.first.lenders as [
+    (typeof catalogs.first.lenders)[0],
+    (typeof catalogs.first.lenders)[0],
+  ];
+  catalogs.writeLogo(gone.logo, image('red'));
+  await (await start()).close();
+  catalogs.write({ ...catalogs.first, lenders: rest });
+  const http = new HttpClient((await start()).ports!.public);
+  afterwards(t, () => http.close());
+  assert.equal((await http.send({ path: `/cdn/${gone.logo}` })).text, image('red'));
+  assert.equal((await http.send({ path: `/cdn/${left.logo}` })).text, monogram(left.name));
+});

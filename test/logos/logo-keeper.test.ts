@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type BrandedCatalog, LogoKeeper } from '../../src/logos/logo-keeper.ts';
+import { monogram } from '../../src/logos/monogram.ts';
+import { image, logoFolderOf } from './logo-folder.ts';
+
+/** A catalog that notes which hashes it was given. */
+class NotingCatalog implements BrandedCatalog {
+  readonly lenders: BrandedCatalog['lenders'];
+  readonly given: ReadonlyMap<string, string>[] = [];
+
+  constructor(...names: string[]) {
+    this.lenders = names.map((name) => ({ name, logo: `${name.toLowerCase()}.svg` }));
+  }
+
+  useLogos(hashes: ReadonlyMap<string, string>): void {
+    this.given.push(hashes);
+  }
+}
+
+async function keeping(t: TestContext, catalog: BrandedCatalog) {
+  const folder = logoFolderOf(t, { 'a.svg': image('red') });
+  const place = { key: 'live', folder };
+  const keeper = new LogoKeeper();
+  await keeper.prepare(place, catalog);
+  keeper.adopt(place, catalog);
+  const shown = (file: string) => Buffer.from(keeper.shelf.find(file, undefined)?.svg ?? []).toString();
+  return { keeper, place, shown, write: (file: string, text: string) => writeFileSync(join(folder, file), text) };
+}
+
+test('a catalog is given the hashes of what is served for it, monograms too', async (t) => {
+  const catalog = new NotingCatalog('A', 'B');
+  const { keeper, shown } = await keeping(t, catalog);
+  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), monogram('B')]);
+  const hashes = ['a.svg', 'b.svg'].map((file) => keeper.shelf.find(file, undefined)?.hash);
+  assert.deepEqual(
+    [...catalog.given.at(-1)!],
+    [
+      ['A', hashes[0]],
+      ['B', hashes[1]],
+    ],
+  );
+  assert.deepEqual(keeper.problems, [{ lender: 1, file: 'b.svg', problem: 'does not exist' }]);
+});
+
+test('a prepared catalog changes nothing of what is served until it comes into use', async (t) => {
+  const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
+  write('a.svg', image('blue'));
+  const next = new NotingCatalog('A', 'B');
+  await keeper.prepare(place, next);
+  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), '']);
+  keeper.adopt(place, next);
+  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('blue'), monogram('B')]);
+});
+
+test('a refresh takes changed files, and leaves a catalog alone when none has changed', async (t) => {
+  const catalog = new NotingCatalog('A', 'B');
+  const { keeper, place, shown, write } = await keeping(t, catalog);
+  await keeper.refresh(place);
+  assert.equal(catalog.given.length, 1);
+  write('a.svg', image('blue'));
+  write('b.svg', image('green'));
+  await keeper.refresh(place);
+  assert.equal(catalog.given.length, 2);
+  assert.deepEqual([shown('a.svg'), shown('b.svg'), keeper.problems], [image('blue'), image('green'), []]);
+});
+
+test('a refresh that another catalog overtakes is given up', async (t) => {
+  const old = new NotingCatalog('A');
+  const { keeper, place, shown, write } = await keeping(t, old);
+  const next = new NotingCatalog('B');
+  await keeper.prepare(place, next);
+  write('a.svg', image('blue'));
+  const refreshed = keeper.refresh(place);
+  await Promise.resolve();
+  keeper.adopt(place, next);
+  await refreshed;
+  assert.equal(old.given.length, 1);
+  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), monogram('B')]);
+});
+
+test('a closed keeper reads nothing any more', async (t) => {
+  const catalog = new NotingCatalog('A');
+  const { keeper, place, shown, write } = await keeping(t, catalog);
+  await keeper.close();
+  write('a.svg', image('blue'));
+  await keeper.refresh(place);
+  assert.equal(shown('a.svg'), image('red'));
+});
+
+test('the logos of a replaced catalog are kept where no catalog in use has others', async (t) => {
+  const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
+  write('a.svg', image('blue'));
+  write('c.svg', image('green'));
+  await keeper.keep(place, new NotingCatalog('A', 'B', 'C'));
+  assert.deepEqual([shown('a.svg'), shown('b.svg'), shown('c.svg')], [image('red'), monogram('B'), image('green')]);
+});

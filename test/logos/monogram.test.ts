@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { initials, monogram, monogramColours } from '../../src/logos/monogram.ts';
+import { svgProblem } from '../../src/logos/svg-problem.ts';
+
+test('initials are the first letters of the first two words, in capitals', () => {
+  for (const [name, expected] of [
+    ['Northfield Lending', 'NL'],
+    ['Harbor & Pine Bank', 'HP'],
+    ['ember', 'E'],
+    ['élan crédit', 'ÉC'],
+    ["O'Neill Trust", 'OT'],
+    ['1st Federal', '1F'],
+    ['ßank', 'S'],
+    ['𝒜pex Loans', '𝒜L'],
+    ['<b>old</b>', 'BO'],
+    ['*** &', ''],
+    ['', ''],
+  ] as const) {
+    assert.equal(initials(name), expected, name);
+  }
+});
+
+test('a name with markup is shown as it is written, and closes nothing', () => {
+  const svg = monogram('</title><script>alert(1)</script> & "Sons"');
+  assert.equal(svgProblem(svg), null);
+  assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
+  assert.deepEqual(
+    [...svg.matchAll(/<([a-z]+)/g)].map(([, tag]) => tag),
+    ['svg', 'title', 'rect', 'text'],
+  );
+});
+
+test('any name at all makes a well-formed image without anything that runs or is loaded', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' })), (name) => {
+      const svg = monogram(name);
+      assert.equal(svgProblem(svg), null);
+      assert.doesNotMatch(svg.replace(/<title>.*?<\/title>/s, ''), /script|href|url\(|\son|&(?!amp;)/i);
+    }),
+  );
+});
+
+test('the same name looks the same, and others mostly do not', () => {
+  assert.equal(monogram('Plain Lender'), monogram('Plain Lender'));
+  const colours = new Set(
+    Array.from({ length: 200 }, (_, at) => /rx="14" fill="(#\w+)"/.exec(monogram(`L${at}`))?.[1]),
+  );
+  assert.deepEqual([...colours].sort(), [...monogramColours].sort());
+});
+
+test('every ground lets white letters be read, and stands out from a dark page', () => {
+  for (const colour of monogramColours) {
+    assert.ok(contrast(colour, '#ffffff') >= 4.5, colour);
+    assert.ok(contrast(colour, '#111111') >= 3, colour);
+  }
+});
+
+/** WCAG 2 contrast of two sRGB colours. */
+function contrast(one: string, other: string): number {
+  const [darker, lighter] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { monogram } from '../../src/logos/monogram.ts';
+import { logoFolder, readLogos } from '../../src/logos/read-logos.ts';
+import { image, logoFolderOf } from './logo-folder.ts';
+
+const lender = (name: string, logo: string) => ({ name, logo });
+
+test('the folder is the one named logos beside the catalog', () => {
+  assert.equal(logoFolder('/etc/offers/live.json'), '/etc/offers/logos');
+  assert.equal(logoFolder('live.json'), 'logos');
+});
+
+test('a logo is the bytes of its file, named by the head of their SHA-256', async (t) => {
+  const folder = logoFolderOf(t, { 'a.svg': image('red'), 'b.svg': image('blue') });
+  const { logos, problems, folderFound } = await readLogos(folder, [lender('A', 'a.svg'), lender('B', 'b.svg')]);
+  assert.deepEqual([problems, folderFound], [[], true]);
+  for (const [name, file, colour] of [
+    ['A', 'a.svg', 'red'],
+    ['B', 'b.svg', 'blue'],
+  ] as const) {
+    const logo = logos.get(name)!;
+    assert.equal(Buffer.from(logo.svg).toString(), image(colour));
+    assert.deepEqual([logo.file, logo.hash], [file, hash('sha256', image(colour), 'hex').slice(0, 16)]);
+  }
+});
+
+test('lenders may share a file, and who has none of it get a monogram each', async (t) => {
+  const folder = logoFolderOf(t, { 'a.svg': image('red') });
+  const lenders = [lender('A', 'a.svg'), lender('B', 'a.svg'), lender('C', 'no.svg'), lender('D', 'no.svg')];
+  const { logos, problems } = await readLogos(folder, lenders);
+  assert.equal(logos.get('A'), logos.get('B'));
+  for (const name of ['C', 'D']) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), monogram(name));
+  assert.deepEqual(problems, [
+    { lender: 2, file: 'no.svg', problem: 'does not exist' },
+    { lender: 3, file: 'no.svg', problem: 'does not exist' },
+  ]);
+});
+
+test('what is no SVG of a fitting size has a monogram in its place, and says why', async (t) => {
+  const padded = (bytes: number) => image('red') + ' '.repeat(bytes - image('red').length);
+  const folder = logoFolderOf(t, {
+    'fits.svg': padded(bounds.logoBytesMax),
+    'large.svg': padded(bounds.logoBytesMax + 1),
+    'page.svg': '<html></html>',
+    'latin.svg': Buffer.from(image('red').replace('red', 'r\u00e9d'), 'latin1'),
+    'empty.svg': '',
+  });
+  mkdirSync(join(folder, 'folder.svg'));
+  execFileSync('mkfifo', [join(folder, 'pipe.svg')]);
+  writeFileSync(join(folder, '..', 'outside.svg'), image('red'));
+  const files = ['fits', 'large', 'page', 'latin', 'empty', 'folder', 'pipe', 'outside'];
+  const { logos, problems } = await readLogos(
+    folder,
+    files.map((name) => lender(name, `${name}.svg`)),
+  );
+  assert.deepEqual(
+    problems.map(({ file, problem }) => `${file} ${problem}`),
+    [
+      `large.svg is larger than ${bounds.logoBytesMax} bytes`,
+      'page.svg is no SVG: it has no svg element of http://www.w3.org/2000/svg at its root (line 1)',
+      'latin.svg is no SVG: it is not UTF-8',
+      'empty.svg is no SVG: it has no svg element (line 1)',
+      'folder.svg is no file',
+      'pipe.svg is no file',
+      'outside.svg does not exist',
+    ],
+  );
+  for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), monogram(name));
+});
+
+test('no more files are read than a catalog may have', async (t) => {
+  const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
+  const filling = Array.from({ length: bounds.logoFilesMax - 1 }, (_, at) => lender(`L${at}`, `l${at}.svg`));
+  const lenders = [...filling, lender('last', 'last.svg'), lender('beyond', 'beyond.svg')];
+  const { logos, problems } = await readLogos(folder, lenders);
+  assert.equal(Buffer.from(logos.get('last')!.svg).toString(), image('red'));
+  assert.equal(Buffer.from(logos.get('beyond')!.svg).toString(), monogram('beyond'));
+  assert.match(problems.at(-1)!.problem, /^is not looked at: a catalog has at most 2000 logo files$/);
+});
+
+test('without a folder every lender has a monogram, which is a problem only where there could be one', async (t) => {
+  const missing = join(logoFolderOf(t), 'none');
+  for (const [folder, count] of [
+    [missing, 2],
+    [null, 0],
+  ] as const) {
+    const { logos, problems, folderFound } = await readLogos(folder, [lender('A', 'a.svg'), lender('B', 'b.svg')]);
+    assert.deepEqual([logos.size, problems.length, folderFound], [2, count, false]);
+  }
+});

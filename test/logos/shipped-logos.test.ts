@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { personalLoanCatalogs } from '../../src/catalogs/example-catalogs.ts';
+import { logoFolder, readLogos } from '../../src/logos/read-logos.ts';
+
+const files = personalLoanCatalogs().map((source) => ('file' in source ? source.file : ''));
+const lendersOf = (file: string): { name: string; logo: string }[] => JSON.parse(readFileSync(file, 'utf8')).lenders;
+
+for (const file of files) {
+  test(`every lender of ${file.split('/').at(-1)} has a logo of its own that can be shown`, async () => {
+    const { logos, problems } = await readLogos(logoFolder(file), lendersOf(file));
+    assert.deepEqual(problems, []);
+    assert.equal(new Set([...logos.values()].map(({ hash }) => hash)).size, logos.size);
+  });
+}
+
+const folder = logoFolder(files[0]!);
+
+test('no logo is there that no lender has', () => {
+  const named = files.flatMap((file) => lendersOf(file).map(({ logo }) => logo));
+  assert.deepEqual(readdirSync(folder).sort(), named.sort());
+});
+
+describe('a shipped logo is small, square, and draws and does nothing else', () => {
+  for (const name of readdirSync(folder)) {
+    test(name, () => {
+      const text = readFileSync(join(folder, name), 'utf8');
+      assert.ok(text.length < 2_048);
+      assert.match(
+        text,
+        /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="64" height="64" viewBox="0 0 64 64">\n/,
+      );
+      const drawing = ['svg', 'g', 'rect', 'circle', 'ellipse', 'path'];
+      for (const [, tag] of text.matchAll(/<([^\s/>]+)/g)) assert.ok(drawing.includes(tag!), `holds <${tag}>`);
+      assert.doesNotMatch(
+        text.replace('xmlns="http://www.w3.org/2000/svg"', ''),
+        /\son\w+\s*=|href|url\(|:\/\/|style|&/i,
+      );
+    });
+  }
+});
