@@ -12,7 +12,7 @@ export function startChromium(): Promise<Browser> {
 }
 
 function chromiumPath(): string {
-  const path = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+  const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
   if (existsSync(path)) return path;
   throw new Error(
     `no Chromium at ${path}: run 'apt-get install --no-install-recommends chromium' as root, or name one in CHROMIUM_PATH`,

@@ -87,8 +87,13 @@ export class WidgetStage {
   /** A partner's page with these widgets, in a browser of its own. */
   async open(widgets: string, options: BrowserContextOptions = {}, head = ''): Promise<Page> {
     const page = await (await this.context(options)).newPage();
-    await page.goto(this.pages.add(partnerPage(widgets, head)));
+    await page.goto(this.page(widgets, head));
     return page;
+  }
+
+  /** Address of a partner's page with these widgets. */
+  page(widgets: string, head = ''): string {
+    return this.pages.add(partnerPage(widgets, head));
   }
 
   async close(): Promise<void> {
