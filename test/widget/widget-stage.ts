@@ -10,6 +10,8 @@ import type { Fields } from '../support/vertical-fixture.ts';
 export interface WantedWidget {
   /** Sandbox sessions may be embedded anywhere, live ones only where the account says. */
   readonly mode?: Mode;
+  /** Whether the account says so of the partner's pages. */
+  readonly allowed?: boolean;
   readonly fields?: Fields;
   readonly maxOffers?: number;
   readonly sort?: string;
@@ -66,14 +68,12 @@ export class WidgetStage {
     return new WidgetStage(await RunningMarketplace.start('uws'), await PartnerPages.start(), browser);
   }
 
-  async widget({
-    mode = 'test',
-    fields = fixture.complete,
-    maxOffers = 5,
-    sort = 'recommended',
-  }: WantedWidget = {}): Promise<StagedWidget> {
-    const caller = this.market.caller(fixture, { mode });
+  async widget(wanted: WantedWidget = {}): Promise<StagedWidget> {
+    const { mode = 'test', allowed = false, fields = fixture.complete, maxOffers = 5, sort = 'recommended' } = wanted;
     const tag = `widget-${++this.#sessions}`;
+    const account = `partner ${this.#sessions}`;
+    const caller = this.market.caller(fixture, { account, mode });
+    if (allowed) this.market.marketplace.origins.allow(account, this.pages.origin);
     const subId = await caller.sessionWith(tag, fields);
     const { token, html, src } = await caller.embed(subId, 'js', { max_offers: maxOffers, sort });
     return { caller, tag, subId, token, html, src };
