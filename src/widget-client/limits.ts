@@ -12,7 +12,9 @@ export const limits = {
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Feature tags a card shows; the rest are among its details. */
+  /** Cards that stand for those to come: enough for any window, and few enough to be there in the end. */
+  cardsComingMax: 5,
+  /** Feature tags a card shows; all are among its details. */
   tagsShown: 3,
   /** How long an event waits for company. */
   eventLingerMs: 1_000,

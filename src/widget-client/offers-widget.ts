@@ -60,7 +60,8 @@ export class OffersWidget {
 
   async #ask(): Promise<void> {
     this.#offline = false;
-    if (this.#shown === null) this.#view.showComing(this.#settings.maxOffers ?? limits.offersDefault);
+    const { maxOffers } = this.#settings;
+    if (this.#shown === null) this.#view.showComing(Math.min(maxOffers ?? limits.offersDefault, limits.cardsComingMax));
     else this.#view.showReordering();
     const answer = await this.#client.ask(this.#wanted);
     if (answer === null) return;

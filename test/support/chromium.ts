@@ -3,9 +3,11 @@ import process from 'node:process';
 import { type Browser, chromium } from 'playwright-core';
 
 /** A real browser with a profile of its own, which goes when it is closed. It asks nobody but the pages it is sent to. */
-export function startChromium(): Promise<Browser> {
+export function startChromium({ keepsPagesInMemory = false } = {}): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath(),
+    // For the pages one comes back to; with it, some of what a test can do to a page cannot be done.
+    ignoreDefaultArgs: keepsPagesInMemory ? ['--disable-back-forward-cache'] : [],
     // Tests run as root in containers, where Chromium's sandbox cannot be made.
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
   });

@@ -45,6 +45,17 @@ onStage('offers in the widget', (stage) => {
     await page.context().close();
   });
 
+  test('the link of a card leads through our redirect, which counts the click', async () => {
+    const { caller, tag, html } = await stage().widget();
+    const page = await stage().open(html);
+    const tab = page.context().waitForEvent('page');
+    await firstCard(page).getByRole('link').click();
+    await (await tab).getByRole('heading', { name: 'Sandbox landing page' }).waitFor();
+    const { offer_clicks: clicks, marketplace_views: views } = await caller.summary({ referrer_tag: tag });
+    assert.deepEqual([clicks, views], [1, 1]);
+    await page.context().close();
+  });
+
   test('an offer without prequalification promises nothing about credit scores', async () => {
     const { caller, subId, html } = await stage().widget({ maxOffers: 20 });
     const page = await stage().open(html);

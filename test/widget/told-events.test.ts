@@ -121,6 +121,23 @@ onStage('what a widget tells', (stage) => {
     await page.context().close();
   });
 
+  test('names no offer of an iframe that is out of sight', async () => {
+    const widget = await stage().widget();
+    const { html } = await widget.caller.embed(widget.subId, 'iframe');
+    const page = await (await stage().context(low)).newPage();
+    const batches = batchesOf(page);
+    await page.goto(stage().page(`<div style="height: 2000px"></div>${html}`));
+    await page.frameLocator('iframe').locator('.card .go').first().waitFor();
+    await eventually(() => counted(widget), { widget_loaded: 1, offers_rendered: 1 });
+    await page.locator('iframe').scrollIntoViewIfNeeded();
+    await page.evaluate('scrollTo(0, 2150)');
+    await page.waitForRequest(
+      (request) => isTelling(request) && (request.postData() ?? '').includes('offer_impression'),
+    );
+    assert.ok(typesIn(batches).indexOf('offer_impression') >= 2);
+    await page.context().close();
+  });
+
   test('is told again under the same ids until it is heard, and counted once', async () => {
     const widget = await stage().widget();
     const page = await (await stage().context(low)).newPage();

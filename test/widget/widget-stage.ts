@@ -79,9 +79,11 @@ export class WidgetStage {
     return { caller, tag, subId, token, html, src };
   }
 
-  /** A browser that remembers nothing of the others. */
+  /** A browser that remembers nothing of the others. Without a window it says so, and its clicks are taken for a robot's. */
   context(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    return this.#browser.newContext(options);
+    const [major] = this.#browser.version().split('.');
+    const userAgent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
+    return this.#browser.newContext({ userAgent, ...options });
   }
 
   /** A partner's page with these widgets, in a browser of its own. */

@@ -57,9 +57,7 @@ export function offerCard(
         `${dollarsAndCents(offer.monthly_payment_estimate * term)} in all. APR from ${rates}, any origination fee included.`,
       ),
       element('p', {}, element('strong', {}, 'Terms open to you: '), `${monthList(offer.term_months)}.`),
-      tags.length > limits.tagsShown
-        ? element('p', {}, element('strong', {}, 'Features: '), `${tags.join(', ')}.`)
-        : null,
+      tags.length > 0 ? element('p', {}, element('strong', {}, 'Features: '), `${tags.join(', ')}.`) : null,
     ),
   );
   details.addEventListener('toggle', () => details.open && events.detailsOpened(offer.svc_offer_id));
