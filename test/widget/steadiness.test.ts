@@ -25,7 +25,7 @@ onStage('a widget that loads', (stage) => {
         answer = () => route.continue();
       });
       const asked = page.waitForRequest(/\/w\/offers/);
-      await page.goto(stage().page(`${html}<p>What stands below it.</p>`));
+      await page.goto(stage().page(`${html}<p style="height: 800px">What stands below it.</p>`));
       await asked;
       await page.locator('.coming').first().waitFor();
       // Two frames, so that the skeleton has been painted and scored.
