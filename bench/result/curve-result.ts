@@ -1,0 +1,37 @@
+import type { LatencyMs, ProcessFigures } from './measurement.ts';
+
+/** What the service does as one thing grows: each point a load sent on schedule, whatever the answers do. */
+export interface CurveResult {
+  readonly name: 'offered-load' | 'live-sessions' | 'catalog-size' | 'matcher-threads' | 'keys';
+  readonly title: string;
+  /** What grows, with its unit, e.g. `requests offered a second`. */
+  readonly xLabel: string;
+  readonly logarithmic: boolean;
+  readonly points: readonly CurvePoint[];
+}
+
+export interface CurvePoint {
+  readonly x: number;
+  /** Requests scheduled a second, and answered as expected a second. */
+  readonly offeredPerSecond: number;
+  readonly achievedPerSecond: number;
+  /** From the moment a request was scheduled for, not from when it could be sent. */
+  readonly latencyMs: LatencyMs;
+  /** Answers 429 and 503: never throughput. */
+  readonly refused: number;
+  readonly failed: number;
+  readonly cpuMicros: number | null;
+  readonly process: ProcessFigures | null;
+}
+
+/** What live sessions take. */
+export interface MemoryResult {
+  /** Fields that each session held. */
+  readonly fields: number;
+  /** Slope of the heap, and of resident memory, over the sessions. Bytes a session. */
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+  readonly points: readonly { readonly sessions: number; readonly heapUsedMiB: number; readonly rssMiB: number }[];
+  /** The most live sessions the service holds on this machine (SVC_MAX_SESSIONS as it sets it itself). */
+  readonly sessionsMax: number;
+}
