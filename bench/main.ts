@@ -66,10 +66,13 @@ async function run(options: BenchOptions): Promise<void> {
     history: [],
   };
   const parts = wantedParts(benchParts, options.only);
+  const faults: string[] = [];
   for (const [at, part] of parts.entries()) {
     const beganMs = performance.now();
-    result = withFindings(result, await part.measure(context));
+    const found = await part.measure(context);
+    result = withFindings(result, found);
     await file.write(result);
+    faults.push(...(part.faults?.(found) ?? []));
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     progress.done(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
@@ -77,5 +80,6 @@ async function run(options: BenchOptions): Promise<void> {
   const latest = await file.publishAsLatest();
   const markdown = toMarkdown(result);
   process.stdout.write(`\n${markdown}\nAll rounds: ${file.path}, and as the latest run in ${latest}\n`);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
   if (options.publish) await publish(readme, markdown);
 }
