@@ -19,11 +19,7 @@ export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): vo
   const font = '12px system-ui, sans-serif';
   const { x, y, lines } = plot;
   const series: uPlot.Series[] = [
-    {
-      // A space: without a label it would be called Value.
-      label: '\u00a0',
-      value: (_, value) => (value === null ? '' : `at ${told(value)}`),
-    },
+    { label: 'at', value: (_, value) => told(value) },
     ...lines.map((line) => ({
       label: line.label,
       stroke: colour(line.look === 'guide' ? 'guide' : `line-${line.look}`),

@@ -8,7 +8,7 @@ export function microSection(results: readonly MicroResult[]): ReportSection[] {
     {
       id: 'micro',
       title: 'Hot functions alone',
-      text: ['One function at a time, called in its own process. The whisker of a bar ends at the 99th percentile.'],
+      text: ['One function at a time, called in the process that measures.'],
       tables: [
         {
           caption: 'Time of one call',
@@ -17,7 +17,7 @@ export function microSection(results: readonly MicroResult[]): ReportSection[] {
           plots: [
             {
               kind: 'bars',
-              title: 'Time of one call, ns, logarithmic scale',
+              title: 'Time of one call, with a whisker to the 99th percentile; logarithmic scale',
               logarithmic: true,
               reference: null,
               unit: 'ns',

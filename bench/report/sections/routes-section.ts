@@ -5,6 +5,7 @@ import type { BarGroup } from '../plot.ts';
 import { baselinesOf, cpuRatios, middleOf, roundsOf, throughputRatios } from '../ratios.ts';
 import type { Cell, ReportSection, ReportTable } from '../section.ts';
 import { serverNames } from '../server-names.ts';
+import { judgedRoutes } from '../targets.ts';
 
 const looks = { bare: 0, 'node-http': 1, fastify: 2 } as const;
 
@@ -15,7 +16,9 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
     'Service over baseline, middle round (lowest to highest). The CPU ratio is baseline over service, CPU time of the thread ' +
       'that serves the sockets, so more is better in both.',
   ];
-  const saturated = routes.filter(({ clientSaturated }) => clientSaturated).map(({ name }) => `\`${name}\``);
+  const saturated = routes
+    .filter(({ clientSaturated }) => clientSaturated)
+    .map(({ name, client }) => `\`${name}\` (${client})`);
   if (saturated.length > 0) {
     text.push(
       `The client gave first against the fastest server in ${list(saturated)}: that server could have answered more, and the ` +
@@ -54,7 +57,7 @@ function ratioTable(routes: readonly RouteResult[]): ReportTable {
         logarithmic: false,
         reference: 1,
         unit: '',
-        groups: routes.map(throughputBars),
+        groups: judgedRoutes(routes).map(throughputBars),
       },
     ],
   };
@@ -80,22 +83,22 @@ function throughputBars(route: RouteResult): BarGroup {
       },
     ];
   });
-  return { label: route.title, bars };
+  return { label: labelled(route.title, route.client), bars };
 }
 
 function absoluteTable(routes: readonly RouteResult[]): ReportTable {
-  const rows = routes.flatMap(({ name, bodyBytes, servers }) =>
+  const rows = routes.flatMap(({ name, client, bodyBytes, servers }) =>
     servers.map(({ kind, rounds }) => {
       const latency = [
         middleOf(rounds, ({ latencyMs }) => latencyMs.p50),
         middleOf(rounds, ({ latencyMs }) => latencyMs.p99),
         middleOf(rounds, ({ latencyMs }) => latencyMs.p999),
       ];
-      const client = middleOf(rounds, ({ clientCpuSeconds, clientThreads, seconds }) =>
+      const clientShare = middleOf(rounds, ({ clientCpuSeconds, clientThreads, seconds }) =>
         seconds > 0 ? clientCpuSeconds / (clientThreads * seconds) : null,
       );
       return [
-        name,
+        labelled(name, client),
         serverNames[kind],
         whole(bodyBytes),
         whole(middleOf(rounds, ({ perSecond }) => perSecond)),
@@ -108,7 +111,7 @@ function absoluteTable(routes: readonly RouteResult[]): ReportTable {
           1,
         ),
         latency.map((ms) => fixed(ms, 2)).join(' / '),
-        client === null ? '-' : `${whole(100 * client)} %`,
+        clientShare === null ? '-' : `${whole(100 * clientShare)} %`,
       ];
     }),
   );
@@ -140,7 +143,7 @@ function processTable(routes: readonly RouteResult[]): ReportTable {
       );
     return [
       [
-        route.name,
+        labelled(route.name, route.client),
         [
           figure(({ eventLoopDelayMs }) => eventLoopDelayMs.p50, 2),
           figure(({ eventLoopDelayMs }) => eventLoopDelayMs.p99, 2),
@@ -168,4 +171,8 @@ function processTable(routes: readonly RouteResult[]): ReportTable {
     rows,
     plots: [],
   };
+}
+
+function labelled(text: string, client: RouteResult['client']): string {
+  return `${text} (${client})`;
 }
