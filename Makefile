@@ -47,6 +47,13 @@ format: $(INSTALLED) ## rewrite the files the way `check` wants them
 demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server
 	@$(WITH_NODE) node bench/demo/main.ts
 
+.PHONY: demo-page
+demo-page: $(INSTALLED) ## a landing page in two variants on 127.0.0.1:3000, for the server of `run`; PORT=n puts it elsewhere
+	@$(WITH_NODE) node examples/landing-page/main.ts --check
+	@API_KEY=$$(bin/marketplace keys create --account demo-page --vertical personal-loans --mode live --raw) && export API_KEY && \
+	  bin/marketplace origins allow --account demo-page http://127.0.0.1:$${PORT:-3000} http://localhost:$${PORT:-3000} && \
+	  exec $(WITH_NODE) node examples/landing-page/main.ts
+
 bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on this machine
 	@$(WITH_NODE) node bench/main.ts
 

@@ -1,24 +1,36 @@
 import { parseArgs } from 'node:util';
+import type { BenchPart } from './part.ts';
 
 export interface BenchOptions {
   readonly quick: boolean;
   /** Names of what to run; all of it when empty. */
   readonly only: readonly string[];
-  /** Which load client; the cheapest there is when undefined. */
+  /** Which load client alone; what `chooseClients` says when undefined. */
   readonly client: 'wrk' | 'autocannon' | undefined;
   /** Put the tables into bench/README.md. */
   readonly publish: boolean;
   readonly help: boolean;
 }
 
-export const usage = `Usage: make bench, or bin/with-node node bench/main.ts [options]
+export function usage(parts: readonly BenchPart[]): string {
+  const width = Math.max(...parts.map(({ name }) => name.length));
+  const lines = parts.map(({ name, group, about }) => {
+    const kind = group === undefined ? '' : ` (${group})`;
+    return `  ${name.padEnd(width)}  ${about}${kind}`;
+  });
+  return `Usage: make bench, or bin/with-node node bench/main.ts [options]
 
   --quick            fewer and shorter rounds: ends within two minutes, figures are indicative only
-  --only NAME        run only this (may be given again); NAMES
-  --client NAME      wrk or autocannon; wrk when it is on PATH, else autocannon
+  --only NAME        run only this (may be given again), one of the names below or in brackets
+  --client NAME      wrk or autocannon alone; autocannon, cross-checked with wrk when it is on PATH
   --publish          put the tables into bench/README.md
   --help             this text
+
+What is measured, in this order:
+
+${lines.join('\n')}
 `;
+}
 
 /** Throws a one-line error that names the option at fault. */
 export function parseBenchOptions(args: readonly string[], names: readonly string[]): BenchOptions {

@@ -8,6 +8,8 @@ export interface BenchContext {
   readonly scale: Scale;
   readonly quick: boolean;
   readonly client: LoadClient;
+  /** A second client that routes are measured with once more, more briefly; undefined where there is none. */
+  readonly crossCheck?: LoadClient | undefined;
   /** On the disk to be measured; data folders are made in it and removed. */
   readonly folder: string;
   readonly progress: Progress;
@@ -15,10 +17,15 @@ export interface BenchContext {
   readonly catalog: (offers: number) => string;
 }
 
-/** One part of the benchmarks: what it measures comes into the result under its own members, and no others. */
+/**
+ * One part of the benchmarks: what it measures comes into the result under its own members, and no others. Lists are put
+ * behind what parts before it gave.
+ */
 export interface BenchPart {
   /** What `--only` takes. */
   readonly name: string;
+  /** What `--only` takes for it and others of its kind together. */
+  readonly group?: string;
   /** In a few words, for the help. */
   readonly about: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;

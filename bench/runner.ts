@@ -1,9 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HttpCaller } from './load/http-caller.ts';
-import type { LoadClient, LoadPlan, LoadResult } from './load/load-client.ts';
+import type { LoadClient, LoadPlan } from './load/load-client.ts';
 import { writeRequests } from './load/prepared-request.ts';
-import type { Progress } from './progress.ts';
+import type { BenchContext } from './part.ts';
+import type { Measurement } from './result/measurement.ts';
+import type { RouteResult } from './result/route-result.ts';
+import { isSaturated } from './saturation.ts';
 import type { Scenario, Stage } from './scenarios/scenario.ts';
 import { median } from './statistics.ts';
 import { startBareTarget } from './target/bare-target.ts';
@@ -11,54 +14,12 @@ import { makeOwnedFolder } from './target/owned-folder.ts';
 import { type ServiceTarget, startServiceTarget } from './target/service-target.ts';
 import { type Target, usageWhenQuiet } from './target/target.ts';
 
-/** How large a run is. */
-export interface Scale {
-  /** Measured rounds; one more, not counted, warms both servers up. */
-  readonly rounds: number;
-  /** Length of one load. */
-  readonly seconds: number;
-  readonly connections: number;
-  /** Requests of a round whose requests are sent once only. */
-  readonly roundRequests: number;
-  /** API keys the requests are spread over, each with its default limits. */
-  readonly keys: number;
-  /** Sessions of the history that is read back and counted (`history/`). */
-  readonly historySessions: number;
-}
-
-/** One load on one server. CPU figures are null where the system does not tell them. */
-export interface Measurement extends LoadResult {
-  readonly perSecond: number;
-  /** CPU time of the server for one request, all threads, until it was quiet again. Microseconds. */
-  readonly cpuMicros: number | null;
-  /** The same for the thread that serves the sockets. */
-  readonly mainThreadCpuMicros: number | null;
-}
-
-export interface Round {
+interface Round {
   readonly bare: Measurement;
   readonly service: Measurement;
 }
 
-export interface ScenarioResult {
-  readonly name: string;
-  readonly title: string;
-  readonly targetRatio: number;
-  readonly client: LoadClient['name'];
-  /** Size of the bare server's body: the middle size of the service's. */
-  readonly bodyBytes: number;
-  readonly rounds: readonly Round[];
-}
-
-export interface RunOptions {
-  readonly scale: Scale;
-  readonly client: LoadClient;
-  /** Where the data folders of the servers are made. */
-  readonly folder: string;
-  readonly progress: Progress;
-  /** Writes an offers file of that many offers. */
-  readonly catalog: (offers: number) => string;
-}
+export type RunOptions = Pick<BenchContext, 'scale' | 'client' | 'folder' | 'progress' | 'catalog'>;
 
 /** What a load may last when it is to end with its last request. */
 const onceSecondsMax = 60;
@@ -68,7 +29,7 @@ const sampledAnswers = 40;
 const samplingRound = 1_000_000;
 
 /** Runs one scenario: the service and the bare server side by side, one load at a time, in turn. */
-export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioResult> {
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<RouteResult> {
   const { progress, scale, client } = options;
   const owned = await makeOwnedFolder(options.folder, 'run-');
   const folder = owned.path;
@@ -93,8 +54,19 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
         const measured = await runRound(scenario, options, stage, round, { bare, service, folder });
         if (round > 0) rounds.push(measured);
       }
-      const { name, title, targetRatio } = scenario;
-      return { name, title, targetRatio, client: client.name, bodyBytes, rounds };
+      const { name, title, targets } = scenario;
+      return {
+        name,
+        title,
+        client: client.name,
+        bodyBytes,
+        targets,
+        servers: [
+          { kind: 'service', rounds: rounds.map(({ service }) => service) },
+          { kind: 'bare', rounds: rounds.map(({ bare }) => bare) },
+        ],
+        clientSaturated: isSaturated(rounds.map(({ bare }) => bare)),
+      };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       throw new Error(`${scenario.name}: ${message}\nThe service said: ${service.logged()}`, { cause: error });
@@ -161,10 +133,12 @@ async function measure(target: Target, client: LoadClient, plan: LoadPlan): Prom
   if (result.requests === 0) throw new Error('the load had no answer at all');
   const micros = (seconds: number) => (seconds * 1e6) / result.requests;
   const known = before !== null && after !== null;
+  const { unexpected: _, ...told } = result;
   return {
-    ...result,
+    ...told,
     perSecond: result.requests / result.seconds,
     cpuMicros: known ? micros(after.allThreads - before.allThreads) : null,
     mainThreadCpuMicros: known ? micros(after.mainThread - before.mainThread) : null,
+    process: null,
   };
 }

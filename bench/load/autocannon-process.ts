@@ -46,6 +46,7 @@ const instance = autocannon(
         p999: latency.percentile(99.9) / 1000,
       },
       clientCpuSeconds: (cpu.user + cpu.system) / 1e6,
+      clientThreads: 1,
     };
     process.stdout.write(JSON.stringify(result));
   },

@@ -20,8 +20,10 @@ export interface LoadResult {
   /** Answers with another status than the expected one, and requests that failed on the connection. */
   readonly unexpected: number;
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly p999: number };
-  /** CPU time the client itself used during the load: near `seconds` (one thread), the client was what gave first. */
+  /** CPU time the client itself used during the load: near `seconds` for each of its threads, the client was what gave first. */
   readonly clientCpuSeconds: number;
+  /** Threads it sent from. */
+  readonly clientThreads: number;
 }
 
 export interface LoadClient {

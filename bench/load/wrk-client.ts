@@ -31,7 +31,7 @@ function wrkClient(command: string): LoadClient {
       );
       const line = output.split('\n').find((text) => text.startsWith('{'));
       if (line === undefined) throw new Error(`wrk gave no result: ${output}`);
-      return JSON.parse(line) as LoadResult;
+      return { ...(JSON.parse(line) as Omit<LoadResult, 'clientThreads'>), clientThreads: 1 };
     },
   };
 }

@@ -1,41 +1,26 @@
-import type { CrossoverCell } from '../crossover/crossover.ts';
 import type { HistoryFigure } from '../history/history.ts';
-import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro.ts';
-import type { Measurement, Round, Scale, ScenarioResult } from '../runner.ts';
+import type { BenchResult } from '../result/bench-result.ts';
+import type { BaselineKind, Measurement, ServerKind } from '../result/measurement.ts';
+import type { RouteResult } from '../result/route-result.ts';
 import { median, type Summary, summarize } from '../statistics.ts';
 import { crossoverReport } from './crossover-report.ts';
 import { table } from './table.ts';
 
-/** Everything one run of the benchmarks found; written as JSON to `bench/results`. */
-export interface Report {
-  readonly startedAt: string;
-  readonly quick: boolean;
-  readonly machine: Machine;
-  readonly scale: Scale;
-  readonly scenarios: readonly ScenarioResult[];
-  readonly micro: readonly MicroResult[];
-  readonly crossover: readonly CrossoverCell[];
-  readonly history: readonly HistoryFigure[];
-}
-
-/** Share of its CPU second from which a client counts as the bottleneck of its own measurement. */
-const saturatedShare = 0.95;
-
 /** The report as the Markdown that stands in `bench/README.md`. */
-export function toMarkdown(report: Report): string {
+export function toMarkdown(report: BenchResult): string {
   const { machine, scale } = report;
   const parts = [
     `${report.startedAt.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.system}, ` +
       `Node.js ${machine.node}, data on ${machine.disk}, load average ${machine.loadAverage.toFixed(1)} before the run. ${scale.connections} connections, ${scale.rounds} rounds of ` +
       `about ${scale.seconds} s${report.quick ? ' (quick run: indicative only)' : ''}.`,
   ];
-  if (report.scenarios.length > 0) parts.push(ratioTable(report.scenarios), detailTable(report.scenarios));
-  const saturated = report.scenarios.filter(isClientSaturated);
+  if (report.routes.length > 0) parts.push(ratioTable(report.routes), detailTable(report.routes));
+  const saturated = report.routes.filter(({ clientSaturated }) => clientSaturated);
   if (saturated.length > 0) {
     const names = saturated.map(({ name }) => `\`${name}\``).join(', ');
     parts.push(
-      `The client used up its own core against the bare server in ${names}: there the bare server could have answered more, ` +
+      `The client used up its own threads against the fastest server in ${names}: there that server could have answered more, ` +
         'and the throughput ratio is too high. Read the ratio of CPU time.',
     );
   }
@@ -45,53 +30,66 @@ export function toMarkdown(report: Report): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Service over bare, by rounds: how many requests a second. */
-export function throughputRatios(rounds: readonly Round[]): Summary {
-  return summarize(rounds.map(({ bare, service }) => service.perSecond / bare.perSecond));
+/** Service over a baseline, by rounds: how many requests a second. Null where the baseline was not measured. */
+export function throughputRatios(route: RouteResult, over: BaselineKind): Summary | null {
+  return ratios(route, over, (service, baseline) => service.perSecond / baseline.perSecond);
 }
 
 /**
- * Bare over service, by rounds: CPU time of the thread that serves the sockets, for one request. This thread is what gives
+ * Baseline over service, by rounds: CPU time of the thread that serves the sockets, for one request. This thread is what gives
  * first, so the ratio tells what the throughput ratio would be with a client that costs nothing. Null without `/proc`.
  */
-export function cpuRatios(rounds: readonly Round[]): Summary | null {
-  const ratios = rounds.flatMap(({ bare, service }) =>
-    bare.mainThreadCpuMicros && service.mainThreadCpuMicros
-      ? [bare.mainThreadCpuMicros / service.mainThreadCpuMicros]
-      : [],
+export function cpuRatios(route: RouteResult, over: BaselineKind): Summary | null {
+  return ratios(route, over, (service, baseline) =>
+    baseline.mainThreadCpuMicros && service.mainThreadCpuMicros
+      ? baseline.mainThreadCpuMicros / service.mainThreadCpuMicros
+      : null,
   );
-  return ratios.length === 0 ? null : summarize(ratios);
 }
 
-export function isClientSaturated({ rounds }: Pick<ScenarioResult, 'rounds'>): boolean {
-  return median(rounds.map(({ bare }) => bare.clientCpuSeconds / bare.seconds)) > saturatedShare;
+function ratios(
+  route: RouteResult,
+  over: BaselineKind,
+  ratio: (service: Measurement, baseline: Measurement) => number | null,
+): Summary | null {
+  const baseline = roundsOf(route, over);
+  const found = roundsOf(route, 'service').flatMap((service, at) =>
+    baseline[at] === undefined ? [] : (ratio(service, baseline[at]) ?? []),
+  );
+  return found.length === 0 ? null : summarize(found);
 }
 
-function ratioTable(scenarios: readonly ScenarioResult[]): string {
-  const rows = scenarios.map((scenario) => {
-    const throughput = throughputRatios(scenario.rounds);
-    const cpu = cpuRatios(scenario.rounds);
-    return [
-      scenario.title,
-      scenario.client,
-      scenario.targetRatio.toFixed(2),
-      withSpread(throughput, 2),
-      cpu === null ? '-' : withSpread(cpu, 2),
-      throughput.median >= scenario.targetRatio ? 'reached' : 'missed',
-    ];
-  });
-  const head = ['Route', 'Client', 'Target', 'Throughput ratio', 'CPU ratio (socket thread)', 'Target is'];
+function roundsOf(route: RouteResult, kind: ServerKind): readonly Measurement[] {
+  return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
+}
+
+function ratioTable(routes: readonly RouteResult[]): string {
+  const rows = routes.flatMap((route) =>
+    route.targets.map(({ over, ratio }) => {
+      const throughput = throughputRatios(route, over);
+      const cpu = cpuRatios(route, over);
+      return [
+        route.title,
+        route.client,
+        over,
+        ratio.toFixed(2),
+        throughput === null ? '-' : withSpread(throughput, 2),
+        cpu === null ? '-' : withSpread(cpu, 2),
+        throughput === null ? '-' : throughput.median >= ratio ? 'reached' : 'missed',
+      ];
+    }),
+  );
+  const head = ['Route', 'Client', 'Over', 'Target', 'Throughput ratio', 'CPU ratio (socket thread)', 'Target is'];
   return table(head, rows);
 }
 
-function detailTable(scenarios: readonly ScenarioResult[]): string {
-  const rows = scenarios.flatMap(({ name, bodyBytes, rounds }) =>
-    (['bare', 'service'] as const).map((server) => {
-      const middle = (figure: (measurement: Measurement) => number) =>
-        median(rounds.map((round) => figure(round[server])));
-      const cpu = rounds.every((round) => round[server].cpuMicros !== null);
+function detailTable(routes: readonly RouteResult[]): string {
+  const rows = routes.flatMap(({ name, bodyBytes, servers }) =>
+    servers.map(({ kind, rounds }) => {
+      const middle = (figure: (measurement: Measurement) => number) => median(rounds.map(figure));
+      const cpu = rounds.every(({ cpuMicros }) => cpuMicros !== null);
       return [
-        `${name}, ${server}`,
+        `${name}, ${kind}`,
         String(bodyBytes),
         Math.round(middle(({ perSecond }) => perSecond)).toLocaleString('en-US'),
         cpu ? middle(({ cpuMicros }) => cpuMicros!).toFixed(1) : '-',

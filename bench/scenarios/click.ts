@@ -14,7 +14,11 @@ const sessionsAtOnce = 200;
 export const clickScenario: Scenario = {
   name: 'click',
   title: 'GET /c, click redirect, durable',
-  targetRatio: 0.35,
+  targets: [
+    { over: 'bare', ratio: 0.6 },
+    { over: 'bare', ratio: 0.35 },
+    { over: 'fastify', ratio: 1.3 },
+  ],
   route: { method: 'GET', path: '/c' },
   expectedStatus: 302,
   once: true,

@@ -9,7 +9,11 @@ const offers = 5;
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, ranking known',
-  targetRatio: 0.4,
+  targets: [
+    { over: 'bare', ratio: 0.6 },
+    { over: 'bare', ratio: 0.4 },
+    { over: 'fastify', ratio: 1.3 },
+  ],
   route: { method: 'GET', path: '/v1/personal-loans/marketplace' },
   expectedStatus: 200,
   once: false,

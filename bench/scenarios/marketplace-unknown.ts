@@ -9,7 +9,11 @@ import type { Scenario } from './scenario.ts';
 export const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
   title: 'GET /marketplace, 5 of 200 offers, ranking not yet known',
-  targetRatio: 0.2,
+  targets: [
+    { over: 'bare', ratio: 0.35 },
+    { over: 'bare', ratio: 0.2 },
+    { over: 'fastify', ratio: 0.8 },
+  ],
   route: { method: 'GET', path: '/v1/personal-loans/marketplace' },
   expectedStatus: 200,
   once: true,

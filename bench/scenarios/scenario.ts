@@ -1,13 +1,14 @@
 import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
+import type { RouteResult } from '../result/route-result.ts';
 
 /** One figure: a route of the service under load, against a bare server that answers the same route. */
 export interface Scenario {
   /** What `--only` takes. */
   readonly name: string;
   readonly title: string;
-  /** Throughput of the service over that of the bare server which the project aims at, at least. */
-  readonly targetRatio: number;
+  /** Throughput over a baseline's which the project aims at, the highest first. */
+  readonly targets: RouteResult['targets'];
   readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
   readonly expectedStatus: number;
   /** Every prepared request may be sent once only, since the second would cost less. */

@@ -5,7 +5,11 @@ import type { Scenario } from './scenario.ts';
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
-  targetRatio: 0.35,
+  targets: [
+    { over: 'bare', ratio: 0.6 },
+    { over: 'bare', ratio: 0.35 },
+    { over: 'fastify', ratio: 1.5 },
+  ],
   route: { method: 'POST', path: '/v1/personal-loans/session' },
   expectedStatus: 200,
   once: false,

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { autocannonClient } from '../../bench/load/autocannon-client.ts';
 import { Progress } from '../../bench/progress.ts';
 import { type RunOptions, runScenario } from '../../bench/runner.ts';
+import { quickScale } from '../../bench/scale.ts';
 import { sessionRequest } from '../../bench/scenarios/borrowers.ts';
 import { clickScenario } from '../../bench/scenarios/click.ts';
 import type { Scenario } from '../../bench/scenarios/scenario.ts';
@@ -20,7 +21,7 @@ after(() => rm(folder, { recursive: true }));
 
 function options(): RunOptions {
   return {
-    scale: { rounds: 1, seconds: 1, connections: 8, roundRequests: 160, keys: 50, historySessions: 10 },
+    scale: { ...quickScale, connections: 8, roundRequests: 160, keys: 50 },
     client: autocannonClient,
     folder,
     progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
@@ -30,10 +31,15 @@ function options(): RunOptions {
 
 test('a scenario puts its load on both servers, and leaves nothing behind', async () => {
   const result = await runScenario(clickScenario, options());
-  assert.equal(result.rounds.length, 1);
-  const { bare, service } = result.rounds[0]!;
-  assert.ok(bare.requests > 0);
-  assert.equal(service.requests, 160);
+  assert.deepEqual(
+    result.servers.map(({ kind, rounds }) => [kind, rounds.length]),
+    [
+      ['service', 1],
+      ['bare', 1],
+    ],
+  );
+  assert.equal(result.servers[0]!.rounds[0]!.requests, 160);
+  assert.ok(result.servers[1]!.rounds[0]!.requests > 0);
   assert.deepEqual(await readdir(folder), []);
 });
 

@@ -1,33 +1,47 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CrossoverCell } from '../../../bench/crossover/crossover.ts';
-import {
-  cpuRatios,
-  isClientSaturated,
-  type Report,
-  throughputRatios,
-  toMarkdown,
-} from '../../../bench/report/report.ts';
-import type { Measurement, Round } from '../../../bench/runner.ts';
+import { cpuRatios, throughputRatios, toMarkdown } from '../../../bench/report/report.ts';
+import type { BenchResult } from '../../../bench/result/bench-result.ts';
+import type { Measurement } from '../../../bench/result/measurement.ts';
+import type { RouteResult } from '../../../bench/result/route-result.ts';
+import { quickScale } from '../../../bench/scale.ts';
 
-function measurement(perSecond: number, mainThreadCpuMicros: number | null, clientCpuSeconds = 0.5): Measurement {
+function measurement(perSecond: number, mainThreadCpuMicros: number | null): Measurement {
   return {
     requests: perSecond,
     seconds: 1,
     perSecond,
-    unexpected: 0,
     latencyMs: { p50: 1, p99: 2, p999: 3 },
-    clientCpuSeconds,
+    clientCpuSeconds: 0.5,
+    clientThreads: 1,
     cpuMicros: mainThreadCpuMicros,
     mainThreadCpuMicros,
+    process: null,
   };
 }
 
-const rounds: readonly Round[] = [
-  { bare: measurement(100, 5), service: measurement(40, 10) },
-  { bare: measurement(200, 5), service: measurement(60, 20) },
-  { bare: measurement(100, 5), service: measurement(50, 50) },
+const servers: RouteResult['servers'] = [
+  { kind: 'service', rounds: [measurement(40, 10), measurement(60, 20), measurement(50, 50)] },
+  { kind: 'bare', rounds: [measurement(100, 5), measurement(200, 5), measurement(100, 5)] },
 ];
+
+const session: RouteResult = {
+  name: 'session',
+  title: 'POST /session',
+  client: 'wrk',
+  bodyBytes: 220,
+  targets: [{ over: 'bare', ratio: 0.35 }],
+  servers,
+  clientSaturated: false,
+};
+const click: RouteResult = {
+  ...session,
+  name: 'click',
+  title: 'GET /c',
+  bodyBytes: 0,
+  targets: [{ over: 'bare', ratio: 0.45 }],
+};
 
 function cell(offers: number, batch: number, inThread: number | null, pool: number): CrossoverCell {
   return {
@@ -38,30 +52,33 @@ function cell(offers: number, batch: number, inThread: number | null, pool: numb
   };
 }
 
-const report: Report = {
+const report: BenchResult = {
+  format: 2,
   startedAt: '2026-01-02T03:04:05.000Z',
   quick: false,
+  commit: null,
   machine: { cpu: 'A CPU', cores: 2, memoryGiB: 8, system: 'Linux 6', node: 'v22', disk: 'ext4', loadAverage: 0.1 },
-  scale: { rounds: 3, seconds: 1, connections: 64, roundRequests: 10, keys: 10, historySessions: 10 },
-  scenarios: [
-    { name: 'session', title: 'POST /session', targetRatio: 0.35, client: 'wrk', bodyBytes: 220, rounds },
-    { name: 'click', title: 'GET /c', targetRatio: 0.45, client: 'wrk', bodyBytes: 0, rounds },
-  ],
+  scale: { ...quickScale, rounds: 3 },
+  routes: [session, click],
+  limits: [],
+  curves: [],
+  memory: null,
   micro: [{ name: 'a/b: c', medianNs: 1_234.4, p99Ns: 2_000 }],
   crossover: [cell(40, 1, 3, 25), cell(40, 8, 2, 12), cell(9_000, 1, 80, 26), cell(9_000, 8, 70.04, 12)],
   history: [{ name: 'records', value: '1 MB', beside: 'at most 2 MB' }],
 };
 
 test('throughput is compared within a round, then the middle round counts', () => {
-  assert.deepEqual(throughputRatios(rounds), { median: 0.4, lowest: 0.3, highest: 0.5 });
+  assert.deepEqual(throughputRatios(session, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
 });
 
 test('CPU time is compared the other way round, since less is better', () => {
-  assert.deepEqual(cpuRatios(rounds), { median: 0.25, lowest: 0.1, highest: 0.5 });
+  assert.deepEqual(cpuRatios(session, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
 });
 
 test('without CPU figures there is no CPU ratio', () => {
-  assert.equal(cpuRatios([{ bare: measurement(1, null), service: measurement(1, null) }]), null);
+  const untold = servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
+  assert.equal(cpuRatios({ ...session, servers: untold }, 'bare'), null);
 });
 
 test('the tables say what was reached and what was missed', () => {
@@ -76,14 +93,14 @@ test('the tables say what was reached and what was missed', () => {
   assert.match(line('| records '), /1 MB \| at most 2 MB \|$/);
 });
 
-test('a client that used up its core is named, and the reader warned', () => {
-  const saturated = [{ bare: measurement(100, 5, 0.99), service: measurement(50, 10) }];
-  assert.equal(isClientSaturated({ rounds: saturated }), true);
-  assert.equal(isClientSaturated({ rounds }), false);
-  const [first, second] = report.scenarios;
-  const text = toMarkdown({ ...report, scenarios: [{ ...first!, rounds: saturated }, second!] });
-  assert.match(text, /client used up its own core .* `session`:/);
-  assert.doesNotMatch(toMarkdown(report), /used up its own core/);
+test('a baseline that was not measured has no ratio', () => {
+  assert.equal(throughputRatios(session, 'fastify'), null);
+});
+
+test('a client that used up its threads is named, and the reader warned', () => {
+  const text = toMarkdown({ ...report, routes: [{ ...session, clientSaturated: true }, click] });
+  assert.match(text, /client used up its own threads .* `session`:/);
+  assert.doesNotMatch(toMarkdown(report), /used up its own threads/);
 });
 
 test('a quick run says so', () => {

@@ -1,0 +1,32 @@
+import { crossoverPart } from './crossover/crossover-part.ts';
+import { historyPart } from './history/history-part.ts';
+import { microPart } from './micro/micro-part.ts';
+import type { BenchPart } from './part.ts';
+import { routePart } from './route-part.ts';
+import { clickScenario } from './scenarios/click.ts';
+import { marketplaceKnownScenario } from './scenarios/marketplace-known.ts';
+import { marketplaceUnknownScenario } from './scenarios/marketplace-unknown.ts';
+import { sessionScenario } from './scenarios/session.ts';
+
+/** Everything `make bench` measures, one after the other in this order. */
+export const benchParts: readonly BenchPart[] = [
+  routePart(sessionScenario),
+  routePart(marketplaceKnownScenario),
+  routePart(marketplaceUnknownScenario),
+  routePart(clickScenario),
+  microPart,
+  crossoverPart,
+  historyPart,
+];
+
+/** What `--only` takes: the name of each part, and of each group. */
+export function partNames(parts: readonly BenchPart[]): string[] {
+  return [...new Set(parts.flatMap(({ name, group }) => (group === undefined ? [name] : [group, name])))];
+}
+
+/** The parts with one of these names, or all of them where there are none, in the order of the list. */
+export function wantedParts(parts: readonly BenchPart[], only: readonly string[]): BenchPart[] {
+  return parts.filter(
+    ({ name, group }) => only.length === 0 || only.includes(name) || (group !== undefined && only.includes(group)),
+  );
+}

@@ -1,0 +1,36 @@
+import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BenchResult } from './bench-result.ts';
+
+/** The file of one run, named after its start. It is written again after each part, so that a run that fails late was not for nothing. */
+export class ResultFile {
+  readonly path: string;
+  readonly #folder: string;
+
+  private constructor(folder: string, path: string) {
+    this.#folder = folder;
+    this.path = path;
+  }
+
+  /** Makes the folder where there is none. */
+  static async in(folder: string, startedAt: string): Promise<ResultFile> {
+    await mkdir(folder, { recursive: true });
+    return new ResultFile(folder, join(folder, `${startedAt.replaceAll(':', '-')}.json`));
+  }
+
+  /** Replaces the file whole: whoever reads it meanwhile sees the one before. */
+  async write(result: BenchResult): Promise<void> {
+    const draft = `${this.path}.part`;
+    await writeFile(draft, `${JSON.stringify(result, null, 2)}\n`);
+    await rename(draft, this.path);
+  }
+
+  /** Makes it the one that report, gate and planner read unless told otherwise. Only a run that came to its end is. */
+  async publishAsLatest(): Promise<string> {
+    const latest = join(this.#folder, 'latest.json');
+    const draft = `${latest}.part`;
+    await copyFile(this.path, draft);
+    await rename(draft, latest);
+    return latest;
+  }
+}

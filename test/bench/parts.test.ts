@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { usage } from '../../bench/options.ts';
+import type { BenchPart } from '../../bench/part.ts';
+import { benchParts, partNames, wantedParts } from '../../bench/parts.ts';
+
+function part(name: string, group?: string): BenchPart {
+  return { name, about: `about ${name}`, measure: async () => ({}), ...(group === undefined ? {} : { group }) };
+}
+
+const parts = [part('session', 'routes'), part('click', 'routes'), part('micro')];
+const named = (only: readonly string[]) => wantedParts(parts, only).map(({ name }) => name);
+
+test('without a name every part runs, in the order of the list', () => {
+  assert.deepEqual(named([]), ['session', 'click', 'micro']);
+  assert.deepEqual(named(['micro', 'session']), ['session', 'micro']);
+});
+
+test('a group stands for all of its parts', () => {
+  assert.deepEqual(named(['routes']), ['session', 'click']);
+  assert.deepEqual(partNames(parts), ['routes', 'session', 'click', 'micro']);
+});
+
+test('no two parts, nor a part and a group, share a name', () => {
+  const groups = new Set(benchParts.flatMap(({ group }) => group ?? []));
+  const all = [...groups, ...benchParts.map(({ name }) => name)];
+  assert.equal(new Set(all).size, all.length);
+});
+
+test('the help names every part', () => {
+  for (const { name, about } of benchParts)
+    assert.ok(usage(benchParts).includes(`${name} `) && usage(benchParts).includes(about));
+});
