@@ -192,7 +192,7 @@ function beyondMeasured(
   }
   if (load.liveSessions > memory.sessionsMeasured) {
     beyond.push(
-      `A box has ${number(load.liveSessions)} live sessions; memory was measured with up to ${number(memory.sessionsMeasured)}, and CPU time and latency with few.`,
+      `A box has ${number(load.liveSessions)} live sessions; memory was measured with up to ${number(memory.sessionsMeasured)}, and latency under rising load with far fewer.`,
     );
   }
   if (load.keys > box.keys) {

@@ -96,7 +96,7 @@ function counted(count: number, one: string, many = `${one}${one === one.toUpper
 }
 
 function whole(value: number): string {
-  return Math.floor(value).toLocaleString('en-US');
+  return Math.round(value).toLocaleString('en-US');
 }
 
 function decimal(value: number): string {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ export interface CapacityOptions {
   readonly json?: true;
 }
 
-const resultsFolder = fileURLToPath(new URL('../../bench/results', import.meta.url));
+const latestResult = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'results', 'latest.json');
 
 export async function capacity(options: CapacityOptions): Promise<void> {
   const mix = mixFrom(options.mix);
@@ -55,7 +55,10 @@ function mixFrom(file: string | undefined): Mix {
 }
 
 function planFrom({ keys, sloP99, headroom, result }: CapacityOptions, mix: Mix): Plan {
-  const file = result ?? newestResult();
+  if (result === undefined && !existsSync(latestResult)) {
+    throw new CommandLineError('nothing was measured here yet: make bench does it, or name a result by --result');
+  }
+  const file = result ?? latestResult;
   const figures = about(file, () => readFigures(readText(file, bounds.benchResultBytesMax), mix));
   return about(null, () => planCapacity(figures, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }));
 }
@@ -81,20 +84,4 @@ function readText(file: string, bytesMax: number): string {
     if (error instanceof CommandLineError) throw error;
     throw new CommandLineError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-}
-
-/** Results are named by the time they were begun at. */
-function newestResult(): string {
-  let names: string[];
-  try {
-    names = readdirSync(resultsFolder);
-  } catch {
-    names = [];
-  }
-  const newest = names
-    .filter((name) => /^\d{4}-[\w.-]*\.json$/.test(name))
-    .sort()
-    .at(-1);
-  if (newest !== undefined) return join(resultsFolder, newest);
-  throw new CommandLineError('there is no result of the benchmarks yet: make bench makes one, or name one by --result');
 }
