@@ -2,7 +2,7 @@ import { crossoverPart } from './crossover/crossover-part.ts';
 import { historyPart } from './history/history-part.ts';
 import { microPart } from './micro/micro-part.ts';
 import type { BenchPart } from './part.ts';
-import { routePart } from './route-part.ts';
+import { routePart } from './routes/route-part.ts';
 import { clickScenario } from './scenarios/click.ts';
 import { marketplaceKnownScenario } from './scenarios/marketplace-known.ts';
 import { marketplaceUnknownScenario } from './scenarios/marketplace-unknown.ts';
