@@ -98,5 +98,6 @@ export function point(
     failed: 0,
     cpuMicros: cpu,
     process: null,
+    client: { lagMs: { p50: 0.1, p99: 0.4, p999: 1 }, busy: 0.3, saturated: false },
   };
 }
