@@ -1,5 +1,6 @@
 import { crossoverPart } from './crossover/crossover-part.ts';
 import { historyPart } from './history/history-part.ts';
+import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';
 import type { BenchPart } from './part.ts';
 import { routePart } from './route-part.ts';
@@ -14,6 +15,7 @@ export const benchParts: readonly BenchPart[] = [
   routePart(marketplaceKnownScenario),
   routePart(marketplaceUnknownScenario),
   routePart(clickScenario),
+  limitsPart,
   microPart,
   crossoverPart,
   historyPart,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { keyFilePath } from '../../src/access/key-file.ts';
-import { noOwnLimits } from '../../src/access/key-limits.ts';
+import { noOwnLimits, type OwnLimits } from '../../src/access/key-limits.ts';
 import { KeyRegister } from '../../src/access/key-register.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { spawnOwned, stopOwned } from './child-process.ts';
@@ -28,6 +28,8 @@ export interface ServiceOptions {
   /** An existing folder on the disk to be measured; the data folder is made inside and removed at the end. */
   readonly folder: string;
   readonly keys: number;
+  /** For each of these one more key with such limits; they come last among the keys. */
+  readonly ownLimits?: readonly OwnLimits[];
   /** Offers file; the example catalog when absent. */
   readonly catalogFile?: string;
 }
@@ -35,7 +37,8 @@ export interface ServiceOptions {
 export async function startServiceTarget(options: ServiceOptions): Promise<ServiceTarget> {
   const folder = await makeOwnedFolder(options.folder, 'data-');
   const dataDir = folder.path;
-  const keys = createKeys(dataDir, options.keys);
+  const limitedKeys = (options.ownLimits ?? []).flatMap((limits) => createKeys(dataDir, 1, limits));
+  const keys = [...createKeys(dataDir, options.keys), ...limitedKeys];
   const port = await freePort();
   const operationsPort = await freePort();
   const child = spawnOwned(commandLine, ['serve'], {
@@ -75,8 +78,8 @@ export async function startServiceTarget(options: ServiceOptions): Promise<Servi
   return { port, pid: child.pid!, keys, logged: () => log, close };
 }
 
-/** Keys with the default limits, written straight to the key file before the server opens it. */
-function createKeys(dataDir: string, count: number): string[] {
+/** Keys, written straight to the key file before the server opens it. */
+function createKeys(dataDir: string, count: number, limits: OwnLimits = noOwnLimits): string[] {
   const register = KeyRegister.open(keyFilePath(dataDir));
   try {
     const wanted = {
@@ -84,7 +87,7 @@ function createKeys(dataDir: string, count: number): string[] {
       vertical: personalLoans,
       mode: 'live',
       expiresAtMs: null,
-      limits: noOwnLimits,
+      limits,
     } as const;
     return Array.from({ length: count }, () => register.create(wanted, Date.now()).key);
   } finally {
