@@ -5,7 +5,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install run test match-test crash-test check format demo bench clean
+.PHONY: help install widget run test match-test crash-test check format demo bench clean
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,7 +17,8 @@ $(INSTALLED): package.json package-lock.json .npmrc
 	@$(WITH_NODE) npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# The script that partners' pages load.
+widget: $(WIDGET) ## the script that partners' pages load
+
 $(WIDGET): $(INSTALLED) $(WIDGET_SOURCES)
 	@$(WITH_NODE) node bin/build-widget.ts
 	@touch $@

@@ -3,7 +3,7 @@ import { historyPart } from './history/history-part.ts';
 import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';
 import type { BenchPart } from './part.ts';
-import { routePart } from './route-part.ts';
+import { routePart } from './routes/route-part.ts';
 import { clickScenario } from './scenarios/click.ts';
 import { marketplaceKnownScenario } from './scenarios/marketplace-known.ts';
 import { marketplaceUnknownScenario } from './scenarios/marketplace-unknown.ts';

@@ -36,9 +36,9 @@ export async function measureLimits(
   try {
     progress.step('limits: starting the service');
     const ownLimits = [noLimitReached, ...scenarios.map(({ keyLimits }) => keyLimits)];
-    const service = await startServiceTarget({ folder: owned.path, keys: 0, ownLimits });
+    const service = await startServiceTarget({ folder: owned.path, keys: 1, ownLimits });
     try {
-      const [freeKey, ...keys] = service.keys;
+      const [, freeKey, ...keys] = service.keys;
       const results: LimitResult[] = [];
       for (const [at, scenario] of scenarios.entries()) {
         results.push(

@@ -1,79 +1,85 @@
-/** Carries out one `LoadPlan` (JSON, the only argument) with autocannon and prints the `LoadResult`. */
+/**
+ * The autocannon client's process: carries out one `LoadPlan` after the other, in worker threads that share its
+ * connections. It stays for the next plan, so that a load does not begin with code the engine has not compiled yet. Driven
+ * over IPC by `autocannon-client.ts`; its only argument is the number of threads.
+ */
 import { createHistogram } from 'node:perf_hooks';
-import autocannon from 'autocannon';
+import { Worker } from 'node:worker_threads';
+import type { WorkerOrder, WorkerReport } from './autocannon-worker.ts';
+import { connectionShares } from './connection-shares.ts';
+import { latencyBuckets } from './latency-buckets.ts';
 import type { LoadPlan, LoadResult } from './load-client.ts';
-import { type PreparedRequest, readRequests, requestHeaders } from './prepared-request.ts';
+import { readRequestLines } from './prepared-request.ts';
 
-const plan = JSON.parse(process.argv[2]!) as LoadPlan;
-const requests = await readRequests(plan.requestsFile);
-const connections = Math.min(plan.connections, requests.length);
+type Result = Extract<WorkerReport, { report: 'result' }>;
 
-// Each connection has its own share of the requests, of equal size, so that none is sent twice.
-const share = Math.floor(requests.length / connections);
-let connected = 0;
+const script = new URL('./autocannon-worker.ts', import.meta.url);
+const workers = Array.from({ length: Number(process.argv[2]) }, () => new Worker(script));
 
-// Its own latency figures are whole milliseconds; these are microseconds.
-const latency = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
-let answered = 0;
-let unexpected = 0;
-let lastAnswer = 0;
-
-let cpuBefore = process.cpuUsage();
-let start = 0;
-const instance = autocannon(
-  {
-    url: `http://127.0.0.1:${plan.port}`,
-    connections,
-    pipelining: 1,
-    ...(plan.once ? { amount: share * connections } : { duration: plan.seconds }),
-    sampleInt: 20,
-    setupClient: (client) => {
-      const first = connected++ * share;
-      client.setRequests(requests.slice(first, first + share).map(toAutocannon));
-    },
-  },
-  (error) => {
-    if (error !== null && error !== undefined) throw error;
-    clearTimeout(limit);
-    const cpu = process.cpuUsage(cpuBefore);
-    const result: LoadResult = {
-      requests: answered,
-      seconds: (lastAnswer - start) / 1000,
-      unexpected,
-      latencyMs: {
-        p50: latency.percentile(50) / 1000,
-        p99: latency.percentile(99) / 1000,
-        p999: latency.percentile(99.9) / 1000,
-      },
-      clientCpuSeconds: (cpu.user + cpu.system) / 1e6,
-      clientThreads: 1,
-    };
-    process.stdout.write(JSON.stringify(result));
-  },
-);
-const limit = setTimeout(() => instance.stop(), plan.seconds * 1000);
-
-// By now all requests are built and all connections begun, none of which belongs to the load.
-instance.on('start', () => {
-  cpuBefore = process.cpuUsage();
-  start = performance.now();
+process.on('message', async (plan: LoadPlan) => {
+  process.send!(await run(plan));
 });
+// Whoever asked is gone.
+process.once('disconnect', () => process.exit());
 
-instance.on('response', (_client, status, _bytes, ms) => {
-  answered += 1;
-  if (status !== plan.expectedStatus) unexpected += 1;
-  latency.record(Math.max(1, Math.round(ms * 1000)));
-  lastAnswer = performance.now();
-});
-instance.on('reqError', () => {
-  unexpected += 1;
-});
+async function run(plan: LoadPlan): Promise<LoadResult> {
+  const requests = readRequestLines(plan.requestsFile).length;
+  const connections = Math.min(plan.connections, requests);
+  const shares = connectionShares(connections, workers.length);
+  const used = workers.slice(0, shares.length);
+  await Promise.all(
+    used.map((worker, at) => {
+      const { first, count } = shares[at]!;
+      order(worker, {
+        order: 'prepare',
+        plan,
+        connections: count,
+        firstConnection: first,
+        allConnections: connections,
+      });
+      return next(worker, 'ready');
+    }),
+  );
+  const allStarted = Promise.all(used.map((worker) => next(worker, 'started')));
+  const allDone = Promise.all(used.map((worker) => next(worker, 'result') as Promise<Result>));
+  for (const worker of used) order(worker, { order: 'go' });
+  await allStarted;
+  const cpuBefore = process.cpuUsage();
+  const results = await allDone;
+  const cpu = process.cpuUsage(cpuBefore);
 
-function toAutocannon(request: PreparedRequest): autocannon.Request {
+  const latency = createHistogram(latencyBuckets);
+  for (const { latencyMicros } of results) latency.add(latencyMicros);
+  const sum = (figure: (result: Result) => number) => results.reduce((total, result) => total + figure(result), 0);
   return {
-    method: request.method,
-    path: request.path,
-    headers: requestHeaders(request),
-    ...(request.body === undefined ? {} : { body: request.body }),
+    requests: sum(({ answered }) => answered),
+    seconds:
+      (Math.max(...results.map(({ lastAnswerMs }) => lastAnswerMs)) -
+        Math.min(...results.map(({ startMs }) => startMs))) /
+      1000,
+    unexpected: sum(({ unexpected }) => unexpected),
+    latencyMs: {
+      p50: latency.percentile(50) / 1000,
+      p99: latency.percentile(99) / 1000,
+      p999: latency.percentile(99.9) / 1000,
+    },
+    clientCpuSeconds: (cpu.user + cpu.system) / 1e6,
+    clientThreads: used.length,
   };
+}
+
+function order(worker: Worker, what: WorkerOrder): void {
+  worker.postMessage(what);
+}
+
+/** The next report of this kind. Workers report in a fixed order, so no other one is lost. */
+function next(worker: Worker, kind: WorkerReport['report']): Promise<WorkerReport> {
+  return new Promise((resolve) => {
+    const take = (report: WorkerReport) => {
+      if (report.report !== kind) return;
+      worker.off('message', take);
+      resolve(report);
+    };
+    worker.on('message', take);
+  });
 }

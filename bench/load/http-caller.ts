@@ -4,6 +4,8 @@ import { type PreparedRequest, requestHeaders } from './prepared-request.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
+  /** The same as they came over the wire. */
+  readonly headerLines: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
@@ -84,7 +86,12 @@ export class HttpCaller {
           incoming.once('error', reject);
           incoming.once('end', () => {
             const body = Buffer.concat(chunks).toString();
-            resolve({ status: incoming.statusCode!, headers: incoming.headers, body });
+            const { statusCode, headers, rawHeaders } = incoming;
+            const headerLines = Array.from(
+              { length: rawHeaders.length / 2 },
+              (_, at) => [rawHeaders[2 * at]!, rawHeaders[2 * at + 1]!] as const,
+            );
+            resolve({ status: statusCode!, headers, headerLines, body });
           });
         },
       );

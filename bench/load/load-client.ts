@@ -11,6 +11,8 @@ export interface LoadPlan {
   readonly once: boolean;
   /** Any other status is counted in `unexpected`. wrk tells only statuses below 400 from the others. */
   readonly expectedStatus: number;
+  /** Other statuses that are right too, where requests of several routes are mixed. */
+  readonly alsoExpected?: readonly number[];
 }
 
 export interface LoadResult {

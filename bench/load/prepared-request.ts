@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 
 /** One request of a load, ready to be sent. */
@@ -40,9 +39,14 @@ export async function writeRequests(file: string, requests: readonly PreparedReq
 }
 
 export async function readRequests(file: string): Promise<PreparedRequest[]> {
-  const lines = (await readFile(file, 'utf8')).split('\n');
+  return readRequestLines(file).map(parseRequestLine);
+}
+
+/** For who needs some of the requests only. Blocks until they are read. */
+export function readRequestLines(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
   lines.pop();
-  return lines.map(parseRequestLine);
+  return lines;
 }
 
 /** The headers a request travels with, besides those every HTTP client adds by itself. */

@@ -19,8 +19,7 @@ export const clickScenario: Scenario = {
     { over: 'bare', ratio: 0.35 },
     { over: 'fastify', ratio: 1.3 },
   ],
-  route: { method: 'GET', path: '/c' },
-  expectedStatus: 302,
+  kinds: [{ method: 'GET', path: '/c', status: 302 }],
   once: true,
   prepare: async (stage, round) => {
     const clicks: PreparedRequest[] = [];

@@ -1,4 +1,4 @@
-import { type MarketplaceAnswer, marketplaceRequest, openSessions } from './borrowers.ts';
+import { basePath, type MarketplaceAnswer, marketplaceRequest, openSessions } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /** So many that those with five offers stay below the limit of their keys, round after round. */
@@ -14,8 +14,7 @@ export const marketplaceKnownScenario: Scenario = {
     { over: 'bare', ratio: 0.4 },
     { over: 'fastify', ratio: 1.3 },
   ],
-  route: { method: 'GET', path: '/v1/personal-loans/marketplace' },
-  expectedStatus: 200,
+  kinds: [{ method: 'GET', path: `${basePath}/marketplace`, status: 200 }],
   once: false,
   prepare: async (stage) => {
     const known = stage.kept.get('requests') as ReturnType<typeof marketplaceRequest>[] | undefined;

@@ -1,4 +1,4 @@
-import { inputsRequest, marketplaceRequest, type OpenSession, openSessions } from './borrowers.ts';
+import { basePath, inputsRequest, marketplaceRequest, type OpenSession, openSessions } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
@@ -14,8 +14,7 @@ export const marketplaceUnknownScenario: Scenario = {
     { over: 'bare', ratio: 0.2 },
     { over: 'fastify', ratio: 0.8 },
   ],
-  route: { method: 'GET', path: '/v1/personal-loans/marketplace' },
-  expectedStatus: 200,
+  kinds: [{ method: 'GET', path: `${basePath}/marketplace`, status: 200 }],
   once: true,
   catalogOffers: 200,
   prepare: async (stage, round) => {

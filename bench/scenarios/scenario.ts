@@ -2,15 +2,24 @@ import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RouteResult } from '../result/route-result.ts';
 
-/** One figure: a route of the service under load, against a bare server that answers the same route. */
+/** One kind of request, and the one right answer to it. */
+export interface RouteKind {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Tells apart what one path is asked in several ways: this stands in the query string. */
+  readonly query?: string;
+  readonly status: number;
+}
+
+/** One figure: a route of the service under load, or several, against baselines that answer the same. */
 export interface Scenario {
   /** What `--only` takes. */
   readonly name: string;
   readonly title: string;
-  /** Throughput over a baseline's which the project aims at, the highest first. */
+  /** Throughput over a baseline's which the project aims at, the highest first; none where there is no aim. */
   readonly targets: RouteResult['targets'];
-  readonly route: { readonly method: 'GET' | 'POST'; readonly path: string };
-  readonly expectedStatus: number;
+  /** The kinds of requests it sends: each baseline answers each of them as the service did. */
+  readonly kinds: readonly RouteKind[];
   /** Every prepared request may be sent once only, since the second would cost less. */
   readonly once: boolean;
   /** Offers of a generated catalog; the example catalog when absent. */

@@ -1,4 +1,4 @@
-import { sessionRequest } from './borrowers.ts';
+import { basePath, sessionRequest } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /** A landing page opens its session: the answer leaves once the session is on disk. */
@@ -10,8 +10,7 @@ export const sessionScenario: Scenario = {
     { over: 'bare', ratio: 0.35 },
     { over: 'fastify', ratio: 1.5 },
   ],
-  route: { method: 'POST', path: '/v1/personal-loans/session' },
-  expectedStatus: 200,
+  kinds: [{ method: 'POST', path: `${basePath}/session`, status: 200 }],
   once: false,
   // One request for each key, in turn: every key stays below its limit, and the limits are at work.
   prepare: async (stage) => stage.keys.map(sessionRequest),

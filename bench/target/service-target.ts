@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { keyFilePath } from '../../src/access/key-file.ts';
-import { noOwnLimits, type OwnLimits } from '../../src/access/key-limits.ts';
-import { KeyRegister } from '../../src/access/key-register.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import type { OwnLimits } from '../../src/access/key-limits.ts';
 import { spawnOwned, stopOwned } from './child-process.ts';
 import { freePort } from './free-port.ts';
+import { createKeys } from './many-keys.ts';
 import { makeOwnedFolder } from './owned-folder.ts';
+import { ProcessProbe, probedEnvironment } from './process-probe.ts';
 import type { Target } from './target.ts';
 
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
@@ -20,7 +19,7 @@ const loggedCharactersMax = 4_096;
 export interface ServiceTarget extends Target {
   /** Live keys of one account, so that each may use the sessions of all. */
   readonly keys: readonly string[];
-  /** The end of what it logged, warnings and worse. */
+  /** The end of what it printed and logged, warnings and worse. */
   logged(): string;
 }
 
@@ -32,30 +31,38 @@ export interface ServiceOptions {
   readonly ownLimits?: readonly OwnLimits[];
   /** Offers file; the example catalog when absent. */
   readonly catalogFile?: string;
+  /** Settings that are not to have their default: `SVC_...` and its value. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Puts a history into the data folder before the service starts on it. Its account is number 1, its keys 1 and on. */
+  readonly fill?: (dataDir: string) => Promise<void>;
 }
 
 export async function startServiceTarget(options: ServiceOptions): Promise<ServiceTarget> {
   const folder = await makeOwnedFolder(options.folder, 'data-');
   const dataDir = folder.path;
-  const limitedKeys = (options.ownLimits ?? []).flatMap((limits) => createKeys(dataDir, 1, limits));
-  const keys = [...createKeys(dataDir, options.keys), ...limitedKeys];
+  const keys = createKeys(dataDir, options.keys);
+  for (const limits of options.ownLimits ?? []) keys.push(...createKeys(dataDir, 1, limits));
+  await options.fill?.(dataDir);
   const port = await freePort();
   const operationsPort = await freePort();
   const child = spawnOwned(commandLine, ['serve'], {
-    env: {
+    env: probedEnvironment({
       ...process.env,
       SVC_PORT: String(port),
       SVC_OPS_PORT: String(operationsPort),
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogFile === undefined ? {} : { SVC_CATALOG: options.catalogFile }),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+      ...options.settings,
+    }),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let log = '';
-  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-    log = (log + text).slice(-loggedCharactersMax);
-  });
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-loggedCharactersMax);
+    });
+  }
   let ended = false;
   const end = once(child, 'close').then(() => {
     ended = true;
@@ -67,7 +74,7 @@ export async function startServiceTarget(options: ServiceOptions): Promise<Servi
   };
   try {
     for (let waited = 0; !(await isReady(operationsPort)); waited += readyCheckMs) {
-      if (ended) throw new Error('the service ended before it was ready');
+      if (ended) throw new Error(`the service ended before it was ready: ${log.trim()}`);
       if (waited > readyWaitMs) throw new Error(`the service was not ready after ${readyWaitMs / 1000} s`);
       await sleep(readyCheckMs);
     }
@@ -75,24 +82,7 @@ export async function startServiceTarget(options: ServiceOptions): Promise<Servi
     await close();
     throw error;
   }
-  return { port, pid: child.pid!, keys, logged: () => log, close };
-}
-
-/** Keys, written straight to the key file before the server opens it. */
-function createKeys(dataDir: string, count: number, limits: OwnLimits = noOwnLimits): string[] {
-  const register = KeyRegister.open(keyFilePath(dataDir));
-  try {
-    const wanted = {
-      accountName: 'bench',
-      vertical: personalLoans,
-      mode: 'live',
-      expiresAtMs: null,
-      limits,
-    } as const;
-    return Array.from({ length: count }, () => register.create(wanted, Date.now()).key);
-  } finally {
-    register.close();
-  }
+  return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, logged: () => log, close };
 }
 
 async function isReady(operationsPort: number): Promise<boolean> {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProcessProbe } from './process-probe.ts';
 import { type ProcessUsage, readProcessUsage } from './process-usage.ts';
 
 /** A server under load, in a process of its own. */
 export interface Target {
   readonly port: number;
   readonly pid: number;
+  readonly probe: ProcessProbe;
   close(): Promise<void>;
 }
 

@@ -22,6 +22,7 @@ export class WidgetRecord {
   /** Opens the widget; null until somebody has asked for it. */
   token: string | null = null;
   readonly #viewed = new Set<string>();
+  readonly #owed = new Set<string>();
   readonly #counted = new Map<string, WidgetEvent>();
   #loads: string[] = [];
   #reports: WidgetReport[] = [];
@@ -46,12 +47,19 @@ export class WidgetRecord {
     this.#noteLoad(load);
     const isView = !this.#viewed.has(load);
     this.#viewed.add(load);
+    this.#owed.delete(load);
     return isView;
   }
 
   /** A crash took the view back, so the load is owed one. */
   forgetView(load: string): void {
     this.#viewed.delete(load);
+    this.#owed.add(load);
+  }
+
+  /** Whether a crash took the view of this load back, and nobody has asked again. */
+  isOwedView(load: string): boolean {
+    return this.#owed.has(load);
   }
 
   /** A report is sent. Which of its events count: those whose id nobody has told before. */

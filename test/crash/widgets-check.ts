@@ -64,9 +64,10 @@ async function showAgain(
     return;
   }
   const links = linksOf(session, asked, await answered(ask));
+  const isOwed = session.widget.isOwedView(load);
   const isView = session.shown(load, links, expectations.now());
-  tally.add('widget loads asked again after a restart');
-  if (isView) tally.add('widget views lost and made up for by asking again');
+  tally.add(isView ? 'widget views after a restart' : 'widget loads with their view asked again after a restart');
+  if (isOwed) tally.add('widget views lost and made up for by asking again');
 }
 
 async function compareSession({ wire, partners, tally }: VerificationOptions, session: SessionRecord): Promise<void> {

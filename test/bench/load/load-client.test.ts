@@ -6,13 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { autocannonClient } from '../../../bench/load/autocannon-client.ts';
+import { autocannonClient, autocannonClientOf } from '../../../bench/load/autocannon-client.ts';
 import type { LoadClient, LoadPlan, LoadResult } from '../../../bench/load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../../../bench/load/prepared-request.ts';
 import { findWrk } from '../../../bench/load/wrk-client.ts';
 
 const wrk = await findWrk(process.env.PATH ?? '');
-const clients: readonly (LoadClient | null)[] = [autocannonClient, wrk];
+const clients: readonly (readonly [name: string, client: LoadClient | null])[] = [
+  ['autocannon', autocannonClientOf(1)],
+  ['autocannon of three threads', autocannonClientOf(3)],
+  ['wrk', wrk],
+];
 
 interface Received {
   readonly method: string;
@@ -25,7 +29,7 @@ interface Received {
 async function load(
   client: LoadClient,
   requests: readonly PreparedRequest[],
-  plan: Pick<LoadPlan, 'seconds' | 'once' | 'expectedStatus'>,
+  plan: Pick<LoadPlan, 'seconds' | 'once' | 'expectedStatus' | 'alsoExpected'>,
   statusOf: (path: string) => number = () => 200,
 ): Promise<{ result: LoadResult; received: Received[] }> {
   const received: Received[] = [];
@@ -65,8 +69,8 @@ async function load(
 
 const numbered = Array.from({ length: 400 }, (_, i) => ({ method: 'GET' as const, path: `/${i}`, key: `key_${i}` }));
 
-for (const client of clients) {
-  describe(client?.name ?? 'wrk', { skip: client === null && 'it is not on PATH' }, () => {
+for (const [name, client] of clients) {
+  describe(name, { skip: client === null && 'it is not on PATH' }, () => {
     test('sends each prepared request once and ends with the last', async () => {
       const { result, received } = await load(client!, numbered, { seconds: 30, once: true, expectedStatus: 200 });
       const paths = received.map(({ path }) => path);
@@ -109,6 +113,20 @@ for (const client of clients) {
     });
   });
 }
+
+test('autocannon takes other statuses for right where it is told so', async () => {
+  const plan = { seconds: 1, once: true, expectedStatus: 200, alsoExpected: [302] };
+  const { result } = await load(autocannonClient, numbered, plan, (path) => (path.endsWith('7') ? 302 : 200));
+  assert.equal(result.requests, 400);
+  assert.equal(result.unexpected, 0);
+});
+
+test('autocannon says how many threads it sent from: not more than it has connections', async () => {
+  const plan = { seconds: 1, once: true, expectedStatus: 200 };
+  const { result } = await load(autocannonClientOf(6), numbered, plan);
+  assert.equal(result.clientThreads, 4);
+  assert.ok(result.clientCpuSeconds > 0);
+});
 
 test('autocannon tells any other status from the expected one', async () => {
   const plan = { seconds: 1, once: false, expectedStatus: 302 };

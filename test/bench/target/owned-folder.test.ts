@@ -24,9 +24,9 @@ test('a folder and a server do not outlive a process that is cut short', () => {
   const modules = new URL('../../../bench/target/', import.meta.url).href;
   const program = `
     const { makeOwnedFolder } = await import('${modules}owned-folder.ts');
-    const { startBareTarget } = await import('${modules}bare-target.ts');
+    const { startBaselineTarget } = await import('${modules}baseline-target.ts');
     const folder = await makeOwnedFolder('${tmpdir()}', 'bench-owned-');
-    const server = await startBareTarget({ method: 'GET', path: '/', status: 200, bodyBytes: 0 });
+    const server = await startBaselineTarget('bare', [], folder.path);
     process.stdout.write(folder.path + '\\n' + server.port, () => process.exit(7));
   `;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {

@@ -1,0 +1,23 @@
+/** As `bare-uws-server.ts`, with Fastify as it comes: its router, its JSON body parser, its reply, no logger, no schema. */
+import { fastify } from 'fastify';
+import { readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
+
+const app = fastify();
+for (const { method, path, answerTo } of routesOf(readAnswers(['date', 'content-length']))) {
+  app.route({
+    method,
+    url: path,
+    handler: (request, reply) => {
+      const question = request.url.indexOf('?');
+      const answer = answerTo(question === -1 ? '' : request.url.slice(question + 1));
+      reply.code(answer.status);
+      for (const [name, value] of answer.headers) reply.header(name, value);
+      // Unasked it would tell that the connection stays open, and for how long: bytes that the service does not write.
+      reply.raw.removeHeader('Connection');
+      // Sent as text: what it would cost to write it as JSON is no part of writing the same bytes.
+      reply.send(answer.body);
+    },
+  });
+}
+const address = await app.listen({ host: '127.0.0.1', port: 0 });
+serveUntilStopped(Number(new URL(address).port));

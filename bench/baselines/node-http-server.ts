@@ -1,0 +1,41 @@
+/** As `bare-uws-server.ts`, with the HTTP server that comes with Node.js. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type BaselineAnswer, readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
+
+const routes = new Map(
+  routesOf(readAnswers(['date', 'content-length'])).map((route) => [`${route.method} ${route.path}`, route]),
+);
+const rawHeaders = new Map<BaselineAnswer, string[]>();
+
+function write(res: ServerResponse, answer: BaselineAnswer): void {
+  let headers = rawHeaders.get(answer);
+  if (headers === undefined) {
+    headers = [...answer.headers.flat(), 'Content-Length', String(Buffer.byteLength(answer.body))];
+    rawHeaders.set(answer, headers);
+  }
+  // Unasked it would tell that the connection stays open, and for how long: bytes that the service does not write.
+  res.removeHeader('Connection');
+  res.writeHead(answer.status, headers).end(answer.body);
+}
+
+const server = createServer((req, res) => {
+  const [path, query = ''] = req.url!.split('?', 2) as [string, string?];
+  const route = routes.get(`${req.method} ${path}`);
+  if (route === undefined) {
+    res.writeHead(404).end();
+    return;
+  }
+  const answer = route.answerTo(query);
+  if (route.method === 'GET') {
+    write(res, answer);
+    return;
+  }
+  const chunks: Buffer[] = [];
+  req.on('data', (chunk: Buffer) => chunks.push(chunk));
+  req.on('end', () => {
+    JSON.parse((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString());
+    write(res, answer);
+  });
+});
+server.listen(0, '127.0.0.1', () => serveUntilStopped((server.address() as AddressInfo).port));

@@ -1,0 +1,105 @@
+/** One thread of the client: carries out its share of a `LoadPlan` with autocannon. Driven by `autocannon-process.ts`. */
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { parentPort } from 'node:worker_threads';
+import autocannon from 'autocannon';
+import { latencyBuckets } from './latency-buckets.ts';
+import type { LoadPlan } from './load-client.ts';
+import { type PreparedRequest, parseRequestLine, readRequestLines, requestHeaders } from './prepared-request.ts';
+
+/** What a thread is told: first to make itself ready for its share, then to go. */
+export type WorkerOrder =
+  | {
+      readonly order: 'prepare';
+      readonly plan: LoadPlan;
+      /** Connections of this thread, the first of them counted over all threads, and how many all threads have. */
+      readonly connections: number;
+      readonly firstConnection: number;
+      readonly allConnections: number;
+    }
+  | { readonly order: 'go' };
+
+/** What it tells. Times are milliseconds since the Unix epoch, since each thread has a clock of its own. */
+export type WorkerReport =
+  | { readonly report: 'ready' }
+  /** All requests are built and all connections begun, none of which belongs to the load. */
+  | { readonly report: 'started' }
+  | {
+      readonly report: 'result';
+      readonly answered: number;
+      readonly unexpected: number;
+      readonly startMs: number;
+      readonly lastAnswerMs: number;
+      readonly latencyMicros: RecordableHistogram;
+    };
+
+const port = parentPort!;
+const tell = (report: WorkerReport) => port.postMessage(report);
+let run = () => {};
+
+port.on('message', (order: WorkerOrder) => {
+  if (order.order === 'go') return run();
+  const shares = sharesOf(order);
+  run = () => load(order.plan, shares);
+  tell({ report: 'ready' });
+});
+
+/** Each connection has its own share of the requests, of equal size, so that none is sent twice. */
+function sharesOf(order: Extract<WorkerOrder, { order: 'prepare' }>): PreparedRequest[][] {
+  const lines = readRequestLines(order.plan.requestsFile);
+  const size = Math.floor(lines.length / order.allConnections);
+  return Array.from({ length: order.connections }, (_, at) => {
+    const first = (order.firstConnection + at) * size;
+    return lines.slice(first, first + size).map(parseRequestLine);
+  });
+}
+
+function load(plan: LoadPlan, shares: readonly PreparedRequest[][]): void {
+  const expected = new Set([plan.expectedStatus, ...(plan.alsoExpected ?? [])]);
+  // autocannon's own latency figures are whole milliseconds.
+  const latencyMicros = createHistogram(latencyBuckets);
+  let connected = 0;
+  let answered = 0;
+  let unexpected = 0;
+  let startMs = 0;
+  let lastAnswerMs = 0;
+  const instance = autocannon(
+    {
+      url: `http://127.0.0.1:${plan.port}`,
+      connections: shares.length,
+      pipelining: 1,
+      ...(plan.once ? { amount: shares[0]!.length * shares.length } : { duration: plan.seconds }),
+      sampleInt: 20,
+      setupClient: (client) => client.setRequests(shares[connected++]!.map(toAutocannon)),
+    },
+    (error) => {
+      if (error !== null && error !== undefined) throw error;
+      clearTimeout(limit);
+      run = () => {};
+      tell({ report: 'result', answered, unexpected, startMs, lastAnswerMs, latencyMicros });
+    },
+  );
+  const limit = setTimeout(() => instance.stop(), plan.seconds * 1000);
+  instance.on('start', () => {
+    startMs = performance.timeOrigin + performance.now();
+    lastAnswerMs = startMs;
+    tell({ report: 'started' });
+  });
+  instance.on('response', (_client, status, _bytes, ms) => {
+    answered += 1;
+    if (!expected.has(status)) unexpected += 1;
+    latencyMicros.record(Math.max(1, Math.round(ms * 1000)));
+    lastAnswerMs = performance.timeOrigin + performance.now();
+  });
+  instance.on('reqError', () => {
+    unexpected += 1;
+  });
+}
+
+function toAutocannon(request: PreparedRequest): autocannon.Request {
+  return {
+    method: request.method,
+    path: request.path,
+    headers: requestHeaders(request),
+    ...(request.body === undefined ? {} : { body: request.body }),
+  };
+}

@@ -1,0 +1,30 @@
+import type { LoadClient, LoadPlan } from '../load/load-client.ts';
+import type { Measurement } from '../result/measurement.ts';
+import { readProcessUsage } from '../target/process-usage.ts';
+import { type Target, usageWhenQuiet } from '../target/target.ts';
+
+/**
+ * One load on a server that is quiet, until it is quiet again. Throws when any answer was not an expected one: a faster refusal
+ * must never pass for a faster server.
+ */
+export async function measure(target: Target, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
+  const before = readProcessUsage(target.pid);
+  await target.probe.begin();
+  const { unexpected, ...result } = await client.run(plan);
+  const process = await target.probe.end();
+  const after = await usageWhenQuiet(target);
+  if (unexpected > 0) {
+    const expected = [plan.expectedStatus, ...(plan.alsoExpected ?? [])].join(' or ');
+    throw new Error(`${unexpected} of ${result.requests} answers were not ${expected}`);
+  }
+  if (result.requests === 0) throw new Error('the load had no answer at all');
+  const micros = (seconds: number) => (seconds * 1e6) / result.requests;
+  const known = before !== null && after !== null;
+  return {
+    ...result,
+    perSecond: result.requests / result.seconds,
+    cpuMicros: known ? micros(after.allThreads - before.allThreads) : null,
+    mainThreadCpuMicros: known ? micros(after.mainThread - before.mainThread) : null,
+    process,
+  };
+}

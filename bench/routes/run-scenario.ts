@@ -1,0 +1,111 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HttpCaller } from '../load/http-caller.ts';
+import type { LoadClient } from '../load/load-client.ts';
+import type { BenchContext } from '../part.ts';
+import { type BaselineKind, serverKinds } from '../result/measurement.ts';
+import type { RouteResult } from '../result/route-result.ts';
+import type { Scenario, Stage } from '../scenarios/scenario.ts';
+import { startBaselineTarget } from '../target/baseline-target.ts';
+import { makeOwnedFolder } from '../target/owned-folder.ts';
+import { type ServiceTarget, startServiceTarget } from '../target/service-target.ts';
+import { type RoundFigures, runRound } from './run-round.ts';
+import { meanBodyBytes, sampleAnswers } from './sample-answers.ts';
+import { isClientSaturated } from './saturation.ts';
+
+export type RunOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'catalog'>;
+
+/** The warm-up round is this part of a measured one. */
+const warmUpShare = 0.25;
+/** Rounds and length, in seconds, of what a second client measures once more. */
+const crossCheckRounds = 3;
+const crossCheckSeconds = 1;
+
+/** Rounds with one client. */
+interface Series {
+  readonly client: LoadClient;
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+/**
+ * Runs one scenario: the same load on the service and on every baseline, one after the other, round after round. A second
+ * client makes a second result, a shorter one.
+ */
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<RouteResult[]> {
+  const { progress, scale, client } = options;
+  const owned = await makeOwnedFolder(options.folder, 'run-');
+  const folder = owned.path;
+  const closers: (() => Promise<void> | void)[] = [() => owned.remove()];
+  try {
+    progress.step(`${scenario.name}: starting the service with ${scale.keys} keys`);
+    const service = await startService(scenario, options, folder);
+    closers.push(() => service.close());
+    try {
+      const caller = new HttpCaller(service.port, scale.connections);
+      closers.push(() => caller.close());
+      const stage = stageOf(service, caller, scale.roundRequests);
+
+      progress.step(`${scenario.name}: looking at the answers, and starting the baselines`);
+      const answers = await sampleAnswers(scenario, stage);
+      const start = async (kind: BaselineKind) => {
+        const target = await startBaselineTarget(kind, answers, folder);
+        closers.push(() => target.close());
+        return target;
+      };
+      const [bare, nodeHttp, fastify] = await Promise.all([start('bare'), start('node-http'), start('fastify')]);
+      const servers = { service, bare, 'node-http': nodeHttp, fastify };
+
+      const common = { scenario, servers, connections: scale.connections, progress, folder };
+      const shorter = { ...stage, roundRequests: Math.ceil(scale.roundRequests * warmUpShare) };
+      const doing = `${scenario.name}: warm-up`;
+      await runRound({ ...common, stage: shorter, client, seconds: scale.seconds * warmUpShare, round: 0, doing });
+
+      const results: RouteResult[] = [];
+      let round = 1;
+      for (const series of seriesOf(options)) {
+        const figures: RoundFigures[] = [];
+        while (figures.length < series.rounds) {
+          const doing = `${scenario.name}: ${series.client.name}, round ${figures.length + 1} of ${series.rounds}`;
+          figures.push(await runRound({ ...common, ...series, stage, round: round++, doing }));
+        }
+        const inTurn = serverKinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured[kind]) }));
+        results.push({
+          name: scenario.name,
+          title: scenario.title,
+          client: series.client.name,
+          bodyBytes: meanBodyBytes(figures[0]!.requests, answers),
+          targets: scenario.targets,
+          servers: inTurn,
+          clientSaturated: isClientSaturated(inTurn),
+        });
+      }
+      return results;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(`${scenario.name}: ${message}\nThe service said: ${service.logged()}`, { cause: error });
+    }
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+function seriesOf({ scale, client, crossCheck }: RunOptions): Series[] {
+  const main = { client, rounds: scale.rounds, seconds: scale.seconds };
+  return crossCheck === undefined
+    ? [main]
+    : [main, { client: crossCheck, rounds: crossCheckRounds, seconds: crossCheckSeconds }];
+}
+
+function stageOf({ keys }: ServiceTarget, caller: HttpCaller, roundRequests: number): Stage {
+  let taken = 0;
+  return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, kept: new Map() };
+}
+
+async function startService(scenario: Scenario, options: RunOptions, folder: string): Promise<ServiceTarget> {
+  const base = { folder, keys: options.scale.keys };
+  if (scenario.catalogOffers === undefined) return startServiceTarget(base);
+  const catalogFile = join(folder, 'catalog.json');
+  await writeFile(catalogFile, options.catalog(scenario.catalogOffers));
+  return startServiceTarget({ ...base, catalogFile });
+}

@@ -1,0 +1,32 @@
+import type { Measurement } from '../result/measurement.ts';
+import type { RouteResult } from '../result/route-result.ts';
+import { median } from '../statistics.ts';
+
+/** Share of its threads' time from which a client counts as used up. */
+const clientShareMax = 0.95;
+/** Share of its time that the socket thread of a server which answers at once is busy, when it gets all it can take. */
+const serverShareMin = 0.9;
+
+/**
+ * Whether the client, not the fastest server, was what gave first: it had used up its own threads, or the server's socket
+ * thread had time left. Either way that server could have answered more, and ratios to it are too high. On a machine with
+ * fewer cores than threads at work neither may get the time it wants; that counts as the client's doing too.
+ */
+export function isClientSaturated(servers: RouteResult['servers']): boolean {
+  const measured = servers.filter(({ rounds }) => rounds.length > 0);
+  const speed = (rounds: readonly Measurement[]) => median(rounds.map(({ perSecond }) => perSecond));
+  const [fastest] = measured.toSorted((a, b) => speed(b.rounds) - speed(a.rounds));
+  if (fastest === undefined) return false;
+  const client = median(fastest.rounds.map(clientShare));
+  const server = fastest.rounds.flatMap((round) => serverShare(round) ?? []);
+  return client > clientShareMax || (server.length > 0 && median(server) < serverShareMin);
+}
+
+function clientShare({ clientCpuSeconds, clientThreads, seconds }: Measurement): number {
+  return clientCpuSeconds / clientThreads / seconds;
+}
+
+/** Null where the system does not tell CPU times. */
+function serverShare({ mainThreadCpuMicros, perSecond }: Measurement): number | null {
+  return mainThreadCpuMicros === null ? null : (mainThreadCpuMicros * perSecond) / 1e6;
+}

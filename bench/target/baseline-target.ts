@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BaselineAnswer } from '../baselines/baseline-answer.ts';
+import type { BaselineKind } from '../result/measurement.ts';
+import { spawnOwned, stopOwned } from './child-process.ts';
+import { ProcessProbe, probedEnvironment } from './process-probe.ts';
+import type { Target } from './target.ts';
+
+const scripts: Readonly<Record<BaselineKind, string>> = {
+  bare: fileURLToPath(new URL('../baselines/bare-uws-server.ts', import.meta.url)),
+  'node-http': fileURLToPath(new URL('../baselines/node-http-server.ts', import.meta.url)),
+  fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
+};
+
+/** Starts a baseline with the answers it is to give. The file that hands them over is left in the folder. */
+export async function startBaselineTarget(
+  kind: BaselineKind,
+  answers: readonly BaselineAnswer[],
+  folder: string,
+): Promise<Target> {
+  const file = join(folder, `answers-${kind}.json`);
+  await writeFile(file, JSON.stringify(answers));
+  const child = spawnOwned(process.execPath, [scripts[kind], file], {
+    env: probedEnvironment(process.env),
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'close').then(() => {
+    throw new Error(`the baseline ${kind} ended before it listened`);
+  });
+  const [line] = (await Promise.race([once(child.stdout!, 'data'), ended])) as [Buffer];
+  ended.catch(() => {});
+  return {
+    port: Number(line.toString()),
+    pid: child.pid!,
+    probe: new ProcessProbe(child),
+    close: () => stopOwned(child),
+  };
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { connectionShares } from '../../../bench/load/connection-shares.ts';
+
+test('every connection belongs to exactly one thread, and no thread has two more than another', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 40 }), (connections, threads) => {
+      const shares = connectionShares(connections, threads);
+      const owned = shares.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at));
+      assert.deepEqual(
+        owned,
+        Array.from({ length: connections }, (_, at) => at),
+      );
+      const counts = shares.map(({ count }) => count);
+      assert.ok(Math.min(...counts) > 0 && Math.max(...counts) - Math.min(...counts) <= 1);
+      assert.equal(shares.length, Math.min(connections, threads));
+    }),
+  );
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { autocannonClient, autocannonClientOf } from '../../../bench/load/autocannon-client.ts';
+import { Progress } from '../../../bench/progress.ts';
+import { serverKinds } from '../../../bench/result/measurement.ts';
+import { type RunOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
+import { quickScale } from '../../../bench/scale.ts';
+import { sessionRequest } from '../../../bench/scenarios/borrowers.ts';
+import { clickScenario } from '../../../bench/scenarios/click.ts';
+import type { Scenario } from '../../../bench/scenarios/scenario.ts';
+import { sessionScenario } from '../../../bench/scenarios/session.ts';
+import { generateCatalog } from '../../support/random-catalog.ts';
+
+let folder = '';
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bench-runner-'));
+});
+after(() => rm(folder, { recursive: true }));
+
+function options(): RunOptions {
+  return {
+    scale: { ...quickScale, connections: 8, roundRequests: 160, keys: 50 },
+    client: autocannonClient,
+    folder,
+    progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
+    catalog: (offers) => JSON.stringify(generateCatalog(1, offers)),
+  };
+}
+
+test('a scenario puts its load on every server, and leaves nothing behind', async () => {
+  const [result, ...others] = await runScenario(clickScenario, options());
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    result!.servers.map(({ kind, rounds }) => [kind, rounds.length]),
+    serverKinds.map((kind) => [kind, 1]),
+  );
+  const [service, ...baselines] = result!.servers.map(({ rounds }) => rounds[0]!);
+  assert.equal(service!.requests, 160);
+  assert.ok(baselines.every(({ requests }) => requests > 0));
+  assert.ok([service!, ...baselines].every(({ process }) => process!.heapUsedMiB > 0));
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('a second client makes a second result', async () => {
+  const scale = { ...options().scale, seconds: 0.2 };
+  const results = await runScenario(sessionScenario, { ...options(), scale, crossCheck: autocannonClientOf(2) });
+  assert.deepEqual(
+    results.map(({ servers }) => servers[0]!.rounds.length),
+    [1, 3],
+  );
+});
+
+test('an answer that was not the expected one fails the run, and leaves nothing behind', async () => {
+  let prepared = 0;
+  const scenario: Scenario = {
+    ...sessionScenario,
+    // The sample goes through, the load itself is refused.
+    prepare: async (stage, round) =>
+      prepared++ === 0 ? sessionScenario.prepare(stage, round) : [sessionRequest('svc_pl_live_unknown')],
+  };
+  await assert.rejects(runScenario(scenario, options()), /session: load on service: \d+ of \d+ answers were not 200/);
+  assert.deepEqual(await readdir(folder), []);
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { BaselineAnswer } from '../../../bench/baselines/baseline-answer.ts';
+import { serverKinds } from '../../../bench/result/measurement.ts';
+import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
+import type { Target } from '../../../bench/target/target.ts';
+import { rawAnswer } from './raw-answer.ts';
+
+const json = [
+  ['X-Request-Id', 'r-1'],
+  ['Content-Type', 'application/json; charset=utf-8'],
+  ['Date', 'Fri, 02 Jan 2026 03:04:05 GMT'],
+  ['Content-Length', '1'],
+  ['uWebSockets', '20'],
+] as const;
+const answers: readonly BaselineAnswer[] = [
+  { method: 'POST', path: '/v1/x', status: 200, headers: json, body: '{"a":1}' },
+  { method: 'GET', path: '/v1/y', query: 'way=long', status: 200, headers: json, body: `"${'é'.repeat(2_000)}"` },
+  { method: 'GET', path: '/v1/y', query: 'way=short', status: 200, headers: json, body: '1' },
+  { method: 'GET', path: '/c', status: 302, headers: [['Location', 'https://a.example/b?c=d']], body: '' },
+];
+
+const kinds = serverKinds.filter((kind) => kind !== 'service');
+
+for (const kind of kinds) {
+  describe(kind, () => {
+    let folder = '';
+    let target: Target;
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'bench-baseline-'));
+      target = await startBaselineTarget(kind, answers, folder);
+    });
+    after(async () => {
+      await target.close();
+      await rm(folder, { recursive: true });
+    });
+    const url = (path: string) => `http://127.0.0.1:${target.port}${path}`;
+
+    test('answers what the query asks for, with status, headers and body as given', async () => {
+      const long = await fetch(url('/v1/y?a=b&way=long'));
+      assert.equal(long.status, 200);
+      assert.equal(long.headers.get('x-request-id'), 'r-1');
+      assert.equal(await long.text(), answers[1]!.body);
+      assert.equal(await (await fetch(url('/v1/y?way=short'))).text(), '1');
+    });
+
+    test('redirects without a body', async () => {
+      const answer = await fetch(url('/c?sub=1'), { redirect: 'manual' });
+      assert.equal(answer.status, 302);
+      assert.equal(answer.headers.get('location'), 'https://a.example/b?c=d');
+      assert.equal(await answer.text(), '');
+    });
+
+    test('reads a posted body whole before it answers, and goes on serving', async () => {
+      const body = JSON.stringify('y'.repeat(300_000));
+      const headers = { 'content-type': 'application/json' };
+      for (let call = 0; call < 3; call++) {
+        const answer = await fetch(url('/v1/x'), { method: 'POST', headers, body });
+        assert.equal(await answer.text(), '{"a":1}');
+      }
+    });
+
+    test('writes as many bytes as the answer it repeats, and keeps the connection', async () => {
+      const text = await rawAnswer(target.port, 'GET /v1/y?way=short HTTP/1.1\r\nHost: a\r\n\r\n', 1);
+      assert.equal(
+        text.length,
+        ['HTTP/1.1 200 OK', ...json.map((pair) => pair.join(': ')), '', '1'].join('\r\n').length,
+      );
+    });
+
+    test('says how its process did', async () => {
+      await target.probe.begin();
+      await fetch(url('/c'), { redirect: 'manual' });
+      const figures = await target.probe.end();
+      assert.ok(figures!.rssMiB > figures!.heapUsedMiB && figures!.heapUsedMiB > 0);
+    });
+  });
+}
+
+test('is gone once closed, and may be closed again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-baseline-'));
+  const target = await startBaselineTarget('bare', answers, folder);
+  await target.close();
+  await target.close();
+  await rm(folder, { recursive: true });
+  await assert.rejects(fetch(`http://127.0.0.1:${target.port}/`));
+});
