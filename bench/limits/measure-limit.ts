@@ -9,7 +9,7 @@ import type { LoadResult } from '../load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import type { Progress } from '../progress.ts';
 import type { LimitResult } from '../result/limit-result.ts';
-import { isSaturated } from '../saturation.ts';
+import { isSaturated } from '../routes/saturation.ts';
 import { openSessions } from '../scenarios/borrowers.ts';
 import { type Target, usageWhenQuiet } from '../target/target.ts';
 import { untilDayHolds } from './day-left.ts';
