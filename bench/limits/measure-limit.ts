@@ -9,7 +9,7 @@ import type { LoadResult } from '../load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import type { Progress } from '../progress.ts';
 import type { LimitResult } from '../result/limit-result.ts';
-import { isSaturated } from '../routes/saturation.ts';
+import { clientGaveFirst, type LoadShares } from '../routes/saturation.ts';
 import { openSessions } from '../scenarios/borrowers.ts';
 import { type Target, usageWhenQuiet } from '../target/target.ts';
 import { untilDayHolds } from './day-left.ts';
@@ -83,15 +83,15 @@ export async function measureLimit(scenario: LimitScenario, run: LimitRun): Prom
       expected: limit,
       refusalCpuMicros: refusedLoad.cpuMicros,
       admittedCpuMicros: admittedLoad.cpuMicros,
-      refusalsPerSecond: asked / refusedLoad.seconds,
-      clientSaturated: isSaturated([refusedLoad]),
+      refusalsPerSecond: refusedLoad.perSecond,
+      clientSaturated: clientGaveFirst([refusedLoad]),
     };
   } finally {
     caller.close();
   }
 }
 
-interface MeasuredLoad extends LoadResult {
+interface MeasuredLoad extends LoadResult, LoadShares {
   /** CPU time of the server for one request, all threads. Microseconds. */
   readonly cpuMicros: number | null;
   /** On the clock of this process. */
@@ -114,9 +114,15 @@ async function load(
   const after = await usageWhenQuiet(service);
   await rm(requestsFile);
   if (result.requests === 0) throw new Error('the load had no answer at all');
+  const micros = (seconds: number) => (seconds * 1e6) / result.requests;
   const known = before !== null && after !== null;
-  const cpuMicros = known ? ((after.allThreads - before.allThreads) * 1e6) / result.requests : null;
-  return { ...result, cpuMicros, endedMs };
+  return {
+    ...result,
+    perSecond: result.requests / result.seconds,
+    cpuMicros: known ? micros(after.allThreads - before.allThreads) : null,
+    mainThreadCpuMicros: known ? micros(after.mainThread - before.mainThread) : null,
+    endedMs,
+  };
 }
 
 async function waitForDay(progress: Progress, name: string): Promise<void> {
