@@ -6,9 +6,6 @@ export interface CheckOrder {
   readonly seconds: number;
   /** Live sessions to be made before the load. */
   readonly sessionsBefore: number;
-  /** What one key may ask in a minute: enough keys are made that none of them reaches it. */
-  readonly requestsPerMinute: number;
-  readonly analyticsPerMinute: number;
 }
 
 /** What they found. CPU and memory are null where the system does not tell them. */
@@ -28,6 +25,8 @@ export interface CheckFindings {
   readonly memoryMiB: number | null;
   readonly liveSessions: number;
   readonly keys: number;
+  /** Whether the client was at its end, so that the latency tells of it as much as of the server. */
+  readonly clientSaturated: boolean;
 }
 
 export interface CheckRow {

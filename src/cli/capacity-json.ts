@@ -62,6 +62,7 @@ function checkJson({ rows, findings, carried }: CheckResult) {
     offered_per_second: findings.offeredPerSecond,
     refused: findings.refused,
     failed: findings.failed,
+    client_saturated: findings.clientSaturated,
     figures: rows.map(({ figure, unit, predicted, measured, errorPercent }) => ({
       figure,
       unit,

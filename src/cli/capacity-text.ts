@@ -47,12 +47,17 @@ export function planText(plan: Plan): string {
 }
 
 export function checkText({ question }: Plan, { rows, findings, carried }: CheckResult): string {
-  const { seconds, keys, liveSessions, refused, failed, offeredPerSecond } = findings;
+  const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated } = findings;
   const verdict = carried ? 'carried the load' : 'did NOT carry the load';
   return [
     `Checked for ${decimal(seconds)} s: the box ${verdict} of ${whole(offeredPerSecond)} requests/s with p99 within ${question.sloP99Ms} ms.`,
     table(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
-    `${counted(keys, 'key')}, ${counted(liveSessions, 'live session')} at the end, ${whole(refused)} refused, ${whole(failed)} failed.`,
+    [
+      `${counted(keys, 'key')}, ${counted(liveSessions, 'live session')} at the end, ${whole(refused)} refused, ${whole(failed)} failed.`,
+      ...(clientSaturated
+        ? ['The client was at its end: the latency measured tells of it as much as of the server.']
+        : []),
+    ].join('\n'),
   ].join('\n\n');
 }
 
