@@ -46,7 +46,7 @@ export const aggregator: HistoryMeasure = {
 };
 
 /** Sessions as they come in over a month, each followed a little later by its view and its click. How many records that are. */
-async function writeLedger(folder: string, sessions: number): Promise<number> {
+export async function writeLedger(folder: string, sessions: number): Promise<number> {
   const log = await openEventLog({ folder, shard: 0, durability: 'write' });
   const startMs = Date.UTC(2026, 0, 1);
   const spacingMs = Math.max(1, Math.floor((30 * 24 * 60 * 60 * 1000) / sessions));

@@ -28,12 +28,17 @@ export interface ServiceOptions {
   readonly keys: number;
   /** Offers file; the example catalog when absent. */
   readonly catalogFile?: string;
+  /** Settings that are not to have their default: `SVC_...` and its value. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Puts a history into the data folder before the service starts on it. Its account is number 1, its keys 1 and on. */
+  readonly fill?: (dataDir: string) => Promise<void>;
 }
 
 export async function startServiceTarget(options: ServiceOptions): Promise<ServiceTarget> {
   const folder = await makeOwnedFolder(options.folder, 'data-');
   const dataDir = folder.path;
   const keys = createKeys(dataDir, options.keys);
+  await options.fill?.(dataDir);
   const port = await freePort();
   const operationsPort = await freePort();
   const child = spawnOwned(commandLine, ['serve'], {
@@ -44,6 +49,7 @@ export async function startServiceTarget(options: ServiceOptions): Promise<Servi
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogFile === undefined ? {} : { SVC_CATALOG: options.catalogFile }),
+      ...options.settings,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

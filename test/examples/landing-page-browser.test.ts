@@ -3,9 +3,9 @@ import { after, before, type TestContext, test } from 'node:test';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterwards } from '../support/afterwards.ts';
 import { browsers } from '../support/browsers.ts';
+import { startChromium } from '../support/chromium.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { startChromium } from './start-chromium.ts';
 import { type StartedLandingPage, startLandingPage } from './started-landing-page.ts';
 
 let browser: Browser;

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { arrivalTimes } from '../../../bench/open-loop/arrival-times.ts';
+
+test('even arrivals are at equal distances, and as many as the rate says', () => {
+  const times = arrivalTimes(200, 2, { arrivals: 'even', seed: 1 });
+  assert.equal(times.length, 400);
+  assert.equal(times[0], 2.5);
+  for (const [place, ms] of times.entries()) assert.ok(Math.abs(ms - (2.5 + 5 * place)) < 1e-9, `${place}: ${ms}`);
+});
+
+test('poisson arrivals ascend, keep the rate, and are as irregular as independent visitors', () => {
+  const times = arrivalTimes(1_000, 50, { arrivals: 'poisson', seed: 1 });
+  assert.ok(Math.abs(times.length - 50_000) < 1_000, String(times.length));
+  const gaps = times.map((ms, place) => ms - (times[place - 1] ?? 0));
+  assert.ok(gaps.every((gap) => gap >= 0));
+  // Of exponential gaps, as many as 1 - 1/e are below the mean, and deviation and mean are the same.
+  assert.ok(Math.abs(gaps.filter((gap) => gap < 1).length / gaps.length - 0.632) < 0.02);
+  const deviation = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - 1) ** 2, 0) / gaps.length);
+  assert.ok(Math.abs(deviation - 1) < 0.05, String(deviation));
+});
+
+test('the same seed gives the same times, another one others', () => {
+  const times = (seed: number) => arrivalTimes(100, 1, { arrivals: 'poisson', seed });
+  assert.deepEqual(times(7), times(7));
+  assert.notDeepEqual(times(7), times(8));
+});
