@@ -21,8 +21,10 @@ export interface CheckFindings {
   readonly p99Ms: number;
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
-  /** Resident memory at the end, and the live sessions it held. */
+  /** Resident memory when the load was over, and once its garbage had been collected: the latter is what was predicted. */
+  readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
+  /** Live sessions at the end. */
   readonly liveSessions: number;
   readonly keys: number;
   /** Whether the client was at its end, so that the latency tells of it as much as of the server. */

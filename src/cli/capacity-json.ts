@@ -59,6 +59,7 @@ function checkJson({ rows, findings, carried }: CheckResult) {
     seconds: findings.seconds,
     keys: findings.keys,
     live_sessions: findings.liveSessions,
+    resident_mib: findings.residentMiB,
     offered_per_second: findings.offeredPerSecond,
     refused: findings.refused,
     failed: findings.failed,
