@@ -1,4 +1,5 @@
 import { crossoverPart } from './crossover/crossover-part.ts';
+import { curveParts } from './curves/curves-part.ts';
 import { historyPart } from './history/history-part.ts';
 import { microPart } from './micro/micro-part.ts';
 import type { BenchPart } from './part.ts';
@@ -14,6 +15,7 @@ export const benchParts: readonly BenchPart[] = [
   routePart(marketplaceKnownScenario),
   routePart(marketplaceUnknownScenario),
   routePart(clickScenario),
+  ...curveParts,
   microPart,
   crossoverPart,
   historyPart,

@@ -223,5 +223,10 @@ function point(x: number, offeredPerSecond: number, at: number, near: Near): Cur
     failed: 0,
     cpuMicros: near(44),
     process: processFigures(near, 400 + 20 * at),
+    client: {
+      lagMs: { p50: near(0.1), p99: near(0.4), p999: near(1.2) },
+      busy: near(0.3 * busy),
+      saturated: busy > 1.2,
+    },
   };
 }

@@ -43,6 +43,7 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
     failed: 0,
     cpuMicros: null,
     process: null,
+    client: { lagMs: { p50: 0.1, p99: 0.4, p999: 1 }, busy: 0.3, saturated: false },
   };
 }
 
