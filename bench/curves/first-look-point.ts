@@ -13,8 +13,6 @@ export const firstLookAbout = `GET /marketplace, ranking not yet known, at ${Mat
 
 /** Enough that no key comes near its limit. */
 const keys = 1_000;
-/** Sessions are written for a service this fast; where one is faster, a load ends with its last session. */
-const perSecondMax = 30_000;
 
 /**
  * A service of its own whose live sessions have never been shown offers, each of them asked once: first in a closed loop,
@@ -26,9 +24,9 @@ export async function firstLookPoint(
   x: number,
   service: Pick<FilledServiceWanted, 'catalogOffers' | 'settings'>,
 ): Promise<CurvePoint> {
-  const { saturationSeconds, onceSeconds: seconds, warmUpSeconds } = scale;
-  const closedCount = Math.ceil(perSecondMax * saturationSeconds * 1.5);
-  const count = closedCount + Math.ceil(perSecondMax * plannedShare * (warmUpSeconds + seconds));
+  const { saturationSeconds, onceSeconds: seconds, oncePerSecondMax, warmUpSeconds } = scale;
+  const closedCount = Math.ceil(oncePerSecondMax * saturationSeconds * 1.5);
+  const count = closedCount + Math.ceil(oncePerSecondMax * plannedShare * (warmUpSeconds + seconds));
   const wanted = { ...service, keys, sessions: { count, fields: 'all', told: count } } as const;
   return withFilledService(context, wanted, async ({ target, sessions, folder }) => {
     const looks = firstLooks(sessions);
