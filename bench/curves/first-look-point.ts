@@ -7,6 +7,7 @@ import type { CurveScale } from './curve-scale.ts';
 import { type FilledServiceWanted, withFilledService } from './filled-service.ts';
 import { findSaturation, loadPoint } from './load-point.ts';
 import { firstLooks } from './page-load.ts';
+import { rateOf } from './rate-of.ts';
 
 /** What the load consists of, for the titles of its curves. */
 export const firstLookAbout = `GET /marketplace, ranking not yet known, at ${Math.round(plannedShare * 100)} % of each point's own saturation`;
@@ -34,7 +35,7 @@ export async function firstLookPoint(
     await writeRequests(requestsFile, looks.slice(0, closedCount));
     const saturation = await findSaturation(target, { requestsFile, once: true, seconds: saturationSeconds });
     await writeRequests(requestsFile, looks.slice(closedCount));
-    const perSecond = Math.max(1, Math.round(plannedShare * saturation));
+    const perSecond = rateOf(plannedShare, saturation, seconds);
     return loadPoint(target, x, perSecond, { requestsFile, once: true, warmUpSeconds, seconds });
   });
 }

@@ -5,6 +5,7 @@ import type { Curve } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
 import { askOnce, findSaturation, loadPoint } from './load-point.ts';
 import { firstLooks, pageLoad, pageLoadAbout } from './page-load.ts';
+import { rateOf } from './rate-of.ts';
 
 const knownSessions = 2_000;
 /** A service that answers less than this share of what is offered is past saturation. */
@@ -30,7 +31,7 @@ export const offeredLoadCurve: Curve = {
       const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
       const points: CurvePoint[] = [];
       const offer = async (share: number): Promise<CurvePoint> => {
-        const perSecond = Math.max(1, Math.round(share * saturation));
+        const perSecond = rateOf(share, saturation, scale.seconds);
         progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);
         const point = await loadPoint(target, perSecond, perSecond, { ...load, seconds: scale.seconds });
         points.push(point);
