@@ -5,7 +5,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install run test match-test crash-test check format demo bench clean
+.PHONY: help install widget run test match-test crash-test check format demo bench clean
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,7 +17,8 @@ $(INSTALLED): package.json package-lock.json .npmrc
 	@$(WITH_NODE) npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# The script that partners' pages load.
+widget: $(WIDGET) ## the script that partners' pages load
+
 $(WIDGET): $(INSTALLED) $(WIDGET_SOURCES)
 	@$(WITH_NODE) node bin/build-widget.ts
 	@touch $@
@@ -47,8 +48,18 @@ format: $(INSTALLED) ## rewrite the files the way `check` wants them
 demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server
 	@$(WITH_NODE) node bench/demo/main.ts
 
+.PHONY: demo-page
+demo-page: $(INSTALLED) ## a landing page in two variants on 127.0.0.1:3000, for the server of `run`; PORT=n puts it elsewhere
+	@$(WITH_NODE) node examples/landing-page/main.ts --check
+	@API_KEY=$$(bin/marketplace keys create --account demo-page --vertical personal-loans --mode live --raw) && export API_KEY && \
+	  bin/marketplace origins allow --account demo-page http://127.0.0.1:$${PORT:-3000} http://localhost:$${PORT:-3000} && \
+	  exec $(WITH_NODE) node examples/landing-page/main.ts
+
 bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on this machine
 	@$(WITH_NODE) node bench/main.ts
+
+capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SLO=50 ms, and a minute of one box's load to check it; MIX=file
+	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
 
 clean: ## forget what was installed (never the data folder)
 	rm -rf node_modules .node test-artefacts src/widget-client/dist

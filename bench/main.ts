@@ -9,7 +9,7 @@ import type { BenchContext } from './part.ts';
 import { benchParts, partNames, wantedParts } from './parts.ts';
 import { Progress } from './progress.ts';
 import { publish } from './report/publish.ts';
-import { toMarkdown } from './report/report.ts';
+import { writeReport } from './report/write-report.ts';
 import { type BenchResult, benchResultFormat } from './result/bench-result.ts';
 import { ResultFile } from './result/result-file.ts';
 import { withFindings } from './result/with-findings.ts';
@@ -66,16 +66,22 @@ async function run(options: BenchOptions): Promise<void> {
     history: [],
   };
   const parts = wantedParts(benchParts, options.only);
+  const faults: string[] = [];
   for (const [at, part] of parts.entries()) {
     const beganMs = performance.now();
-    result = withFindings(result, await part.measure(context));
+    const found = await part.measure(context);
+    result = withFindings(result, found);
     await file.write(result);
+    faults.push(...(part.faults?.(found) ?? []));
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     progress.done(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
 
   const latest = await file.publishAsLatest();
-  const markdown = toMarkdown(result);
-  process.stdout.write(`\n${markdown}\nAll rounds: ${file.path}, and as the latest run in ${latest}\n`);
+  const { markdown, htmlFile } = await writeReport(result, resultsFolder);
+  process.stdout.write(
+    `\n${markdown}\nThe same as a page: ${htmlFile}\nAll rounds: ${file.path}, and as the latest run in ${latest}\n`,
+  );
+  if (faults.length > 0) throw new Error(faults.join('\n'));
   if (options.publish) await publish(readme, markdown);
 }

@@ -29,4 +29,6 @@ export interface BenchPart {
   /** In a few words, for the help. */
   readonly about: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;
+  /** What it found that must not be, each in a sentence: the result is written all the same, and the run then fails. */
+  faults?(found: Partial<BenchResult>): readonly string[];
 }

@@ -236,6 +236,17 @@ export const bounds = {
   /** Records that `log inspect` shows unless told otherwise. */
   recordsInspected: 20,
 
+  // Capacity planner
+  /** Keys a plan may be for. */
+  plannedKeysMax: 1_000_000_000,
+  plannedSloMsMax: 60_000,
+  /** A full result of the benchmarks has some hundred kilobytes. */
+  benchResultBytesMax: 64 * 1024 * 1024,
+  mixFileBytesMax: 64 * 1024,
+  /** How long the check of a plan loads a server, and how many live sessions it makes before that. */
+  capacityCheckSecondsMax: 3_600,
+  capacityCheckSessionsMax: 10_000_000,
+
   // Event log
   segmentBytesMax: 64 * 1024 * 1024,
   /** One record's payload: a session with the largest metadata stays far below. */

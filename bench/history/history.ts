@@ -20,4 +20,6 @@ export interface HistoryFigure {
   readonly value: string;
   /** What it should be, or what it is compared with. */
   readonly beside: string;
+  /** Bytes that one session leaves on the disk for good, with its view and its share of the clicks: ledger and store. */
+  readonly bytesPerSession?: number;
 }

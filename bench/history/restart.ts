@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
+import { bytesIn } from './bytes-in.ts';
 import type { HistoryFigure, HistoryMeasure, HistoryScale } from './history.ts';
 
 /** How many sessions are being made at once, so that they share commits as they would under load. */
@@ -69,10 +70,4 @@ async function makeSessions(marketplace: Marketplace, sessions: number): Promise
     }),
   );
   await marketplace.close();
-}
-
-async function bytesIn(folder: string): Promise<number> {
-  const names = await readdir(folder, { recursive: true });
-  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

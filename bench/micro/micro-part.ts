@@ -4,8 +4,12 @@ import { runMicros } from './run.ts';
 export const microPart: BenchPart = {
   name: 'micro',
   about: 'the hot functions alone',
-  measure: async ({ quick, progress }) => {
-    progress.step('micro: timing the hot functions alone');
-    return { micro: await runMicros(quick) };
-  },
+  measure: async ({ quick, folder, scale, progress }) => ({
+    micro: await runMicros({
+      quick,
+      folder,
+      liveSessions: scale.liveSessions,
+      onBegin: (name) => progress.step(`micro: ${name}`),
+    }),
+  }),
 };

@@ -1,21 +1,58 @@
 /** One hot function, timed alone. Lies under `bench/micro` where the function lies under `src`. */
-export interface Micro {
+export type Micro = RepeatedMicro | SteppedMicro;
+
+interface NamedMicro {
+  /** The file under `src`, and what of it: what a result is compared by from run to run, so it stays as it is. */
   readonly name: string;
+  /** What one call is, in a few words: the figures are of one. */
+  readonly call: string;
+}
+
+/** Run again and again by tinybench, many calls a sample. */
+export interface RepeatedMicro extends NamedMicro {
   /** Makes what the function needs; not timed. */
-  prepare(): Prepared | Promise<Prepared>;
+  prepare(place: MicroPlace): Prepared | Promise<Prepared>;
+}
+
+/** Times each call by itself, since the longest of them is what it is about. */
+export interface SteppedMicro extends NamedMicro {
+  measure(place: MicroPlace): Promise<CallTimes> | CallTimes;
+}
+
+/** Where micros are run. */
+export interface MicroPlace {
+  /** An existing folder on the disk to be measured; what is put there is removed. */
+  readonly folder: string;
+  /** Whether the run is short: what is repeated for its own sake is done once. */
+  readonly quick: boolean;
 }
 
 export interface Prepared {
   /** How many calls of the function one `run` makes: many, since one call is shorter than a look at the clock. */
   readonly calls: number;
-  /** What it returns must depend on every call, so that none can be optimised away. A promise is waited for. */
-  run(): unknown;
+  /** Called ahead of each `run`, and not timed: makes what a run uses up. */
+  before?(): void;
+  /**
+   * The number it gives is above 0 and depends on every call, so that none can be optimised away. It throws where a call did
+   * not do what it is timed for.
+   */
+  run(): number | Promise<number>;
   close?(): void | Promise<void>;
+}
+
+/** Nanoseconds of one call. */
+export interface CallTimes {
+  readonly medianNs: number;
+  readonly p99Ns: number;
+  readonly worstNs: number;
 }
 
 export interface MicroResult {
   readonly name: string;
-  /** Of one call, over samples of `calls` calls each. */
+  readonly call?: string;
+  /** Of one call; over samples of many calls each, or over single calls where `worstNs` is there. */
   readonly medianNs: number;
   readonly p99Ns: number;
+  /** The longest single call that was seen; absent where calls were not timed one by one. */
+  readonly worstNs?: number;
 }

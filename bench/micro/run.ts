@@ -1,35 +1,66 @@
-import { Bench } from 'tinybench';
-import { gatekeeperMicro } from './access/gatekeeper.ts';
-import { fileEventLogMicro } from './events/file-event-log.ts';
-import type { Micro, MicroResult } from './micro.ts';
-import { matchMicros } from './offers/match.ts';
-import { offerJsonMicro } from './offers/offer-json.ts';
-import { subIdMicros } from './sessions/sub-id.ts';
-import { validateFieldsMicro } from './verticals/validate-fields.ts';
+import { Bench, type FnReturnedObject } from 'tinybench';
+import type { MicroPlace, MicroResult, RepeatedMicro } from './micro.ts';
+import { microsFor } from './micros.ts';
 
-const micros: readonly Micro[] = [
-  ...subIdMicros,
-  gatekeeperMicro,
-  validateFieldsMicro,
-  fileEventLogMicro,
-  ...matchMicros,
-  offerJsonMicro,
-];
+/** Milliseconds and samples at least: of a warm-up, then of what counts. */
+const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
+const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
+
+export interface MicroRun extends MicroPlace {
+  /** The most sessions a store is filled with. */
+  readonly liveSessions: number;
+  /** Told the name of each before it begins. */
+  readonly onBegin: (name: string) => void;
+}
 
 /** Times every hot function, one after the other. */
-export async function runMicros(quick: boolean): Promise<MicroResult[]> {
-  const time = quick ? 100 : 1_000;
+export async function runMicros(run: MicroRun): Promise<MicroResult[]> {
   const results: MicroResult[] = [];
-  for (const micro of micros) {
-    const prepared = await micro.prepare();
-    const bench = new Bench({ time, warmupTime: time / 2, throws: true });
-    bench.add(micro.name, () => prepared.run());
-    const [task] = await bench.run();
-    await prepared.close?.();
-    const result = task!.result;
-    if (result.state !== 'completed') throw new Error(`${micro.name} did not complete`);
-    const nsOfCall = (ms: number) => (ms * 1e6) / prepared.calls;
-    results.push({ name: micro.name, medianNs: nsOfCall(result.latency.p50), p99Ns: nsOfCall(result.latency.p99) });
+  for (const micro of microsFor(run)) {
+    const { name, call } = micro;
+    run.onBegin(name);
+    const times = 'measure' in micro ? await micro.measure(run) : await repeat(micro, run);
+    results.push({ name, call, ...times });
   }
   return results;
+}
+
+/** Has tinybench repeat one micro. Throws where what it gives shows that it did not do its work. */
+export async function repeat(
+  micro: RepeatedMicro,
+  place: MicroPlace,
+): Promise<Pick<MicroResult, 'medianNs' | 'p99Ns'>> {
+  const prepared = await micro.prepare(place);
+  try {
+    const times = place.quick ? quickTimes : fullTimes;
+    const bench = new Bench({ ...times, throws: true });
+    let given = 0;
+    const take = (number: number): void => {
+      if (!(number > 0)) throw new Error(`${micro.name} gave ${number}, so it was not done`);
+      given += number;
+    };
+    prepared.before?.();
+    const first = prepared.run();
+    take(await first);
+    const async = first instanceof Promise;
+    let beganMs = 0;
+    const beforeEach = (): void => {
+      beganMs = performance.now();
+      prepared.before?.();
+    };
+    // What is done ahead of a sample is in none, but the time it takes ends the benchmark as well.
+    const taken = (number: number): FnReturnedObject => {
+      take(number);
+      return { overriddenIterationCost: performance.now() - beganMs };
+    };
+    const timed = async ? async () => taken(await prepared.run()) : () => taken(prepared.run() as number);
+    bench.add(micro.name, timed, { async, beforeEach });
+    const [task] = await bench.run();
+    const { result } = task!;
+    if (result.state !== 'completed' || !Number.isFinite(given)) throw new Error(`${micro.name} did not complete`);
+    const nsOfCall = (ms: number) => (ms * 1e6) / prepared.calls;
+    return { medianNs: nsOfCall(result.latency.p50), p99Ns: nsOfCall(result.latency.p99) };
+  } finally {
+    await prepared.close?.();
+  }
 }

@@ -22,6 +22,17 @@ export interface CurvePoint {
   readonly failed: number;
   readonly cpuMicros: number | null;
   readonly process: ProcessFigures | null;
+  readonly client: OpenLoopClient;
+}
+
+/** How the client itself bore the load, so that a client at its end is not taken for a server at its end. */
+export interface OpenLoopClient {
+  /** How late it came to what was due, whether or not a connection was free then. A part of every latency. */
+  readonly lagMs: LatencyMs;
+  /** Share of the time in which its event loop had something to do, or waited for a core to do it on. */
+  readonly busy: number;
+  /** Whether the latencies of this point tell of the client as much as of the server. */
+  readonly saturated: boolean;
 }
 
 /** What live sessions take. */

@@ -18,4 +18,6 @@ export interface LimitResult {
   readonly admittedCpuMicros: number | null;
   /** Refusals answered a second. */
   readonly refusalsPerSecond: number;
+  /** Whether the client gave first: then the service could have refused more. */
+  readonly clientSaturated?: boolean;
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { OwnLimits } from '../../src/access/key-limits.ts';
 import { spawnOwned, stopOwned } from './child-process.ts';
 import { freePort } from './free-port.ts';
 import { createKeys } from './many-keys.ts';
@@ -26,14 +27,22 @@ export interface ServiceOptions {
   /** An existing folder on the disk to be measured; the data folder is made inside and removed at the end. */
   readonly folder: string;
   readonly keys: number;
+  /** For each of these one more key with such limits; they come last among the keys. */
+  readonly ownLimits?: readonly OwnLimits[];
   /** Offers file; the example catalog when absent. */
   readonly catalogFile?: string;
+  /** Settings that are not to have their default: `SVC_...` and its value. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Puts a history into the data folder before the service starts on it. Its account is number 1, its keys 1 and on. */
+  readonly fill?: (dataDir: string) => Promise<void>;
 }
 
 export async function startServiceTarget(options: ServiceOptions): Promise<ServiceTarget> {
   const folder = await makeOwnedFolder(options.folder, 'data-');
   const dataDir = folder.path;
   const keys = createKeys(dataDir, options.keys);
+  for (const limits of options.ownLimits ?? []) keys.push(...createKeys(dataDir, 1, limits));
+  await options.fill?.(dataDir);
   const port = await freePort();
   const operationsPort = await freePort();
   const child = spawnOwned(commandLine, ['serve'], {
@@ -44,6 +53,7 @@ export async function startServiceTarget(options: ServiceOptions): Promise<Servi
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogFile === undefined ? {} : { SVC_CATALOG: options.catalogFile }),
+      ...options.settings,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

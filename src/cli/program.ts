@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { analyticsCommand } from './analytics-command.ts';
+import { capacityCommand } from './capacity-command.ts';
 import { catalogCommand } from './catalog-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
 import { confirmCommand } from './confirm-command.ts';
@@ -24,6 +25,7 @@ export function program(version: string): Command {
     .addCommand(analyticsCommand())
     .addCommand(secretCommand())
     .addCommand(confirmCommand())
+    .addCommand(capacityCommand())
     .addCommand(checkConfigCommand())
     .addHelpText(
       'after',
@@ -35,6 +37,7 @@ Examples:
   $ marketplace catalog validate offers.json
   $ marketplace log verify
   $ marketplace confirm payouts.csv
+  $ marketplace capacity --keys 1000 --slo-p99 50
   $ marketplace check-config`,
     );
   for (const command of family(root)) {

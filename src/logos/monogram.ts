@@ -32,7 +32,7 @@ export function monogram(lenderName: string): string {
   const mark =
     letters === ''
       ? '<circle cx="32" cy="32" r="9" fill="#fff"/>'
-      : `<text x="32" y="32" dy=".35em" fill="#fff" font-family="${fonts}" font-size="${[...letters].length > 1 ? 26 : 32}" font-weight="600" text-anchor="middle">${xmlText(letters)}</text>`;
+      : `<text x="32" y="32" dy=".35em" fill="#fff" font-family="${fonts}" font-size="${[...letters].length > 1 ? 24 : 32}" font-weight="600" text-anchor="middle">${xmlText(letters)}</text>`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64" role="img"><title>${xmlText(lenderName)}</title><rect width="64" height="64" rx="14" fill="${colour}"/>${mark}</svg>`;
 }
 

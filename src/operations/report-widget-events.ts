@@ -5,6 +5,7 @@ import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { recordKind, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
+import type { WidgetReport } from '../sessions/widget-use.ts';
 import { widgetUseOf } from '../sessions/widget-use-of.ts';
 import { parseWidgetBeacon } from '../widgets/parse-widget-beacon.ts';
 
@@ -18,7 +19,7 @@ export interface ReportWidgetEventsPorts {
 
 /**
  * Takes what a widget tells of itself (D9): durable before it is answered. What the session has told before, by its event
- * ids, is left out, also after a restart. None of it books revenue: only the redirect does.
+ * ids, is left out, also after a restart, and answered when it is durable, too. None of it books revenue: only the redirect does.
  */
 export async function reportWidgetEvents(
   ports: ReportWidgetEventsPorts,
@@ -34,23 +35,38 @@ export async function reportWidgetEvents(
 
   // Taken at once, so that the same batch sent twice at a time is recorded once.
   const events = beacon.value.events.filter(({ digest }) => use.takeEvent(digest));
-  if (events.length === 0) return done(null);
+  const { ledger } = ports;
+  // No record is durable before those ahead of it, so with the last report all are.
+  if (events.length === 0) return use.lastReport === null ? done(null) : whenDurable(ledger, use.lastReport);
   const types = events.map(({ type }) => type);
+  const { appendedPosition } = ledger;
+  const durable = ledger.append([
+    recordKind.widgetReported,
+    ports.clock.wallMs(),
+    ports.subIds.bytesOf(subId),
+    beacon.value.load,
+    Buffer.concat(events.map(({ digest }) => digest)),
+    types,
+    events.map(({ offerId }) => offerId),
+  ]);
+  const report = { position: ledger.appendedPosition, durable };
+  if (report.position > appendedPosition) use.lastReport = report;
+  else for (const { digest } of events) use.giveBackEvent(digest);
+  const outcome = await whenDurable(ledger, report);
+  if (outcome.ok) {
+    if (use.lastReport === report) use.lastReport = null;
+    ports.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
+  }
+  return outcome;
+}
+
+async function whenDurable(ledger: EventLog, { position, durable }: WidgetReport): Promise<Outcome<null>> {
   try {
-    await ports.ledger.append([
-      recordKind.widgetReported,
-      ports.clock.wallMs(),
-      ports.subIds.bytesOf(subId),
-      beacon.value.load,
-      Buffer.concat(events.map(({ digest }) => digest)),
-      types,
-      events.map(({ offerId }) => offerId),
-    ]);
+    await durable;
   } catch (fault) {
     if (!(fault instanceof LogUnavailable)) throw fault;
-    if (!fault.taken) for (const { digest } of events) use.giveBackEvent(digest);
-    return notDurable(bounds.retryAfterSeconds, fault.taken);
+    // What the log took is written as soon as it works again, and then a repeat may hear so.
+    if (!fault.taken || ledger.durablePosition < position) return notDurable(bounds.retryAfterSeconds, fault.taken);
   }
-  ports.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
   return done(null);
 }

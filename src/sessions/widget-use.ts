@@ -3,6 +3,14 @@ import { DigestSet } from './digest-set.ts';
 
 const perMs = bounds.widgetRequestsPerMinute / 60_000;
 
+/** A record of events that the ledger has taken. */
+export interface WidgetReport {
+  /** Where it lies in the ledger. */
+  readonly position: number;
+  /** Settles as `EventLog.append` does. */
+  readonly durable: Promise<void>;
+}
+
 /**
  * What a live session remembers of its widgets, so that nothing is counted twice and nobody who holds a token can ask without
  * end (D9): the loads that have had their view, the events recorded, and how often it was asked of late.
@@ -10,6 +18,8 @@ const perMs = bounds.widgetRequestsPerMinute / 60_000;
 export class WidgetUse {
   readonly #loads = new DigestSet();
   readonly #events = new DigestSet();
+  /** The last record of events, as long as it may not be durable: what it tells is noted, and not yet safe. */
+  lastReport: WidgetReport | null = null;
   #requestsLeft: number = bounds.widgetRequestsPerMinute;
   #refilledMs = 0;
 

@@ -56,12 +56,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'widgets',
   ],
   config: ['access', 'bounds'],
+  // Reads what the benchmarks left in a file; nothing of the service, and nothing in bench/.
+  capacity: ['bounds', 'domain'],
   // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
   'widget-client': [],
   cli: [
     'access',
     'analytics',
     'bounds',
+    'capacity',
     'catalogs',
     'config',
     'domain',

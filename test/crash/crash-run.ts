@@ -38,7 +38,11 @@ const killMoments: Weighted<KillMoment> = [
   [{ operation: 'query', turn: 'sent', delayMsMax: 3 }, 3],
   // It asks the aggregator first, and waits for those before it.
   [{ operation: 'confirm', turn: 'sent', delayMsMax: 30 }, 3],
+  [{ operation: 'report', turn: 'sent', delayMsMax: 3 }, 1],
   [{ operation: null, turn: 'answered', delayMsMax: 0 }, 1],
+  // Its views are lost now and then, since nobody waits for them; what it told never.
+  [{ operation: 'show', turn: 'answered', delayMsMax: 0 }, 2],
+  [{ operation: 'report', turn: 'answered', delayMsMax: 0 }, 3],
   [{ operation: 'confirm', turn: 'answered', delayMsMax: 0 }, 2],
 ];
 /** How often the answers are lost from then on: by a kill alone, few requests are found done and yet unanswered. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { widgetEventTypes } from '../../src/events/ledger-record.ts';
 import type { SummaryView } from '../../src/index.ts';
 
 /** What the analytics hold of one session, or of many, apart from how many they are. */
@@ -7,9 +8,17 @@ export interface Figures {
   readonly clicks: number;
   readonly attributedMicros: number;
   readonly confirmedMicros: number;
+  /** What widgets told, in the order of `widgetEventTypes`. */
+  readonly widgetEvents: readonly number[];
 }
 
-export const noFigures: Figures = { views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+export const noFigures: Figures = {
+  views: 0,
+  clicks: 0,
+  attributedMicros: 0,
+  confirmedMicros: 0,
+  widgetEvents: widgetEventTypes.map(() => 0),
+};
 
 export function addFigures(a: Figures, b: Figures): Figures {
   return {
@@ -17,6 +26,7 @@ export function addFigures(a: Figures, b: Figures): Figures {
     clicks: a.clicks + b.clicks,
     attributedMicros: a.attributedMicros + b.attributedMicros,
     confirmedMicros: a.confirmedMicros + b.confirmedMicros,
+    widgetEvents: a.widgetEvents.map((count, type) => count + b.widgetEvents[type]!),
   };
 }
 
@@ -29,10 +39,12 @@ export interface ToldFigures {
   readonly confirmedCents: number;
   /** Of one session, all that was confirmed of it, exactly. */
   readonly meanConfirmedMicros: number;
+  readonly widgetEvents: readonly number[];
 }
 
 /** What an answer about so many sessions must tell of them. */
-export function tell({ views, clicks, attributedMicros, confirmedMicros }: Figures, sessions: number): ToldFigures {
+export function tell(figures: Figures, sessions: number): ToldFigures {
+  const { views, clicks, attributedMicros, confirmedMicros, widgetEvents } = figures;
   return {
     sessions,
     views,
@@ -40,6 +52,7 @@ export function tell({ views, clicks, attributedMicros, confirmedMicros }: Figur
     attributedCents: cents(attributedMicros),
     confirmedCents: cents(confirmedMicros),
     meanConfirmedMicros: sessions === 0 ? 0 : halfUp(confirmedMicros, sessions),
+    widgetEvents,
   };
 }
 
@@ -47,7 +60,13 @@ export const sameFigures = (a: ToldFigures, b: ToldFigures): boolean => isDeepSt
 
 type FiguresView = Pick<
   SummaryView,
-  'sessions_total' | 'marketplace_views' | 'offer_clicks' | 'rev_attributed' | 'rev_confirmed' | 'rev_per_session'
+  | 'sessions_total'
+  | 'marketplace_views'
+  | 'offer_clicks'
+  | 'rev_attributed'
+  | 'rev_confirmed'
+  | 'rev_per_session'
+  | 'widget_events'
 >;
 
 /** The figures of an answer, or of one of its days. */
@@ -59,6 +78,7 @@ export function toldOf(view: FiguresView): ToldFigures {
     attributedCents: Math.round(view.rev_attributed * 100),
     confirmedCents: Math.round(view.rev_confirmed * 100),
     meanConfirmedMicros: Math.round(view.rev_per_session * 1_000_000),
+    widgetEvents: widgetEventTypes.map((type) => view.widget_events[type]),
   };
 }
 

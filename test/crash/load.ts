@@ -8,11 +8,12 @@ import { CreationLoad } from './creation-load.ts';
 import { expectUnavailable } from './expect-unavailable.ts';
 import { figuresOf, sameFigures, tell } from './figures.ts';
 import type { LoadOptions } from './load-options.ts';
-import { offerLink } from './offer-link.ts';
+import { type Link, offerLink } from './offer-link.ts';
 import { drawMerge, mergeFields, readinessOf } from './pocket-fields.ts';
-import type { Link, SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session-record.ts';
 import { sharedTag } from './shared-tag.ts';
 import type { TagBook } from './tag-book.ts';
+import { WidgetLoad } from './widget-load.ts';
 import { inputsOf, marketplaceOf, summaryOf, unexpected } from './wire.ts';
 
 /** D10: from here on a redirect may have gone ahead of its record. */
@@ -29,10 +30,12 @@ const confirmedTogether = 3;
 export class Load {
   readonly #options: LoadOptions;
   readonly #creations: CreationLoad;
+  readonly #widgets: WidgetLoad;
 
   constructor(options: LoadOptions) {
     this.#options = options;
     this.#creations = new CreationLoad(options);
+    this.#widgets = new WidgetLoad(options);
   }
 
   /** What callers do, and how often. */
@@ -42,6 +45,7 @@ export class Load {
     [() => this.#creations.repeatCreation(), 3],
     [() => this.#withSession((session) => this.#submitInputs(session)), 28],
     [() => this.#withSession((session) => this.#getMarketplace(session)), 26],
+    [() => this.#withSession((session) => this.#useWidget(session)), 26],
     [() => this.#withSession((session) => this.#click(session)), 22],
     [() => this.#withSession((session) => this.#look(session)), 3],
     [() => this.#confirm(), 14],
@@ -109,6 +113,12 @@ export class Load {
     const links = marketplaceOf(answer).offers.map((offer) => offerLink(offer, session.mode, creditBand));
     session.viewed(links, expectations.now());
     tally.add('views answered');
+  }
+
+  async #useWidget(session: SessionRecord): Promise<void> {
+    const isReady = readinessOf(session.fields).match_readiness !== 'insufficient';
+    if (!isReady && chance(this.#options.random, 0.8)) return this.#submitInputs(session);
+    await this.#widgets.use(session);
   }
 
   async #click(session: SessionRecord): Promise<void> {

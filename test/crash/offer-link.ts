@@ -1,7 +1,14 @@
 import type { Mode, OfferView } from '../../src/index.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
-import type { Link } from './session-record.ts';
+
+/** A click URL from an answer, and what its first click books. */
+export interface Link {
+  readonly offerId: string;
+  /** Path and query, since the port changes with every start. */
+  readonly path: string;
+  readonly micros: number;
+}
 
 /** What an answer's offer gives to click on, for a borrower of this credit band. */
 export function offerLink({ svc_offer_id: offerId, click_url }: OfferView, mode: Mode, creditBand: unknown): Link {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfirmationRow } from './confirmation-row.ts';
-import { type ToldFigures, tell } from './figures.ts';
-import { type Link, SessionRecord } from './session-record.ts';
+import { noFigures, type ToldFigures, tell } from './figures.ts';
+import type { Link } from './offer-link.ts';
+import { SessionRecord } from './session-record.ts';
 
 const link: Link = { offerId: 'first', path: '/c?1', micros: 1_000_000 };
 const created_at = '2026-06-09T10:00:00.000Z';
@@ -38,7 +39,7 @@ const issued = { offerId: 'first', clickId: 'AVs1', micros: 1_000_000 };
 const reversal = row({ status: 'reversed' });
 
 function figures(clicks: number, confirmedMicros: number): ToldFigures {
-  return tell({ views: 1, clicks, attributedMicros: clicks * 1_000_000, confirmedMicros }, 1);
+  return tell({ ...noFigures, views: 1, clicks, attributedMicros: clicks * 1_000_000, confirmedMicros }, 1);
 }
 
 test('a confirmation that was answered must be there, to the micro-dollar', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ToldFigures, tell } from './figures.ts';
-import { type Link, SessionRecord } from './session-record.ts';
+import { noFigures, type ToldFigures, tell } from './figures.ts';
+import type { Link } from './offer-link.ts';
+import { SessionRecord } from './session-record.ts';
 
 const first: Link = { offerId: 'first', path: '/c?1', micros: 1_000_000 };
 const second: Link = { offerId: 'second', path: '/c?2', micros: 2_500_000 };
@@ -15,7 +16,7 @@ function viewed(...views: readonly (readonly [links: readonly Link[], answeredAt
 }
 
 function figures(views: number, clicks = 0, attributedMicros = 0, confirmedMicros = 0): ToldFigures {
-  return tell({ views, clicks, attributedMicros, confirmedMicros }, 1);
+  return tell({ ...noFigures, views, clicks, attributedMicros, confirmedMicros }, 1);
 }
 
 const figuresOf = (session: SessionRecord): ToldFigures => tell(session.figures, 1);

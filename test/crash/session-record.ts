@@ -3,27 +3,11 @@ import type { Mode, SessionView } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import type { ConfirmationRow, IssuedClick, RowVerdict } from './confirmation-row.ts';
 import { addFigures, type Figures, noFigures, sameFigures, type ToldFigures, tell } from './figures.ts';
+import type { Link } from './offer-link.ts';
+import { noEvent, type OpenEvent, type ReportInDoubt } from './open-event.ts';
 import { changeMicros, Payouts } from './payouts.ts';
-
-/** A click URL from an answer, and what its first click books. */
-export interface Link {
-  readonly offerId: string;
-  /** Path and query, since the port changes with every start. */
-  readonly path: string;
-  readonly micros: number;
-}
-
-/** A view, a click that will count or a confirmation that will be accepted, which a crash may still take back. */
-interface OpenEvent {
-  readonly adds: Figures;
-  /** What a view gave to click on. */
-  readonly links: readonly Link[];
-  /** Of a click, or of a confirmation that brings the click it is for. */
-  readonly offerId: string | null;
-  /** Infinity when no answer came. */
-  readonly answeredAt: number;
-  readonly confirmation: ConfirmationRow | null;
-}
+import { ShownOffers } from './shown-offers.ts';
+import { eventFigures, type WidgetEvent, WidgetRecord, type WidgetReport } from './widget-record.ts';
 
 /** Confirmations of one session that went unanswered, as a restart has left them. */
 export interface Doubt {
@@ -32,6 +16,8 @@ export interface Doubt {
   /** How many of them, from the first on, may have been booked by what the figures say: one number, unless some cancel out. */
   readonly booked: readonly number[];
 }
+
+const oneView: Figures = { ...noFigures, views: 1 };
 
 /** Links kept to click on, and clicks to confirm; older ones are forgotten. */
 const linksKept = 40;
@@ -51,18 +37,18 @@ export class SessionRecord {
   pendingMerge: Fields | null = null;
   /** A server that lives on has left a request open: nothing more is asked until a restart shows what became of it. */
   isFrozen = false;
+  readonly widget = new WidgetRecord();
   #settled = noFigures;
   #settledLinks: Link[] = [];
   #lostLink: Link | null = null;
   #open: OpenEvent[] = [];
-  /** Offers of the settled views, as far as their answers came. */
-  readonly #shown = new Set<string>();
-  #isShownKnown = true;
+  readonly #shown = new ShownOffers();
   /** Offers whose click counts. */
   readonly #counted = new Set<string>();
   readonly #payouts = new Payouts();
   #issued: IssuedClick[] = [];
   #doubt: Doubt | null = null;
+  #reportsInDoubt: ReportInDoubt[] = [];
 
   constructor(view: Pick<SessionView, 'sub_id' | 'created_at'>, tag: string, mode: Mode) {
     this.subId = view.sub_id;
@@ -72,7 +58,7 @@ export class SessionRecord {
   }
 
   get links(): Link[] {
-    return [...this.#settledLinks, ...this.#open.flatMap(({ links }) => links)].slice(-linksKept);
+    return [...this.#settledLinks, ...this.#open.flatMap(({ links }) => links ?? [])].slice(-linksKept);
   }
 
   /** On an offer that was shown in vain, since the last crash took back its only view: a click on it counts nothing. */
@@ -101,7 +87,21 @@ export class SessionRecord {
 
   /** An answer that showed offers; when none came, `answeredAt` is Infinity. Without links it is not known what it showed. */
   viewed(links: readonly Link[], answeredAt: number): void {
-    this.#open.push({ adds: { ...noFigures, views: 1 }, links, offerId: null, answeredAt, confirmation: null });
+    this.#open.push({ ...noEvent, adds: oneView, links, answeredAt });
+  }
+
+  /** The same of a widget's answer under a load. Whether it is the load's view; any other shows offers and counts nothing. */
+  shown(load: string, links: readonly Link[], answeredAt: number): boolean {
+    const isView = this.widget.show(load);
+    this.#open.push({ ...noEvent, adds: isView ? oneView : noFigures, links, answeredAt, load: isView ? load : null });
+    return isView;
+  }
+
+  /** A widget's report is being sent. Returns what counts of it: open until it is answered and so durable (`settleAll`). */
+  reported(report: WidgetReport): readonly WidgetEvent[] {
+    const counted = this.widget.tell(report);
+    if (counted.length > 0) this.#open.push({ ...noEvent, adds: eventFigures(counted), report: { report, counted } });
+    return counted;
   }
 
   /** A redirect gave the lender a click_id, with which it may confirm even a click that left no record (D10). */
@@ -118,11 +118,10 @@ export class SessionRecord {
     if (this.#counted.has(offerId)) return false;
     this.#counted.add(offerId);
     this.#open.push({
+      ...noEvent,
       adds: { ...noFigures, clicks: 1, attributedMicros: micros },
-      links: [],
       offerId,
       answeredAt: outcome === 'lost' ? Number.POSITIVE_INFINITY : answeredAt,
-      confirmation: null,
     });
     if (outcome === 'durable') this.settleAll();
     return true;
@@ -139,7 +138,8 @@ export class SessionRecord {
     if (known !== null) return known;
     if (!this.#counted.has(row.offerId)) {
       if (row.issued === null) return 'click_unknown';
-      if (!this.#hasShown(row.offerId)) return this.#isShownKnown ? 'click_unknown' : null;
+      const isShown = this.#hasShown(row.offerId);
+      if (isShown !== true) return isShown === null ? null : 'click_unknown';
     }
     const fault = row.status === 'reversed' ? this.#payouts.faultOfReversal(row) : null;
     if (fault !== null) return fault;
@@ -160,15 +160,14 @@ export class SessionRecord {
     this.#counted.add(row.offerId);
     this.#payouts.book(row);
     this.#open.push({
+      ...noEvent,
       adds: {
-        views: 0,
+        ...noFigures,
         clicks: isRestored ? 1 : 0,
         attributedMicros: isRestored ? row.issued!.micros : 0,
         confirmedMicros: changeMicros(row),
       },
-      links: [],
       offerId: isRestored ? row.offerId : null,
-      answeredAt: Number.POSITIVE_INFINITY,
       confirmation: row,
     });
     return verdict;
@@ -179,6 +178,13 @@ export class SessionRecord {
     const doubt = this.#doubt;
     this.#doubt = null;
     return doubt;
+  }
+
+  /** The reports the last restart left in doubt, to be sent again: none from then on. */
+  takeReportsInDoubt(): readonly ReportInDoubt[] {
+    const reports = this.#reportsInDoubt;
+    this.#reportsInDoubt = [];
+    return reports;
   }
 
   /** Everything noted so far is known to be in the ledger. */
@@ -211,10 +217,14 @@ export class SessionRecord {
       );
     }
     this.#doubt = this.#doubtAbout(fitting);
-    this.#settle(least);
+    this.#reportsInDoubt = this.#open.flatMap(({ report }) => report ?? []);
+    this.#settle(least, fitting.at(-1)!);
   }
 
-  /** Of several numbers of survivors that fit, only confirmations that cancel out lie between one and the next. */
+  /**
+   * Of several numbers of survivors that fit, only confirmations that cancel out lie between one and the next, and what a
+   * widget showed after its view.
+   */
   #doubtAbout(fitting: readonly number[]): Doubt | null {
     const rowsOf = (events: readonly OpenEvent[]) => events.flatMap(({ confirmation }) => confirmation ?? []);
     const rows = rowsOf(this.#open);
@@ -222,26 +232,31 @@ export class SessionRecord {
     return rows.length === 0 ? null : { rows, booked };
   }
 
-  #hasShown(offerId: string): boolean {
-    return this.#shown.has(offerId) || this.#open.some(({ links }) => links.some((link) => link.offerId === offerId));
+  #hasShown(offerId: string): boolean | null {
+    const isOpen = this.#open.some(({ links }) => links?.some((link) => link.offerId === offerId));
+    return isOpen || this.#shown.has(offerId);
   }
 
-  #settle(survivors: number): void {
+  /** @param possible as many of the open events may have survived, those behind the survivors without a trace in any figure */
+  #settle(survivors: number, possible = survivors): void {
     const lost: Link[] = [];
-    for (const [index, { adds, links, offerId, confirmation }] of this.#open.entries()) {
+    for (const [index, event] of this.#open.entries()) {
+      const { adds, links, offerId, confirmation, load, report } = event;
       if (index < survivors) {
         this.#settled = addFigures(this.#settled, adds);
-        this.#settledLinks.push(...links);
-        for (const link of links) this.#shown.add(link.offerId);
-        if (adds.views > 0 && links.length === 0) this.#isShownKnown = false;
+        this.#settledLinks.push(...(links ?? []));
+        if (links !== null) this.#shown.add(links);
       } else {
-        lost.push(...links);
+        if (links !== null && index < possible) this.#shown.addPossible(links);
+        lost.push(...(links ?? []));
         if (offerId !== null) this.#counted.delete(offerId);
         if (confirmation !== null) this.#payouts.forget(confirmation);
+        if (load !== null) this.widget.forgetView(load);
+        if (report !== null) this.widget.forgetEvents(report.counted);
       }
     }
     this.#settledLinks = this.#settledLinks.slice(-linksKept);
-    this.#lostLink = (this.#isShownKnown && lost.find((link) => !this.#shown.has(link.offerId))) || null;
+    this.#lostLink = lost.find((link) => this.#shown.has(link.offerId) === false) ?? null;
     this.#open = [];
   }
 }

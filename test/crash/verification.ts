@@ -5,6 +5,7 @@ import { inParallel } from './in-parallel.ts';
 import { repeatKnownKeys, settleUnansweredKeys } from './keys-check.ts';
 import { sample } from './sample.ts';
 import { modes, type VerificationOptions } from './verification-options.ts';
+import { repeatAllEvents, settleWidgets } from './widgets-check.ts';
 
 /** Looked at after every restart though nothing was asked of them lately. */
 const sampled = { sessions: 50, tags: 25 };
@@ -20,6 +21,8 @@ const offersCompared = 25;
  * - A view does not wait for the log (D8), so one that was answered may be gone; but then so is everything of its session
  *   that came after it, and nothing in the whole service that came after it had been answered as durable. A click on what
  *   only a lost view showed redirects and counts nothing (D10).
+ * - A widget load has one view, before the restart or after it, and an event that a widget told counts once: if it was
+ *   answered, and if not, once it is told again.
  * - Every figure of a tag, of its days and of any list of sessions is the sum of its sessions' figures; and the payouts of a
  *   session are with the lenders who owe them.
  */
@@ -40,6 +43,7 @@ export async function verify(options: VerificationOptions): Promise<void> {
   const others = modes.flatMap((mode) => expectations.sessions(mode));
   const looked = new Set([...touched, ...sample(options.random, others, sampled.sessions)]);
   await inParallel([...looked], (session) => compareFields(options, session, ofOffers.has(session)));
+  await inParallel([...looked], (session) => settleWidgets(options, session));
 
   const books = [...expectations.books];
   const openBooks = books.filter(({ unresolved }) => unresolved > 0);
@@ -58,13 +62,14 @@ export async function verify(options: VerificationOptions): Promise<void> {
 
 /**
  * As `verify` left it, every session there ever was is live, and its fields are what its merges made of them. Every payout
- * sent again is a repeat and changes no figure of any session.
+ * and every event of a widget sent again is a repeat and changes no figure of any session.
  */
 export async function verifyAll(options: VerificationOptions): Promise<void> {
   const { expectations } = options;
   const sessions = modes.flatMap((mode) => expectations.sessions(mode));
   await inParallel(sessions, (session) => compareFields(options, session, false));
   await repeatAllConfirmations(options, sessions);
+  await inParallel(sessions, (session) => repeatAllEvents(options, session));
   for (const mode of modes) {
     await compareAllSessions(options, mode);
     await compareRows(options, mode, expectations.sessions(mode));

@@ -7,12 +7,16 @@ import type {
   RowsView,
   SessionView,
   SummaryView,
+  WidgetEmbedView,
 } from '../../src/index.ts';
+import type { Sort } from '../../src/offers/matcher.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { type Answer, HttpClient } from '../support/http-client.ts';
+import { WidgetCaller, type WidgetOffersView } from '../support/widget-caller.ts';
 import type { Partner } from './partner.ts';
 import type { Ports } from './server-process.ts';
+import type { WidgetReport } from './widget-record.ts';
 
 const verticalSegment = 'personal-loans';
 /** How often, and how long apart, a question is asked again that a server just started answers with 503. */
@@ -21,10 +25,22 @@ const patience = { times: 50, pauseMs: 200 };
 /** The service answers 503 by itself long before (D2). */
 const answerWaitMs = 30_000;
 
-export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click' | 'confirm';
+export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click' | 'confirm' | 'embed' | 'show' | 'report';
 
 /** A request is about to be sent, or was answered just now. */
 export type Turn = 'sent' | 'answered';
+
+/** What opens a session's widget. */
+export interface WidgetLink {
+  readonly subId: string;
+  readonly token: string;
+}
+
+export interface WidgetAsked {
+  readonly load: string;
+  readonly sort: Sort;
+  readonly maxOffers: number;
+}
 
 /** Where a life of the server is reached, and what opens the operator's door. */
 export interface Address {
@@ -66,6 +82,28 @@ export class Wire {
     return this.#send('view', () =>
       this.#as(partner).get('marketplace', { sub_id: subId, format: 'json', max_offers: maxOffers }),
     );
+  }
+
+  /** The code of `format=js`, as JSON. */
+  embedWidget(partner: Partner, subId: string): Promise<Answer | null> {
+    const accept = { Accept: 'application/json' };
+    return this.#send('embed', () => this.#as(partner).get('marketplace', { sub_id: subId, format: 'js' }, accept));
+  }
+
+  /** What a widget asks for under a load. */
+  showWidget({ subId, token }: WidgetLink, { load, sort, maxOffers }: WidgetAsked): Promise<Answer | null> {
+    const widget = new WidgetCaller(this.#http, subId, token);
+    return this.#send('show', () => widget.get('/offers', { load, sort, max_offers: maxOffers }));
+  }
+
+  /** What a widget tells. */
+  reportWidget({ subId, token }: WidgetLink, { load, events }: WidgetReport): Promise<Answer | null> {
+    const body = events.map(({ id, type, offerId }) => ({
+      event_id: id,
+      type,
+      ...(offerId === null ? {} : { svc_offer_id: offerId }),
+    }));
+    return this.#send('report', () => new WidgetCaller(this.#http, subId, token).report({ load, events: body }));
   }
 
   queryAnalytics(partner: Partner, query: Readonly<Record<string, string>>): Promise<Answer | null> {
@@ -141,12 +179,12 @@ class NoAnswer extends Error {
   }
 }
 
-/** The answer of a server that nobody kills: asked again while it is 503, and 200 in the end. */
-export async function answered(ask: () => Promise<Answer | null>): Promise<Answer> {
+/** The answer of a server that nobody kills: asked again while it is 503, and 200 in the end, or what else is wanted. */
+export async function answered(ask: () => Promise<Answer | null>, wanted = 200): Promise<Answer> {
   for (let time = 1; ; time++) {
     const answer = await ask();
     if (answer === null) throw new Error('the server does not answer');
-    if (answer.status === 200) return answer;
+    if (answer.status === wanted) return answer;
     if (answer.status !== 503 || time === patience.times) throw unexpected(answer);
     await sleep(patience.pauseMs);
   }
@@ -159,6 +197,8 @@ export function unexpected({ status, text }: Answer): Error {
 export const sessionOf = (answer: Answer): SessionView => JSON.parse(answer.text);
 export const inputsOf = (answer: Answer): InputsView => JSON.parse(answer.text);
 export const marketplaceOf = (answer: Answer): MarketplaceView => JSON.parse(answer.text);
+export const embedOf = (answer: Answer): WidgetEmbedView => JSON.parse(answer.text);
+export const widgetOffersOf = (answer: Answer): WidgetOffersView => JSON.parse(answer.text);
 export const summaryOf = (answer: Answer): SummaryView => JSON.parse(answer.text);
 export const confirmationsOf = (answer: Answer): ConfirmationsView => JSON.parse(answer.text);
 export const dailyOf = (answer: Answer): DailyView => JSON.parse(answer.text);

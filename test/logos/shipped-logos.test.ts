@@ -17,10 +17,10 @@ for (const file of files) {
 }
 
 const folder = logoFolder(files[0]!);
+const names = new Map(files.flatMap(lendersOf).map(({ name, logo }) => [logo, name]));
 
 test('no logo is there that no lender has', () => {
-  const named = files.flatMap((file) => lendersOf(file).map(({ logo }) => logo));
-  assert.deepEqual(readdirSync(folder).sort(), named.sort());
+  assert.deepEqual(readdirSync(folder).sort(), [...names.keys()].sort());
 });
 
 describe('a shipped logo is small, square, and draws and does nothing else', () => {
@@ -32,12 +32,11 @@ describe('a shipped logo is small, square, and draws and does nothing else', () 
         text,
         /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="64" height="64" viewBox="0 0 64 64">\n/,
       );
-      const drawing = ['svg', 'g', 'rect', 'circle', 'ellipse', 'path'];
+      const drawing = ['svg', 'title', 'g', 'rect', 'circle', 'ellipse', 'path'];
       for (const [, tag] of text.matchAll(/<([^\s/>]+)/g)) assert.ok(drawing.includes(tag!), `holds <${tag}>`);
-      assert.doesNotMatch(
-        text.replace('xmlns="http://www.w3.org/2000/svg"', ''),
-        /\son\w+\s*=|href|url\(|:\/\/|style|&/i,
-      );
+      assert.equal(/^<title>(.*)<\/title>$/m.exec(text)?.[1]?.replace('&amp;', '&'), names.get(name));
+      const rest = text.replace('xmlns="http://www.w3.org/2000/svg"', '').replace('&amp;', '');
+      assert.doesNotMatch(rest, /\son\w+\s*=|href|url\(|:\/\/|style|&/i);
     });
   }
 });

@@ -13,13 +13,27 @@ import { liveTenant } from '../support/tenants.ts';
 import { loadId } from '../support/widget-caller.ts';
 
 /** A log that fails as it is told to: no disk fails on demand, and here only the outcome matters. */
-class TroubledLog implements Pick<EventLog, 'append'> {
+class TroubledLog implements Pick<EventLog, 'append' | 'appendedPosition' | 'durablePosition'> {
   readonly records: WidgetReported[] = [];
   trouble: LogUnavailable | null = null;
+  /** Nothing is durable before this is. */
+  disk: Promise<void> = Promise.resolve();
+  durablePosition = 0;
 
-  async append(record: LedgerRecord): Promise<void> {
-    if (this.trouble !== null) throw this.trouble;
-    this.records.push(record as WidgetReported);
+  get appendedPosition(): number {
+    return this.records.length;
+  }
+
+  append(record: LedgerRecord): Promise<void> {
+    const { trouble } = this;
+    if (trouble === null || trouble.taken) this.records.push(record as WidgetReported);
+    return trouble === null ? this.#store(this.appendedPosition) : Promise.reject(trouble);
+  }
+
+  /** Whoever waits hears of the position as it is by then. */
+  async #store(position: number): Promise<void> {
+    await this.disk;
+    this.durablePosition = Math.max(this.durablePosition, position);
   }
 }
 
@@ -77,12 +91,40 @@ describe('reportWidgetEvents', () => {
     assert.equal(told.length, 1);
   });
 
-  it('does not record twice what the log took but could not sync in time', async () => {
+  it('does not record twice what the log took but could not sync in time, and waits until it could', async () => {
     const { ledger, report } = setUp();
     ledger.trouble = new LogUnavailable('slow', true);
     assert.ok(!(await report('a')).ok);
+    assert.ok(!(await report('a')).ok);
     ledger.trouble = null;
+    ledger.durablePosition = 1;
     assert.ok((await report('a')).ok);
-    assert.deepEqual(ledger.records, []);
+    assert.equal(ledger.records.length, 1);
+  });
+
+  it('answers a repeat no sooner than what it repeats is durable', async () => {
+    const { ledger, report } = setUp();
+    const disk = Promise.withResolvers<void>();
+    ledger.disk = disk.promise;
+    const answered: string[] = [];
+    const first = report('a', 'b').then(() => answered.push('first'));
+    const repeat = report('b').then(() => answered.push('repeat'));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(answered, []);
+    disk.resolve();
+    await Promise.all([first, repeat]);
+    assert.deepEqual(answered.sort(), ['first', 'repeat']);
+    assert.equal(ledger.records.length, 1);
+  });
+
+  it('says of a repeat what it says of the first when the log fails both', async () => {
+    const { ledger, report } = setUp();
+    const disk = Promise.withResolvers<void>();
+    ledger.disk = disk.promise;
+    const both = [report('a'), report('a')];
+    disk.reject(new LogUnavailable('slow', true));
+    for (const outcome of await Promise.all(both)) {
+      assert.ok(!outcome.ok && outcome.refusal.code === 'SERVICE_UNAVAILABLE' && outcome.refusal.outcomeUnknown);
+    }
   });
 });

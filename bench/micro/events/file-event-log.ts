@@ -1,33 +1,37 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEventLog } from '../../../src/events/file-event-log.ts';
 import type { SessionCreated } from '../../../src/events/ledger-record.ts';
+import { makeOwnedFolder } from '../../target/owned-folder.ts';
 import type { Micro } from '../micro.ts';
 
-const calls = 64;
+const groups = [64, 1_024];
+const durabilities = ['write', 'fsync'] as const;
 
 /**
- * What one session costs the log: encoded, framed, checksummed and written to the kernel in a group with the others of its
- * loop turn. Without the sync, whose time is the disk's.
+ * What one session costs the log: encoded, framed, checksummed and written in a group with the others of its loop turn; with
+ * or without the sync, whose time is the disk's.
  */
-export const fileEventLogMicro: Micro = {
-  name: `events/file-event-log: append, ${calls} sessions a group, not synced`,
-  prepare: async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bench-log-'));
-    const log = await openEventLog({ folder: join(folder, 'ledger'), shard: 0, durability: 'write' });
-    const record: SessionCreated = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
-    return {
-      calls,
-      run: async () => {
-        for (let i = 1; i < calls; i++) void log.append(record);
-        await log.append(record);
-      },
-      close: async () => {
-        await log.close();
-        await rm(folder, { recursive: true });
-      },
-    };
-  },
-};
+export const fileEventLogMicros: readonly Micro[] = durabilities.flatMap((durability) =>
+  groups.map((calls) => ({
+    name: `events/file-event-log: append, ${calls.toLocaleString('en-US')} sessions a group, ${durability === 'fsync' ? 'synced' : 'not synced'}`,
+    call: `one of ${calls.toLocaleString('en-US')} callers that wait for the same group`,
+    prepare: async ({ folder }) => {
+      const owned = await makeOwnedFolder(folder, 'log-');
+      const log = await openEventLog({ folder: join(owned.path, 'ledger'), shard: 0, durability });
+      const record: SessionCreated = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
+      return {
+        calls,
+        run: async () => {
+          const waiting = Array.from({ length: calls }, () => log.append(record));
+          await Promise.all(waiting);
+          return log.durablePosition;
+        },
+        close: async () => {
+          await log.close();
+          await owned.remove();
+        },
+      };
+    },
+  })),
+);

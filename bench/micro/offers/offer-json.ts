@@ -6,10 +6,9 @@ import { generateCatalog } from '../../../test/support/random-catalog.ts';
 import type { Micro } from '../micro.ts';
 import { drawVectors, today } from './borrowers.ts';
 
-const offersShown = 5;
-
-export const offerJsonMicro: Micro = {
+export const offerJsonMicros: readonly Micro[] = [5, 20].map((offersShown) => ({
   name: `offers/offer-json: render and write ${offersShown} offers`,
+  call: `all ${offersShown} offers of one answer, and their bytes`,
   prepare: () => {
     const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
       mode: 'live',
@@ -34,4 +33,4 @@ export const offerJsonMicro: Micro = {
       },
     };
   },
-};
+}));

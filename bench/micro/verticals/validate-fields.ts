@@ -8,6 +8,7 @@ const calls = 200;
 
 export const validateFieldsMicro: Micro = {
   name: 'verticals/validate-fields: all fields of a borrower',
+  call: 'one submission',
   prepare: () => {
     const random = seededRandom(3);
     const borrowers = Array.from({ length: calls }, () => drawBorrower(random));

@@ -1,0 +1,47 @@
+import type { Scale } from '../scale.ts';
+
+/** How large the curves of a run are. */
+export interface CurveScale {
+  /** Length of the closed loop that finds what a service can do, and of the load at each point. */
+  readonly saturationSeconds: number;
+  readonly seconds: number;
+  /** The same where each request can be sent only once, and a session must have been written for it. */
+  readonly onceSeconds: number;
+  /** Sent ahead of each load on its own schedule, and not counted. */
+  readonly warmUpSeconds: number;
+  /** Rates of the curve of offered load, as shares of saturation. */
+  readonly loadShares: readonly number[];
+  readonly liveSessions: readonly number[];
+  readonly catalogOffers: readonly number[];
+  readonly matcherThreads: readonly number[];
+  readonly keys: readonly number[];
+}
+
+const full: CurveScale = {
+  saturationSeconds: 2,
+  seconds: 6,
+  onceSeconds: 4,
+  warmUpSeconds: 1,
+  loadShares: [0.05, 0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15],
+  liveSessions: [1_000, 10_000, 100_000, 1_000_000],
+  catalogOffers: [40, 200, 1_000, 10_000],
+  matcherThreads: [0, 1, 2],
+  keys: [1_000, 5_000, 20_000, 50_000],
+};
+
+const quick: CurveScale = {
+  saturationSeconds: 0.3,
+  seconds: 0.4,
+  onceSeconds: 0.4,
+  warmUpSeconds: 0.1,
+  loadShares: [0.05, 0.5, 1.2],
+  liveSessions: [1_000, 20_000],
+  catalogOffers: [40, 1_000],
+  matcherThreads: [0, 1],
+  keys: [1_000, 5_000],
+};
+
+export function curveScale(isQuick: boolean, { liveSessions }: Pick<Scale, 'liveSessions'>): CurveScale {
+  const scale = isQuick ? quick : full;
+  return { ...scale, liveSessions: scale.liveSessions.filter((count) => count <= liveSessions) };
+}

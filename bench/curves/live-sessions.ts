@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { writeRequests } from '../load/prepared-request.ts';
+import type { CurvePoint } from '../result/curve-result.ts';
+import { readMemory } from '../target/read-memory.ts';
+import { usageWhenQuiet } from '../target/target.ts';
+import { type Curve, plannedShare } from './curve.ts';
+import { withFilledService } from './filled-service.ts';
+import { findSaturation, loadPoint } from './load-point.ts';
+import { type MemoryPoint, memoryOf } from './memory.ts';
+import { readSessionsMax } from './sessions-max.ts';
+import { steadyLoad, steadyLoadAbout } from './steady-load.ts';
+
+/** Enough that no key comes near its limit. */
+const keys = 1_000;
+/** Sessions that the load goes round: spread over all there are, and more than the caches of a processor hold. */
+const loadedSessions = 20_000;
+
+/**
+ * The same rate with more and more live sessions: each time a service of its own, started on as many. What it holds is read
+ * before the load, since a session that has been shown offers holds more: its ranking.
+ */
+export const liveSessionsCurve: Curve = {
+  name: 'live-sessions',
+  about: 'the same load with more and more live sessions, and what one takes of memory',
+  measure: async (context, scale) => {
+    const { progress } = context;
+    const points: CurvePoint[] = [];
+    const memory: MemoryPoint[] = [];
+    let perSecond = 0;
+    for (const count of scale.liveSessions) {
+      progress.step(`live-sessions: starting the service on ${count}`);
+      const told = Math.min(count, loadedSessions);
+      const wanted = { keys, sessions: { count, fields: 'required', told } } as const;
+      await withFilledService(context, wanted, async ({ target, sessions, folder }) => {
+        await usageWhenQuiet(target);
+        const held = await readMemory(target);
+        if (held !== null) memory.push({ sessions: count, ...held });
+        const requestsFile = join(folder, 'requests');
+        await writeRequests(requestsFile, steadyLoad(sessions));
+        const load = { requestsFile, once: false };
+        // Each of them is warmed up alike, and the first one sets the rate.
+        const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
+        perSecond ||= Math.max(1, Math.round(plannedShare * saturation));
+        progress.step(`live-sessions: ${perSecond} a second with ${count}`);
+        const { warmUpSeconds, seconds } = scale;
+        points.push(await loadPoint(target, count, perSecond, { ...load, warmUpSeconds, seconds }));
+      });
+    }
+    const share = Math.round(plannedShare * 100);
+    const from = Math.min(...scale.liveSessions);
+    return {
+      curve: {
+        name: 'live-sessions',
+        title: `${steadyLoadAbout}, at ${share} % of what the service does with ${from}`,
+        xLabel: 'live sessions',
+        logarithmic: true,
+        points,
+      },
+      memory: memoryOf(memory, personalLoans.required.length, await readSessionsMax()),
+    };
+  },
+};

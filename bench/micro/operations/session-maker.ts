@@ -1,0 +1,66 @@
+import { bounds } from '../../../src/bounds.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import type { EventLog } from '../../../src/events/event-log.ts';
+import { type CreateSessionPorts, createSession, type SessionView } from '../../../src/operations/create-session.ts';
+import { RandomPool } from '../../../src/secrets/random-pool.ts';
+import { IdempotencyKeys } from '../../../src/sessions/idempotency-keys.ts';
+import { MemorySessionStore } from '../../../src/sessions/memory-session-store.ts';
+import { SubIds } from '../../../src/sessions/sub-id.ts';
+import { DeviceClassifier } from '../../../src/user-agents/device-class.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans.ts';
+import type { Tenant } from '../../../src/verticals/tenant.ts';
+import { newSecrets } from '../secrets.ts';
+
+const tenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
+const body = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
+
+/** A log that takes everything and is durable at once, so that what is timed is everything but the log. */
+const instantLog: EventLog = {
+  append: () => Promise.resolve(),
+  note: () => true,
+  appendedPosition: 0,
+  durablePosition: 0,
+  healthy: true,
+  onDurable: () => {},
+  close: () => Promise.resolve(),
+};
+
+/** Creates sessions as the service does, but for the log. */
+export class SessionMaker {
+  readonly #ports: CreateSessionPorts;
+
+  constructor() {
+    const clock = systemClock;
+    const secrets = newSecrets();
+    const sessionTtlMs = bounds.sessionTtlMs;
+    this.#ports = {
+      clock,
+      subIds: new SubIds(secrets, 0, new RandomPool()),
+      sessions: new MemorySessionStore({
+        clock,
+        sessionsMax: 1_000_000,
+        sessionTtlMs,
+        parts: bounds.sessionStoreParts,
+        sweepMs: bounds.sessionSweepMs,
+      }),
+      ledger: instantLog,
+      devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
+      idempotencyKeys: new IdempotencyKeys({ clock, secrets, rememberedMs: sessionTtlMs, keysMax: 1_000 }),
+      sessionTtlMs,
+    };
+  }
+
+  async create(): Promise<SessionView> {
+    const outcome = await createSession(this.#ports, tenant, 1, body, null, () => {});
+    if (!outcome.ok) throw new Error(`no session: ${outcome.refusal.code}`);
+    return outcome.value.session;
+  }
+
+  forget(sessions: readonly SessionView[]): void {
+    for (const { sub_id } of sessions) this.#ports.sessions.delete(sub_id);
+  }
+
+  close(): void {
+    this.#ports.sessions.close();
+  }
+}

@@ -1,0 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { SecretRing } from '../../src/secrets/secret-ring.ts';
+
+/** As most services have: one secret. */
+export function newSecrets(): SecretRing {
+  return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
+}

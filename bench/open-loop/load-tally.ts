@@ -1,0 +1,92 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import type { LatencyMs } from '../result/measurement.ts';
+import type { Failures, OpenLoopResult } from './open-loop-plan.ts';
+
+/** Longest time told apart, in microseconds. */
+const highestMicros = 120_000_000;
+
+/** Adds up what became of the requests of a load; those due in the warm-up do not count. */
+export class LoadTally {
+  readonly #expectedStatus: number;
+  readonly #countedFromMs: number;
+  #endMs = Number.POSITIVE_INFINITY;
+  readonly #latency = histogram();
+  readonly #lag = histogram();
+  #due = 0;
+  #expected = 0;
+  #refused = 0;
+  #answered = 0;
+  #expectedInTime = 0;
+  readonly #failed: { -readonly [Way in keyof Failures]: number } = {
+    status: 0,
+    connection: 0,
+    deadline: 0,
+    notSent: 0,
+  };
+
+  /** @param countedFromMs when the warm-up is over, by the client's clock */
+  constructor(expectedStatus: number, countedFromMs: number) {
+    this.#expectedStatus = expectedStatus;
+    this.#countedFromMs = countedFromMs;
+  }
+
+  /** The client has come to a request. */
+  due(dueMs: number, nowMs: number): void {
+    if (!this.#counts(dueMs)) return;
+    this.#due++;
+    this.#lag.record(micros(nowMs - dueMs));
+  }
+
+  answered(dueMs: number, nowMs: number, status: number): void {
+    this.#answered++;
+    if (!this.#counts(dueMs)) return;
+    if (status === this.#expectedStatus) {
+      this.#expected++;
+      if (nowMs <= this.#endMs) this.#expectedInTime++;
+      this.#latency.record(micros(nowMs - dueMs));
+    } else if (status === 429 || status === 503) this.#refused++;
+    else this.#failed.status++;
+  }
+
+  failed(dueMs: number, nowMs: number, way: Exclude<keyof Failures, 'status'>): void {
+    if (!this.#counts(dueMs)) return;
+    this.#failed[way]++;
+    if (way === 'deadline') this.#latency.record(micros(nowMs - dueMs));
+  }
+
+  /** Nothing becomes due any more. */
+  end(endMs: number): void {
+    this.#endMs = endMs;
+  }
+
+  result(): Omit<OpenLoopResult, 'busy' | 'clientCpuSeconds'> {
+    const seconds = (this.#endMs - this.#countedFromMs) / 1_000;
+    return {
+      due: this.#due,
+      expected: this.#expected,
+      refused: this.#refused,
+      failed: { ...this.#failed },
+      achievedPerSecond: seconds > 0 ? this.#expectedInTime / seconds : 0,
+      latencyMs: percentiles(this.#latency),
+      lagMs: percentiles(this.#lag),
+      answered: this.#answered,
+    };
+  }
+
+  #counts(dueMs: number): boolean {
+    return dueMs >= this.#countedFromMs;
+  }
+}
+
+function histogram(): RecordableHistogram {
+  return createHistogram({ lowest: 1, highest: highestMicros, figures: 3 });
+}
+
+function micros(ms: number): number {
+  return Math.min(highestMicros, Math.max(1, Math.round(ms * 1_000)));
+}
+
+function percentiles(of: RecordableHistogram): LatencyMs {
+  const ms = (percent: number) => (of.count === 0 ? 0 : of.percentile(percent) / 1_000);
+  return { p50: ms(50), p99: ms(99), p999: ms(99.9) };
+}

@@ -1,0 +1,105 @@
+import uPlot from 'uplot';
+import { short } from '../numbers.ts';
+import type { Line, LinePlot } from '../plot.ts';
+import { linearTicks, logarithmicTicks } from './ticks.ts';
+
+const height = 260;
+const dashes: Readonly<Record<string, number[]>> = { guide: [4, 4], 0: [], 1: [10, 4], 2: [2, 3], 3: [10, 3, 2, 3] };
+/** More x values than these are not all named at the axis. */
+const namedPointsMax = 9;
+/** How far apart two numbers at a logarithmic axis must be, as a factor, so that they do not touch. */
+const namedFactor = 1.6;
+
+/** Draws into an element, over whatever was drawn there before. */
+export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): void {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const ink = colour('ink-soft');
+  const grid = { stroke: colour('rule'), width: 1 };
+  const font = '12px system-ui, sans-serif';
+  const { x, y, lines } = plot;
+  const series: uPlot.Series[] = [
+    { label: 'at', value: (_, value) => told(value) },
+    ...lines.map((line) => ({
+      label: line.label,
+      stroke: colour(line.look === 'guide' ? 'guide' : `line-${line.look}`),
+      width: line.look === 'guide' ? 1.5 : 2,
+      dash: dashes[line.look]!,
+      points: { show: line.look !== 'guide', size: 6, fill: colour('paper') },
+      spanGaps: true,
+      value: (_: uPlot, value: number | null) => told(value),
+    })),
+  ];
+  const options: uPlot.Options = {
+    width,
+    height,
+    padding: [8, 14, 0, 0],
+    // A logarithmic x axis begins and ends near its points, not at the next power of ten.
+    scales: {
+      x: {
+        time: false,
+        distr: x.logarithmic ? 3 : 1,
+        range: (_, low, high) => (x.logarithmic ? [low / 1.15, high * 1.15] : spread(low, high)),
+      },
+      y: {
+        distr: y.logarithmic ? 3 : 1,
+        range: (_, low, high) => (y.logarithmic ? [low / 1.4, high * 1.4] : [0, high * 1.08 || 1]),
+      },
+    },
+    axes: [
+      {
+        label: x.label,
+        labelSize: 22,
+        labelFont: font,
+        font,
+        size: 30,
+        stroke: ink,
+        grid,
+        ticks: grid,
+        splits: (_, __, low, high) => {
+          if (!x.logarithmic) return linearTicks(low, high, x.values, Math.min(namedPointsMax, Math.floor(width / 60)));
+          return x.values.length <= namedPointsMax ? apart(x.values) : logarithmicTicks(low, high);
+        },
+        filter: (_, splits) => splits,
+        values: (_, splits) => splits.map((split) => short(split)),
+      },
+      {
+        label: y.label,
+        labelSize: 22,
+        labelFont: font,
+        font,
+        size: 52,
+        stroke: ink,
+        grid,
+        ticks: grid,
+        ...(y.logarithmic
+          ? { splits: (_: uPlot, __: number, low: number, high: number) => logarithmicTicks(low, high) }
+          : {}),
+        filter: (_, splits) => splits,
+        values: (_, splits) => splits.map((split) => short(split)),
+      },
+    ],
+    series,
+    cursor: { drag: { x: false, y: false }, points: { size: 8 } },
+    legend: { live: true },
+  };
+  holder.replaceChildren();
+  new uPlot(options, [[...x.values], ...lines.map(({ values }: Line) => [...values])], holder);
+}
+
+function told(value: number | null | undefined): string {
+  return value === null || value === undefined ? '' : value.toLocaleString('en-US', { maximumSignificantDigits: 4 });
+}
+
+/** The points of a linear axis, with some room on both sides. */
+function spread(low: number, high: number): [number, number] {
+  const room = (high - low) * 0.03 || 1;
+  return [low - room, high + room];
+}
+
+/** Points far enough from the one before for their names to fit. */
+function apart(values: readonly number[]): number[] {
+  const kept: number[] = [];
+  for (const value of values) if (kept.length === 0 || value / kept.at(-1)! >= namedFactor) kept.push(value);
+  return kept;
+}

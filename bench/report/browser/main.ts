@@ -1,0 +1,33 @@
+/** Draws the plots of the report's page, in the colours of its style sheet, at the width there is. */
+import type { LinePlot } from '../plot.ts';
+import { drawPlot } from './draw-plot.ts';
+
+const plots: readonly LinePlot[] = JSON.parse(document.getElementById('plots')?.textContent ?? '[]');
+/** Of a printed page. Pixels. */
+const printedWidth = 640;
+
+function drawAll(width?: number): void {
+  for (const holder of document.querySelectorAll<HTMLElement>('[data-plot]')) {
+    const plot = plots[Number(holder.dataset.plot)];
+    if (plot !== undefined) drawPlot(holder, plot, width ?? holder.clientWidth);
+  }
+}
+
+drawAll();
+
+// A canvas does not follow the style sheet by itself.
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => drawAll());
+let drawnWidth = innerWidth;
+addEventListener('resize', () => {
+  if (innerWidth === drawnWidth) return;
+  drawnWidth = innerWidth;
+  drawAll();
+});
+addEventListener('beforeprint', () => {
+  document.documentElement.classList.add('printed');
+  drawAll(printedWidth);
+});
+addEventListener('afterprint', () => {
+  document.documentElement.classList.remove('printed');
+  drawAll();
+});

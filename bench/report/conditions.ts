@@ -1,0 +1,12 @@
+import type { BenchResult } from '../result/bench-result.ts';
+
+/** What was measured where and how, in one paragraph. */
+export function conditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
+  const { cpu, cores, memoryGiB, system, node, disk, loadAverage } = machine;
+  const measured = commit === null ? '' : `, commit ${commit}`;
+  return (
+    `${startedAt.slice(0, 10)}${measured}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}, Node.js ${node}, data on ${disk}, ` +
+    `load average ${loadAverage.toFixed(1)} before the run. ${scale.connections} connections, ${scale.rounds} rounds of about ` +
+    `${scale.seconds} s${quick ? ' (quick run: indicative only)' : ''}.`
+  );
+}

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import type { BenchResult } from '../../result/bench-result.ts';
+import { type KeyFigure, keyFigures } from '../key-figures.ts';
+import { fixed, whole } from '../numbers.ts';
+import type { LinePlot, Plot } from '../plot.ts';
+import { type Cell, type ReportSection, type ReportTable, textOf } from '../section.ts';
+import { sectionsOf } from '../sections/sections.ts';
+import { readAssets } from './assets.ts';
+import { barsHtml } from './bars.ts';
+import { escapeHtml, escapeProse, jsonForScript } from './escape.ts';
+
+/** Characters from which a cell's text may break. */
+const longText = 44;
+
+/**
+ * A result as one HTML file that needs nothing else, now or later: script, style and figures are in it, and its policy lets
+ * it ask for nothing. The whole result is in the element `result`, as JSON.
+ */
+export async function toHtml(result: BenchResult): Promise<string> {
+  const { script, style } = await readAssets();
+  const sections = sectionsOf(result);
+  const plots: LinePlot[] = [];
+  const body = sections.map((section) => sectionHtml(section, plots)).join('\n');
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const title = `Benchmarks, ${result.startedAt.slice(0, 10)}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>
+<h1>What this machine carries</h1>
+<p class="when">svc-marketplace, ${escapeHtml(moment(result.startedAt))}${result.commit === null ? '' : `, commit <code>${escapeHtml(result.commit)}</code>`}${result.quick ? ' <strong class="pill bad">quick run: indicative only</strong>' : ''}</p>
+${navigation(sections)}
+</header>
+<main>
+${keysHtml(keyFigures(result))}
+<section id="machine">
+<h2>Machine and method</h2>
+<div class="columns">
+${machineHtml(result)}
+${methodHtml(result)}
+</div>
+</section>
+${body}
+</main>
+<noscript><p>Plots with lines need JavaScript; the tables below them hold the same figures.</p></noscript>
+<script type="application/json" id="result">${jsonForScript(result)}</script>
+<script type="application/json" id="plots">${jsonForScript(plots)}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** 2026-01-02T03:04:05.678Z -> 2026-01-02 03:04 UTC. */
+function moment(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function navigation(sections: readonly ReportSection[]): string {
+  const links = sections.map(({ id, title }) => `<li><a href="#${id}">${escapeHtml(title)}</a></li>`);
+  return `<nav aria-label="Chapters"><ul>${links.join('')}</ul></nav>`;
+}
+
+function keysHtml(keys: readonly KeyFigure[]): string {
+  if (keys.length === 0) return '';
+  const cards = keys.map(
+    ({ label, value, note, mark }) =>
+      `<div class="key ${mark}"><dt>${escapeHtml(label)}</dt><dd class="value">${escapeHtml(value)}</dd><dd class="note">${escapeHtml(note)}</dd></div>`,
+  );
+  return `<dl class="keys">${cards.join('')}</dl>`;
+}
+
+function machineHtml({ machine }: BenchResult): string {
+  const facts: readonly (readonly [string, string])[] = [
+    ['Processor', `${machine.cpu}, ${whole(machine.cores)} cores`],
+    ['Memory', `${whole(machine.memoryGiB)} GiB`],
+    ['System', machine.system],
+    ['Node.js', machine.node],
+    ['Data on', machine.disk],
+    ['Load average before', fixed(machine.loadAverage, 1)],
+  ];
+  return `<dl class="facts">${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`).join('')}</dl>`;
+}
+
+function methodHtml({ scale, routes }: BenchResult): string {
+  const clients = [...new Set(routes.map(({ client }) => client))];
+  const by = clients.length === 0 ? '' : `, sent by <code>${clients.join('</code> and <code>')}</code>`;
+  const points = [
+    `Each round puts the same load${by} on the service and on servers that only read the request and write as many bytes, in turn. ` +
+      'What counts is the ratio: requests a second say more about the machine than about the code.',
+    `${whole(scale.rounds)} rounds of about ${scale.seconds} s after one that warms up, ${whole(scale.connections)} connections, ` +
+      `requests spread over ${whole(scale.keys)} keys with their real limits. Figures are of the middle round, spreads from the lowest to the highest.`,
+    'Refusals (429, 503) are never throughput. Client and servers share the cores of one machine, over loopback.',
+  ];
+  return `<ul class="method">${points.map((point) => `<li>${point}</li>`).join('')}</ul>`;
+}
+
+function sectionHtml({ id, title, text, tables }: ReportSection, plots: LinePlot[]): string {
+  return `<section id="${id}">
+<h2>${escapeHtml(title)}</h2>
+${text.map((paragraph) => `<p>${escapeProse(paragraph)}</p>`).join('\n')}
+${tables.map((table) => tableHtml(table, plots)).join('\n')}
+</section>`;
+}
+
+function tableHtml({ caption, head, rows, plots: drawn }: ReportTable, plots: LinePlot[]): string {
+  const figures = drawn.map((plot) => figureHtml(plot, plots));
+  const above = figures.length === 0 ? '' : `<div class="figures">${figures.join('\n')}</div>\n`;
+  return `<div class="block">
+${above}<div class="scroller" role="region" tabindex="0" aria-label="${escapeHtml(caption)}"><table>
+<caption>${escapeHtml(caption)}</caption>
+<thead><tr>${head.map((cell, at) => `<th scope="col"${alignment(rows, at)}>${escapeHtml(cell)}</th>`).join('')}</tr></thead>
+<tbody>
+${rows.map((row) => `<tr>${row.map((cell, at) => cellHtml(cell, at, alignment(rows, at))).join('')}</tr>`).join('\n')}
+</tbody>
+</table></div>
+</div>`;
+}
+
+function cellHtml(cell: Cell, at: number, aligned: string): string {
+  const html =
+    typeof cell === 'string' ? escapeProse(cell) : `<span class="pill ${cell.mark}">${escapeHtml(cell.text)}</span>`;
+  return at === 0 ? `<th scope="row"${aligned}>${html}</th>` : `<td${aligned}>${html}</td>`;
+}
+
+/** Columns of numbers stand at the right; those with whole sentences may break their lines. */
+function alignment(rows: readonly (readonly Cell[])[], at: number): string {
+  const numbers = rows.every((row) => {
+    const cell = row[at]!;
+    return typeof cell === 'string' && /^(-|[\d.,]+( [%/(].*)?)$/.test(cell);
+  });
+  if (numbers) return ' class="number"';
+  return rows.some((row) => textOf(row[at]!).length > longText) ? ' class="prose"' : '';
+}
+
+function figureHtml(plot: Plot, plots: LinePlot[]): string {
+  const title = escapeHtml(plot.title);
+  if (plot.kind === 'bars') {
+    return `<figure class="wide"><figcaption>${title}${legendHtml(plot.groups[0]?.bars ?? [])}</figcaption>${barsHtml(plot)}</figure>`;
+  }
+  plots.push(plot);
+  const named = `${title}. Its figures are in the table below.`;
+  return `<figure><figcaption>${title}</figcaption><div class="plot" role="img" aria-label="${named}" data-plot="${plots.length - 1}"></div></figure>`;
+}
+
+/** What marks on bars mean; only needed where there are targets. */
+function legendHtml(bars: readonly { readonly target: number | null }[]): string {
+  if (bars.every(({ target }) => target === null)) return '';
+  return '<span class="legend"><span class="sample-target"></span> target <span class="sample-whisker"></span> lowest to highest round</span>';
+}

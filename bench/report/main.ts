@@ -1,0 +1,36 @@
+/** The report of a run that is over: `node bench/report/main.ts FILE`. */
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { publish } from './publish.ts';
+import { readResult } from './read-result.ts';
+import { writeReport } from './write-report.ts';
+
+const usage = `Usage: bin/with-node node bench/report/main.ts [options] FILE
+
+Writes the page of a result (a JSON file of bench/results) beside it, and its tables to stdout.
+
+  --publish    put the tables into bench/README.md as well
+  --help       this text
+`;
+const readme = fileURLToPath(new URL('../README.md', import.meta.url));
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { publish: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  });
+  const [file] = positionals;
+  if (values.help) process.stdout.write(usage);
+  else if (file === undefined || positionals.length > 1) throw new Error('name one result file; --help tells more');
+  else {
+    const { markdown, htmlFile } = await writeReport(readResult(await readFile(file, 'utf8')), dirname(file));
+    process.stdout.write(markdown);
+    process.stderr.write(`\nThe page: ${htmlFile}\n`);
+    if (values.publish) await publish(readme, markdown);
+  }
+} catch (error) {
+  process.stderr.write(`report: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,122 @@
+import type { CurvePoint, CurveResult } from '../../result/curve-result.ts';
+import { fixed, short, whole } from '../numbers.ts';
+import type { Line, LinePlot } from '../plot.ts';
+import { type ReportSection, type ReportTable, withoutEmptyColumns } from '../section.ts';
+
+/** Share of what was offered that must be answered as expected for the service to count as keeping up. */
+const keepingUpShare = 0.99;
+
+export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
+  const drawn = curves.filter(({ points }) => points.length > 0);
+  if (drawn.length === 0) return [];
+  return [
+    {
+      id: 'curves',
+      title: 'Curves',
+      text: [
+        'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
+          'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
+        ...(drawn.some(({ points }) => points.some(({ client }) => client.saturated))
+          ? ['Where the client gave first, latencies tell of the client as much as of the service.']
+          : []),
+        ...drawn.flatMap(told),
+      ],
+      tables: drawn.map(curveTable),
+    },
+  ];
+}
+
+/** The last point, in the order of the load, up to which the service answered all that was offered. */
+export function keptUp(points: readonly CurvePoint[]): CurvePoint | null {
+  let last: CurvePoint | null = null;
+  for (const point of [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond)) {
+    const keeps =
+      point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond && point.refused === 0 && point.failed === 0;
+    if (!keeps) break;
+    last = point;
+  }
+  return last;
+}
+
+function told({ name, points }: CurveResult): string[] {
+  if (name !== 'offered-load') return [];
+  const most = Math.max(...points.map(({ achievedPerSecond }) => achievedPerSecond));
+  const last = keptUp(points);
+  const kept =
+    last === null
+      ? 'It kept up with none of the offered loads'
+      : `It kept up with ${whole(last.offeredPerSecond)} requests a second (p99 ${fixed(last.latencyMs.p99, 1)} ms)`;
+  return [`${kept}; the most it answered as expected was ${whole(most)} a second.`];
+}
+
+function curveTable(curve: CurveResult): ReportTable {
+  const { title, xLabel, name, points } = curve;
+  const x = name === 'offered-load' ? [] : [xLabel];
+  return withoutEmptyColumns({
+    caption: title,
+    head: [
+      ...x,
+      'Offered/s',
+      'Answered/s',
+      'Latency ms p50 / p99 / p99.9',
+      'Refused',
+      'Failed',
+      'CPU us/request',
+      'Loop delay ms p99',
+      'Resident MiB',
+      'Longest GC ms',
+      'Client',
+    ],
+    rows: points.map((point) => [
+      ...x.map(() => fixedX(point.x)),
+      whole(point.offeredPerSecond),
+      whole(point.achievedPerSecond),
+      [point.latencyMs.p50, point.latencyMs.p99, point.latencyMs.p999].map((ms) => fixed(ms, 2)).join(' / '),
+      whole(point.refused),
+      whole(point.failed),
+      fixed(point.cpuMicros, 1),
+      fixed(point.process?.eventLoopDelayMs.p99 ?? null, 1),
+      whole(point.process?.rssMiB ?? null),
+      fixed(point.process?.gc.longestMs ?? null, 1),
+      point.client.saturated ? { text: 'gave first', mark: 'bad' as const } : '-',
+    ]),
+    plots: [throughputPlot(curve), latencyPlot(curve)],
+  });
+}
+
+function fixedX(x: number): string {
+  return Number.isInteger(x) ? whole(x) : short(x);
+}
+
+function throughputPlot({ title, xLabel, logarithmic, points }: CurveResult): LinePlot {
+  return {
+    kind: 'lines',
+    title: `${title}: throughput`,
+    x: { label: xLabel, logarithmic, values: points.map(({ x }) => x) },
+    y: { label: 'requests a second', logarithmic: false },
+    lines: [
+      { label: 'offered', look: 'guide', values: points.map(({ offeredPerSecond }) => offeredPerSecond) },
+      { label: 'answered', look: 0, values: points.map(({ achievedPerSecond }) => achievedPerSecond) },
+    ],
+  };
+}
+
+function latencyPlot({ title, xLabel, logarithmic, points }: CurveResult): LinePlot {
+  const line = (label: string, look: Line['look'], of: (point: CurvePoint) => number): Line => ({
+    label,
+    look,
+    // Nothing is at 0 on a logarithmic scale.
+    values: points.map((point) => (of(point) > 0 ? of(point) : null)),
+  });
+  return {
+    kind: 'lines',
+    title: `${title}: latency`,
+    x: { label: xLabel, logarithmic, values: points.map(({ x }) => x) },
+    y: { label: 'ms', logarithmic: true },
+    lines: [
+      line('p50', 0, ({ latencyMs }) => latencyMs.p50),
+      line('p99', 1, ({ latencyMs }) => latencyMs.p99),
+      line('p99.9', 2, ({ latencyMs }) => latencyMs.p999),
+    ],
+  };
+}

@@ -1,0 +1,37 @@
+import type { MemoryResult } from '../../result/curve-result.ts';
+import { whole } from '../numbers.ts';
+import type { ReportSection } from '../section.ts';
+
+export function memorySection(memory: MemoryResult | null): ReportSection[] {
+  if (memory === null) return [];
+  const { fields, heapBytes, residentBytes, points, sessionsMax } = memory;
+  return [
+    {
+      id: 'memory',
+      title: 'Memory of live sessions',
+      text: [
+        `A live session with ${fields} fields takes ${whole(heapBytes)} bytes of heap, and ${whole(residentBytes)} bytes of resident memory.`,
+        `The most live sessions this machine holds is ${whole(sessionsMax)} (\`SVC_MAX_SESSIONS\`, as the service sets it from its heap); a new one beyond gets 503.`,
+      ],
+      tables: [
+        {
+          caption: 'Memory by live sessions',
+          head: ['Live sessions', 'Heap MiB', 'Resident MiB'],
+          rows: points.map(({ sessions, heapUsedMiB, rssMiB }) => [whole(sessions), whole(heapUsedMiB), whole(rssMiB)]),
+          plots: [
+            {
+              kind: 'lines',
+              title: 'Memory by live sessions',
+              x: { label: 'live sessions', logarithmic: false, values: points.map(({ sessions }) => sessions) },
+              y: { label: 'MiB', logarithmic: false },
+              lines: [
+                { label: 'heap', look: 0, values: points.map(({ heapUsedMiB }) => heapUsedMiB) },
+                { label: 'resident', look: 1, values: points.map(({ rssMiB }) => rssMiB) },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ];
+}

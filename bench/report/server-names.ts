@@ -1,0 +1,9 @@
+import type { ServerKind } from '../result/measurement.ts';
+
+/** What the report calls the servers. */
+export const serverNames: Readonly<Record<ServerKind, string>> = {
+  service: 'service',
+  bare: 'bare uWebSockets.js',
+  'node-http': 'bare node:http',
+  fastify: 'bare Fastify',
+};

@@ -1,0 +1,55 @@
+import type { ApiResult, MarketplaceApi } from '../api/marketplace-api.ts';
+import type { InputsAnswer } from '../api/shapes.ts';
+import { toPocketFields } from '../form/pocket-fields.ts';
+import { variants } from './variants.ts';
+import type { Answers, Visit } from './visit.ts';
+
+/** What came of a call, in a session that lives. */
+export interface InSession<Answer> {
+  readonly visit: Visit;
+  /** The old session was over, so there is a new one with the same answers. */
+  readonly renewed: boolean;
+  readonly result: ApiResult<Answer>;
+}
+
+/** A visit's calls of the API, in a new session where the old one is over. */
+export class VisitFlow {
+  readonly #api: MarketplaceApi;
+
+  constructor(api: MarketplaceApi) {
+    this.#api = api;
+  }
+
+  /** A new page load: a new session under the variant's tag. */
+  async begin(visit: Omit<Visit, 'subId' | 'sandbox'>, userAgent: string | undefined): Promise<ApiResult<Visit>> {
+    const { variant, assignment } = visit;
+    const session = await this.#api.createSession(variants[variant].referrerTag, userAgent, { assignment });
+    if (!session.ok) return session;
+    return { ok: true, answer: { ...visit, subId: session.answer.sub_id, sandbox: session.answer.sandbox } };
+  }
+
+  /** Merges answers into the session. Only what the API accepted stays in the visit. */
+  async submit(visit: Visit, entered: Answers, userAgent: string | undefined): Promise<InSession<InputsAnswer>> {
+    const done = await this.call(visit, userAgent, (subId) => this.#api.submitInputs(subId, toPocketFields(entered)));
+    if (!done.result.ok) return done;
+    return { ...done, visit: { ...done.visit, answers: { ...done.visit.answers, ...entered } } };
+  }
+
+  /** Calls the API in this visit's session. When the session is over, starts one with all its answers and calls again. */
+  async call<Answer>(
+    visit: Visit,
+    userAgent: string | undefined,
+    ask: (subId: string) => Promise<ApiResult<Answer>>,
+  ): Promise<InSession<Answer>> {
+    const result = await ask(visit.subId);
+    // A session of another key of ours is not found. For the visitor it is over like an expired one.
+    if (result.ok || (result.code !== 'SUB_ID_EXPIRED' && result.code !== 'SUB_ID_NOT_FOUND')) {
+      return { visit, renewed: false, result };
+    }
+    const begun = await this.begin(visit, userAgent);
+    if (!begun.ok) return { visit, renewed: false, result: begun };
+    const inputs = await this.#api.submitInputs(begun.answer.subId, toPocketFields(visit.answers));
+    if (!inputs.ok) return { visit, renewed: false, result: inputs };
+    return { visit: begun.answer, renewed: true, result: await ask(begun.answer.subId) };
+  }
+}

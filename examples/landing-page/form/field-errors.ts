@@ -1,0 +1,29 @@
+import type { InvalidField } from '../api/shapes.ts';
+import { wholeDollars } from '../pages/numbers.ts';
+import { fields } from './fields.ts';
+
+/** What is wrong, by field, in words for a visitor. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+export const noErrors: FieldErrors = {};
+
+export function errorsOfMissing(names: readonly string[]): FieldErrors {
+  return Object.fromEntries(names.map((name) => [name, 'Please answer this question.']));
+}
+
+export function errorsOfInvalid(invalid: readonly InvalidField[]): FieldErrors {
+  return Object.fromEntries(invalid.map((fault) => [fault.field, inWords(fault)]));
+}
+
+function inWords({ field: name, code, message, min, max }: InvalidField): string {
+  const kind = fields.get(name)?.kind;
+  if (kind === 'dollars' && code === 'type') return 'Please enter whole dollars, such as 15,000.';
+  if (kind === 'dollars' && code === 'range' && min !== undefined && max !== undefined) {
+    return `Please enter an amount from ${wholeDollars(min)} to ${wholeDollars(max)}.`;
+  }
+  if (code === 'min_age') return `Borrowers must be at least ${min} years old.`;
+  if (kind === 'date') return 'Please enter your date of birth.';
+  if (code === 'enum') return 'Please choose one of the answers.';
+  // A rule we do not know yet: the API's own words are written for whoever sent the value.
+  return `This ${message}.`;
+}

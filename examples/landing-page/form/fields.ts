@@ -1,0 +1,139 @@
+import { usStates } from './us-states.ts';
+
+export type Choice = readonly [value: string, label: string];
+
+/** One question, named as the pocket field it fills. */
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly kind: 'dollars' | 'choice' | 'months' | 'date' | 'yes';
+  readonly choices?: readonly Choice[];
+  readonly required: boolean;
+  /** Asked for this purpose of the loan only. */
+  readonly onlyFor?: string;
+  /** What browsers may fill in by themselves. */
+  readonly autocomplete?: string;
+}
+
+const fieldList: readonly Field[] = [
+  {
+    name: 'loan_amount',
+    label: 'How much would you like to borrow?',
+    hint: 'From $1,000 to $100,000',
+    kind: 'dollars',
+    required: true,
+  },
+  {
+    name: 'loan_purpose',
+    label: 'What is the loan for?',
+    kind: 'choice',
+    required: true,
+    choices: [
+      ['debt_consolidation', 'Paying off debt'],
+      ['home_improvement', 'Home improvement'],
+      ['major_purchase', 'A large purchase'],
+      ['medical_expenses', 'Medical bills'],
+      ['moving', 'Moving'],
+      ['vacation', 'A vacation'],
+      ['wedding', 'A wedding'],
+      ['business', 'A business'],
+      ['other', 'Something else'],
+    ],
+  },
+  {
+    name: 'monthly_debt_payments',
+    label: 'What do you pay each month for debts and housing?',
+    hint: 'Cards, loans, and rent or mortgage together',
+    kind: 'dollars',
+    required: false,
+    onlyFor: 'debt_consolidation',
+  },
+  {
+    name: 'housing_status',
+    label: 'Do you own your home?',
+    kind: 'choice',
+    required: false,
+    onlyFor: 'home_improvement',
+    choices: [
+      ['own', 'I own it'],
+      ['rent', 'I rent'],
+      ['other', 'Something else'],
+    ],
+  },
+  {
+    name: 'credit_score_range',
+    label: 'What is your credit score, roughly?',
+    hint: 'An honest guess is enough. We do not check it.',
+    kind: 'choice',
+    required: true,
+    choices: [
+      ['800+', '800 or more'],
+      ['750-799', '750 to 799'],
+      ['700-749', '700 to 749'],
+      ['660-699', '660 to 699'],
+      ['620-659', '620 to 659'],
+      ['580-619', '580 to 619'],
+      ['300-579', 'Below 580'],
+    ],
+  },
+  {
+    name: 'annual_income',
+    label: 'What do you earn in a year?',
+    hint: 'Before taxes, all sources together',
+    kind: 'dollars',
+    required: true,
+  },
+  {
+    name: 'employment_status',
+    label: 'How do you earn it?',
+    kind: 'choice',
+    required: true,
+    choices: [
+      ['employed', 'Employed'],
+      ['self_employed', 'Self-employed'],
+      ['retired', 'Retired'],
+      ['other', 'Something else'],
+    ],
+  },
+  {
+    name: 'state',
+    label: 'Where do you live?',
+    kind: 'choice',
+    required: true,
+    choices: usStates,
+    autocomplete: 'address-level1',
+  },
+  {
+    name: 'loan_term_months',
+    label: 'Over how long would you like to pay it back?',
+    kind: 'months',
+    required: false,
+    choices: [
+      ['12', '1 year'],
+      ['24', '2 years'],
+      ['36', '3 years'],
+      ['48', '4 years'],
+      ['60', '5 years'],
+      ['84', '7 years'],
+    ],
+  },
+  { name: 'birthdate', label: 'Date of birth', kind: 'date', required: false, autocomplete: 'bday' },
+  {
+    name: 'citizenship_status',
+    label: 'Citizenship',
+    kind: 'choice',
+    required: false,
+    choices: [
+      ['citizen', 'U.S. citizen'],
+      ['perm_resident', 'Permanent resident'],
+      ['visa', 'Visa holder'],
+    ],
+  },
+  { name: 'co_borrower', label: 'Somebody would borrow together with me', kind: 'yes', required: false },
+];
+
+/** In the order of the one form. */
+export const fields: ReadonlyMap<string, Field> = new Map(fieldList.map((field) => [field.name, field]));
+/** Nobody has to answer these, but some lenders only lend to those who do. */
+export const extraFields: readonly string[] = ['loan_term_months', 'birthdate', 'citizenship_status', 'co_borrower'];

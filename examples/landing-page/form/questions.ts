@@ -1,0 +1,44 @@
+import type { InputsAnswer } from '../api/shapes.ts';
+import type { Answers } from '../experiment/visit.ts';
+import { fields } from './fields.ts';
+
+/** One page of the quiz. */
+export interface Question {
+  readonly id: string;
+  readonly title: string;
+  readonly fields: readonly string[];
+  /** The visitor may go on without an answer. */
+  readonly optional: boolean;
+}
+
+/** The easy ones first: who has begun goes on. */
+export const questions: readonly Question[] = [
+  { id: 'purpose', title: 'What is the loan for?', fields: ['loan_purpose'], optional: false },
+  { id: 'amount', title: 'How much would you like to borrow?', fields: ['loan_amount'], optional: false },
+  { id: 'credit', title: 'What is your credit score, roughly?', fields: ['credit_score_range'], optional: false },
+  { id: 'you', title: 'A little about you', fields: ['annual_income', 'employment_status', 'state'], optional: false },
+  { id: 'more', title: 'One last question', fields: ['monthly_debt_payments', 'housing_status'], optional: true },
+];
+
+export const firstQuestion = questions[0]!;
+
+export function questionOf(id: string | null): Question | null {
+  return questions.find((question) => question.id === id) ?? null;
+}
+
+/** What a question asks this visitor: the last one depends on what the loan is for. */
+export function askedFields(question: Question, answers: Answers): readonly string[] {
+  return question.fields.filter((name) => {
+    const { onlyFor } = fields.get(name)!;
+    return onlyFor === undefined || onlyFor === answers.loan_purpose;
+  });
+}
+
+/**
+ * The next question, or null when offers can be asked for. The API knows what it still needs, so the order of the questions
+ * may change, and a visitor may go back, without any more rules here.
+ */
+export function nextQuestion(inputs: InputsAnswer, skipped: boolean): Question | null {
+  const missing = skipped ? inputs.missing_required : [...inputs.missing_required, ...inputs.missing_conditional];
+  return questions.find((question) => question.fields.some((name) => missing.includes(name))) ?? null;
+}

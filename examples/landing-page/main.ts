@@ -1,0 +1,87 @@
+/**
+ * A loan landing page in two variants, for the server of `make run`: `make demo-page` starts it. README.md says how it is
+ * built and which settings it has.
+ */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MarketplaceApi } from './api/marketplace-api.ts';
+import { LandingPage } from './landing-page.ts';
+import { createPageServer } from './page-server.ts';
+import { readApiUrl, readSettings, type Settings, SettingsError } from './settings.ts';
+
+/** A running API knows a new key within two seconds. */
+const newKeyWaitMs = 3_000;
+const newKeyCheckMs = 250;
+/** How long visitors get to finish when the page is stopped. */
+const drainMs = 5_000;
+
+const log = (line: string) => process.stderr.write(`landing page: ${line}\n`);
+
+try {
+  // With --check it only says whether the API answers, before a key is made for it.
+  if (process.argv.includes('--check'))
+    await checkApi(new MarketplaceApi(readApiUrl(process.env), 'none'), ['UNAUTHORIZED']);
+  else await serve(readSettings(process.env));
+} catch (fault) {
+  log(fault instanceof SettingsError ? fault.message : String(fault));
+  process.exitCode = 1;
+}
+
+async function serve(settings: Settings): Promise<void> {
+  const { apiKey, apiUrl, host, port, behindProxy } = settings;
+  const api = new MarketplaceApi(apiUrl, apiKey);
+  await checkApi(api, []);
+
+  const server = createPageServer(new LandingPage(api, settings, log), behindProxy, log);
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (fault) {
+    throw new SettingsError(
+      `cannot listen on ${host}:${port} (${(fault as NodeJS.ErrnoException).code}); PORT names another`,
+    );
+  }
+  // An orderly end: nobody new comes in, whoever waits for a page gets it.
+  const stop = () => {
+    server.close();
+    server.closeIdleConnections();
+    setTimeout(() => server.closeAllConnections(), drainMs).unref();
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  greet(`http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
+}
+
+function greet(page: string): void {
+  process.stdout.write(`The landing page is open. Ctrl-C closes it.
+
+  ${page}/            as a visitor: one of the two variants, always the same one
+  ${page}/?variant=a  one calm form, offers in the widget
+  ${page}/?variant=b  one question at a time, offers as cards
+  ${page}/results     what both have earned
+
+`);
+}
+
+/** Throws one line that says what to do, unless the API answers and knows the key. */
+async function checkApi(api: MarketplaceApi, accepted: readonly string[]): Promise<void> {
+  const url = readApiUrl(process.env);
+  for (let waitedMs = 0; ; waitedMs += newKeyCheckMs) {
+    const fault = await api.findFault();
+    if (fault === null || accepted.includes(fault.code)) return;
+    if (fault.code === 'UNREACHABLE') {
+      throw new SettingsError(
+        `no answer from ${url}: start the server with \`make run\` in another terminal, or set API_URL`,
+      );
+    }
+    if (fault.code !== 'UNAUTHORIZED') throw new SettingsError(`${url} does not serve this page. ${fault.description}`);
+    if (waitedMs >= newKeyWaitMs) {
+      throw new SettingsError(
+        `${url} does not know the key in API_KEY: it may have expired, or be of another data folder`,
+      );
+    }
+    await sleep(newKeyCheckMs);
+  }
+}

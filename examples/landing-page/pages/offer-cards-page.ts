@@ -1,0 +1,70 @@
+import type { Offer, OffersAnswer } from '../api/shapes.ts';
+import type { Visit } from '../experiment/visit.ts';
+import { loanAmountOf } from '../form/pocket-fields.ts';
+import { type Html, html } from '../web/html.ts';
+import { layout } from './layout.ts';
+import { count, dollars, wholeDollars } from './numbers.ts';
+import { offersHead } from './offers-head.ts';
+
+/** Offers drawn by ourselves from the JSON answer. */
+export function offerCardsPage(visit: Visit, answer: OffersAnswer, renewed: boolean): Html {
+  const { offers, total_offers: total, disclosure } = answer;
+  const amount = loanAmountOf(visit.answers);
+  if (offers.length === 0) return noOffersPage(visit, renewed);
+  const title = total === 1 ? 'One offer for you' : `${count(total)} offers for you`;
+  return layout({
+    title,
+    main: html`${offersHead(title, visit, renewed)}
+<p class="disclosure">${disclosure}</p>
+${offers.length < total && html`<p>The ${offers.length} that fit you best come first.</p>`}
+<ol class="offers">${offers.map((offer) => html`<li>${offerCard(offer, amount)}</li>`)}</ol>
+<p class="small">No credit decision has been made. Each lender checks your application and decides by itself, and what it
+offers you may differ from these estimates.</p>`,
+  });
+}
+
+function offerCard(offer: Offer, amount: number | null): Html {
+  const { lender_name: lender, apr_range: apr, loan_amount_range: amounts, payment_term_months: term } = offer;
+  return html`<article class="card offer" aria-labelledby="offer-${offer.svc_offer_id}">
+<div class="lender">
+<img src="${offer.logo_url}" alt="" width="120" height="40">
+<h2 id="offer-${offer.svc_offer_id}">${lender}</h2>
+<p class="stars"><span aria-hidden="true">★</span> ${offer.svc_star_rating.toFixed(1)} of 5, editors’ rating</p>
+</div>
+<dl>
+<div class="payment"><dt>Monthly payment, about</dt><dd><strong>${dollars(offer.monthly_payment_estimate)}</strong>
+<span>${amount !== null && ` for ${wholeDollars(amount)}`}${term !== undefined && ` over ${term} months`}</span></dd></div>
+<div><dt>APR</dt><dd>${apr.min.toFixed(2)}% to ${apr.max.toFixed(2)}%</dd></div>
+<div><dt>Amounts</dt><dd>${wholeDollars(amounts.min)} to ${wholeDollars(amounts.max)}</dd></div>
+<div><dt>Terms</dt><dd>${offer.term_months.join(', ')} months</dd></div>
+</dl>
+<ul class="features">
+${offer.prequalification && html`<li>Check your rate before you apply</li>`}
+${offer.features.map((feature) => html`<li>${inWords(feature)}</li>`)}
+</ul>
+<a class="button" href="${offer.click_url}" rel="nofollow sponsored">See the offer<span class="hidden"> of ${lender}</span></a>
+</article>`;
+}
+
+function noOffersPage(visit: Visit, renewed: boolean): Html {
+  const title = 'No offer fits right now';
+  return layout({
+    title,
+    width: 'narrow',
+    main: html`${offersHead(title, visit, renewed)}
+<div class="card">
+<p>None of the lenders we compare would lend this amount on these answers today. What often helps:</p>
+<ul>
+<li>a smaller amount, or a longer time to pay it back,</li>
+<li>somebody who borrows together with you,</li>
+<li>checking the answers for a slip of the keyboard.</li>
+</ul>
+<p><a class="button" href="/answers">Change my answers</a></p>
+</div>`,
+  });
+}
+
+/** `no_prepayment_penalty` as `No prepayment penalty`: tags may be new at any time, so there is no list of them here. */
+function inWords(tag: string): string {
+  return tag.charAt(0).toUpperCase() + tag.slice(1).replaceAll('_', ' ');
+}

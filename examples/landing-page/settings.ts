@@ -1,0 +1,66 @@
+import { isIP } from 'node:net';
+
+/** What the page is started with. The message is one line for whoever starts it. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+export interface Settings {
+  readonly apiUrl: string;
+  readonly apiKey: string;
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** Visitors come through a proxy of ours, which speaks HTTPS with them and adds their address to `X-Forwarded-For`. */
+  readonly behindProxy: boolean;
+  /** What /results asks for; null shows it to this machine only. */
+  readonly resultsPassword: string | null;
+  /** Where the logos in a script widget come from, when that is not the widget's own host. */
+  readonly logoOrigin: string | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readSettings(environment: Environment): Settings {
+  const apiKey = environment.API_KEY ?? '';
+  if (apiKey === '') {
+    throw new SettingsError(
+      'API_KEY is not set: give the page a key, made with `bin/marketplace keys create`, or start it with `make demo-page`',
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new SettingsError('API_KEY holds characters that no key has');
+  const host = environment.HOST || '127.0.0.1';
+  if (isIP(host) === 0 && host !== 'localhost') throw new SettingsError('HOST takes an IP address, such as 127.0.0.1');
+  return {
+    apiUrl: readApiUrl(environment),
+    apiKey,
+    host,
+    port: readPort(environment.PORT || '3000'),
+    behindProxy: environment.BEHIND_PROXY === '1',
+    resultsPassword: environment.RESULTS_PASSWORD || null,
+    logoOrigin: readOrigin(environment.LOGO_ORIGIN),
+  };
+}
+
+/** Where the API's operations stand, without a slash at the end. */
+export function readApiUrl(environment: Environment): string {
+  const text = environment.API_URL || 'http://127.0.0.1:8080/v1/personal-loans';
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new SettingsError('API_URL takes an address such as http://127.0.0.1:8080/v1/personal-loans');
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new SettingsError('PORT takes a whole number from 0 to 65535');
+  return port;
+}
+
+function readOrigin(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null;
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new SettingsError('LOGO_ORIGIN takes an origin such as https://cdn.example.com');
+  }
+  return new URL(text).origin;
+}

@@ -1,0 +1,77 @@
+import type { Plan } from './plan.ts';
+
+/** What the check of a plan puts on one server, as JSON: the benchmarks carry it out (bench/capacity-check/main.ts). */
+export interface CheckOrder {
+  readonly ratesPerSecond: Plan['load']['ratesPerSecond'];
+  readonly seconds: number;
+  /** Live sessions to be made before the load. */
+  readonly sessionsBefore: number;
+}
+
+/** What they found. CPU and memory are null where the system does not tell them. */
+export interface CheckFindings {
+  readonly seconds: number;
+  readonly offeredPerSecond: number;
+  /** Answered as expected. */
+  readonly achievedPerSecond: number;
+  /** Answers 429 and 503, and everything else that was not expected. */
+  readonly refused: number;
+  readonly failed: number;
+  /** From the moment a request was scheduled for. */
+  readonly p99Ms: number;
+  readonly socketThreadCores: number | null;
+  readonly allThreadsCores: number | null;
+  /** Resident memory when the load was over, and once its garbage had been collected: the latter is what was predicted. */
+  readonly residentMiB: number | null;
+  readonly memoryMiB: number | null;
+  /** Live sessions at the end. */
+  readonly liveSessions: number;
+  readonly keys: number;
+  /** Whether the client was at its end, so that the latency tells of it as much as of the server. */
+  readonly clientSaturated: boolean;
+}
+
+export interface CheckRow {
+  readonly figure: 'rate' | 'p99' | 'socket-thread' | 'all-threads' | 'memory';
+  readonly unit: 'requests/s' | 'ms' | 'cores' | 'MiB';
+  readonly predicted: number;
+  readonly measured: number | null;
+  /** How far the prediction lies above what was measured, in percent of the latter; negative: below. */
+  readonly errorPercent: number | null;
+}
+
+export interface CheckResult {
+  readonly rows: readonly CheckRow[];
+  readonly findings: CheckFindings;
+  /** Whether the box carried the load: nothing refused or failed, and p99 within the SLO. */
+  readonly carried: boolean;
+}
+
+/** The most answers that may be missing when the load is over: what was under way. */
+const achievedShareMin = 0.98;
+
+/** Puts what was predicted beside what was measured; of memory, what was predicted for as many live sessions. */
+export function compareWithPlan({ question, load, predicted }: Plan, findings: CheckFindings): CheckResult {
+  const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = findings;
+  const memoryMiB = predicted.baseMemoryMiB + (findings.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
+  return {
+    rows: [
+      row('rate', 'requests/s', load.requestsPerSecond, achievedPerSecond),
+      row('p99', 'ms', predicted.p99Ms, p99Ms),
+      row('socket-thread', 'cores', predicted.socketThreadCores, findings.socketThreadCores),
+      row('all-threads', 'cores', predicted.allThreadsCores, findings.allThreadsCores),
+      row('memory', 'MiB', memoryMiB, findings.memoryMiB),
+    ],
+    findings,
+    carried:
+      refused === 0 &&
+      failed === 0 &&
+      p99Ms <= question.sloP99Ms &&
+      achievedPerSecond >= achievedShareMin * offeredPerSecond,
+  };
+}
+
+function row(figure: CheckRow['figure'], unit: CheckRow['unit'], predicted: number, measured: number | null): CheckRow {
+  const known = measured !== null && measured > 0;
+  return { figure, unit, predicted, measured, errorPercent: known ? (predicted / measured - 1) * 100 : null };
+}

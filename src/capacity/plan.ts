@@ -1,0 +1,221 @@
+import { bounds } from '../bounds.ts';
+import { CapacityError } from './capacity-error.ts';
+import type { Box, Figures } from './figures.ts';
+import { type KeyLoad, keyLoad } from './key-load.ts';
+import { clientGaveOut, costAtFullLoad, figureAt, type SustainedRate, sustainedRate } from './load-curve.ts';
+import { type Mix, type RouteName, routeNames } from './mix.ts';
+
+export interface Question {
+  readonly keys: number;
+  readonly sloP99Ms: number;
+  /** The share of every capacity that is held back, from 0 to less than 1. */
+  readonly headroom: number;
+}
+
+export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-ceiling' | 'memory';
+
+/** One thing of a box that can run out. */
+export interface Resource {
+  readonly name: ResourceName;
+  readonly unit: 'requests/s' | 'live sessions';
+  /** All a box has of it, nothing held back. */
+  readonly capacity: number;
+  /** What one key takes of it. */
+  readonly perKey: number;
+  /** Keys it is enough for, after what is held back. Not whole. */
+  readonly keys: number;
+}
+
+export interface Plan {
+  readonly question: Question;
+  readonly box: Box;
+  readonly key: KeyLoad;
+  /** In a fixed order. */
+  readonly resources: readonly Resource[];
+  /** The resource that is enough for the fewest keys. */
+  readonly bottleneck: ResourceName;
+  readonly keysPerBox: number;
+  readonly boxes: number;
+  /** What the fullest of these boxes has to do. */
+  readonly load: BoxLoad;
+  readonly predicted: Prediction;
+  /** What of this goes beyond what was measured, in whole sentences. */
+  readonly beyond: readonly string[];
+}
+
+export interface BoxLoad {
+  readonly keys: number;
+  readonly requestsPerSecond: number;
+  readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
+  readonly sessionsPerDay: number;
+  readonly liveSessions: number;
+}
+
+export interface Prediction {
+  readonly p99Ms: number;
+  /** CPU seconds a second: 1 is one core used up. */
+  readonly socketThreadCores: number;
+  readonly allThreadsCores: number;
+  /** Resident memory: of the empty server, and what each live session adds. */
+  readonly baseMemoryMiB: number;
+  readonly memoryBytesPerSession: number;
+  readonly memoryMiB: number;
+  /** What the disk fills by in a day; null where nobody measured it. */
+  readonly diskBytesPerDay: number | null;
+}
+
+/** Works out how many boxes carry the keys of the question, and what gives first. Throws `CapacityError` where no number does. */
+export function planCapacity(figures: Figures, mix: Mix, question: Question): Plan {
+  const key = keyLoad(mix);
+  const cost = costOfMix(figures, key);
+  const sustained = sustainedRate(figures.curve, question.sloP99Ms);
+  requireSustained(figures, question, sustained);
+  const resources = resourcesOf(figures, { key, cost, sustained, question });
+  const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
+  const keysPerBox = Math.floor(most);
+  if (keysPerBox < 1)
+    throw new CapacityError(`one box does not carry a single key of this mix: ${bottleneck} gives first`);
+  const boxes = Math.ceil(question.keys / keysPerBox);
+  const load = boxLoad(key, Math.ceil(question.keys / boxes));
+  return {
+    question,
+    box: figures.box,
+    key,
+    resources,
+    bottleneck,
+    keysPerBox,
+    boxes,
+    load,
+    predicted: predict(figures, cost, load),
+    beyond: beyondMeasured(figures, mix, { question, sustained, resources, load }),
+  };
+}
+
+/** CPU time of the mean request of a mix under full load, in microseconds, and how many of the curve's own it is. */
+interface MixCost {
+  readonly socketThreadMicros: number;
+  readonly allThreadsMicros: number;
+  readonly curveRequests: number;
+}
+
+function costOfMix({ costs, curve }: Figures, { ratesPerSecond, requestsPerSecond }: KeyLoad): MixCost {
+  let socketThread = 0;
+  let allThreads = 0;
+  for (const name of routeNames) {
+    if (ratesPerSecond[name] === 0) continue;
+    const cost = costs[name];
+    if (cost === undefined) throw new Error(`the figures were read for another mix: they lack ${name}`);
+    socketThread += cost.socketThreadMicros * ratesPerSecond[name];
+    allThreads += cost.allThreadsMicros * ratesPerSecond[name];
+  }
+  const allThreadsMicros = allThreads / requestsPerSecond;
+  return {
+    socketThreadMicros: socketThread / requestsPerSecond,
+    allThreadsMicros,
+    curveRequests: allThreadsMicros / costAtFullLoad(curve),
+  };
+}
+
+function requireSustained({ curve }: Figures, { sloP99Ms }: Question, { perSecond }: SustainedRate): void {
+  if (perSecond > 0) return;
+  const { offeredPerSecond, p99Ms } = curve.points[0]!;
+  throw new CapacityError(
+    `no rate that was measured keeps p99 within ${sloP99Ms} ms: the lowest, ${Math.round(offeredPerSecond)} requests/s, has ${p99Ms.toFixed(1)} ms`,
+  );
+}
+
+interface Parts {
+  readonly key: KeyLoad;
+  readonly cost: MixCost;
+  readonly sustained: SustainedRate;
+  readonly question: Question;
+}
+
+function resourcesOf({ box, memory }: Figures, { key, cost, sustained, question }: Parts): Resource[] {
+  const resource = (name: ResourceName, unit: Resource['unit'], capacity: number): Resource => {
+    const perKey = unit === 'requests/s' ? key.requestsPerSecond : key.liveSessions;
+    return { name, unit, capacity, perKey, keys: (capacity * (1 - question.headroom)) / perKey };
+  };
+  // The service reckons how many sessions its heap holds; where each takes more than it thinks, the heap ends sooner.
+  const ceiling = memory.sessionsMax * Math.min(1, bounds.sessionHeapBytes / memory.heapBytesPerSession);
+  const roomBytes = (box.memoryMiB - memory.baseResidentMiB) * 2 ** 20;
+  return [
+    resource('socket-thread', 'requests/s', 1e6 / cost.socketThreadMicros),
+    resource('all-cores', 'requests/s', (box.cores * 1e6) / cost.allThreadsMicros),
+    resource('latency', 'requests/s', sustained.perSecond / cost.curveRequests),
+    resource('session-ceiling', 'live sessions', ceiling),
+    resource('memory', 'live sessions', Math.max(0, roomBytes) / memory.residentBytesPerSession),
+  ];
+}
+
+function boxLoad(key: KeyLoad, keys: number): BoxLoad {
+  return {
+    keys,
+    requestsPerSecond: keys * key.requestsPerSecond,
+    ratesPerSecond: Object.fromEntries(routeNames.map((name) => [name, keys * key.ratesPerSecond[name]])) as Record<
+      RouteName,
+      number
+    >,
+    sessionsPerDay: keys * key.sessionsPerDay,
+    liveSessions: keys * key.liveSessions,
+  };
+}
+
+function predict({ curve, memory, diskBytesPerSession }: Figures, cost: MixCost, load: BoxLoad): Prediction {
+  const onCurve = load.requestsPerSecond * cost.curveRequests;
+  // A server that is not busy does less at once, and pays more for each request: as much more as it did on the curve.
+  const dearer = figureAt(curve.points, onCurve, 'cpuMicros') / costAtFullLoad(curve);
+  const cores = (micros: number) => (load.requestsPerSecond * micros * dearer) / 1e6;
+  return {
+    p99Ms: figureAt(curve.points, onCurve, 'p99Ms'),
+    socketThreadCores: cores(cost.socketThreadMicros),
+    allThreadsCores: cores(cost.allThreadsMicros),
+    baseMemoryMiB: memory.baseResidentMiB,
+    memoryBytesPerSession: memory.residentBytesPerSession,
+    memoryMiB: memory.baseResidentMiB + (load.liveSessions * memory.residentBytesPerSession) / 2 ** 20,
+    diskBytesPerDay: diskBytesPerSession === null ? null : diskBytesPerSession * load.sessionsPerDay,
+  };
+}
+
+function beyondMeasured(
+  { box, curve, memory }: Figures,
+  mix: Mix,
+  { question, sustained, resources, load }: Pick<Parts, 'question' | 'sustained'> & Pick<Plan, 'resources' | 'load'>,
+): string[] {
+  const beyond: string[] = [];
+  const number = (value: number) => Math.floor(value).toLocaleString('en-US');
+  if (box.quick) beyond.push('The result is of a quick run, whose figures are indicative only.');
+  if (sustained.endOfCurve) {
+    beyond.push(
+      `The curve of offered load ends at ${number(sustained.perSecond)} requests/s with p99 within ${question.sloP99Ms} ms; more was not measured and is not counted on.`,
+    );
+  }
+  if (clientGaveOut(curve, sustained.perSecond)) {
+    beyond.push('The client that measured the curve was at its end around this rate: the server might carry more.');
+  }
+  if (load.liveSessions > memory.sessionsMeasured) {
+    beyond.push(
+      `A box has ${number(load.liveSessions)} live sessions; memory was measured with up to ${number(memory.sessionsMeasured)}, and latency under rising load with far fewer.`,
+    );
+  }
+  if (load.keys > box.keys) {
+    beyond.push(`A box has ${number(load.keys)} keys; the routes were measured with ${number(box.keys)}.`);
+  }
+  const worst = worstOfDay(mix, resources, question);
+  if (worst < Math.floor(Math.min(...resources.map(({ keys }) => keys)))) {
+    beyond.push(
+      `Sessions are spread over the day as the mix says; were all of a day opened within ${mix.sessionHours} hours, a box would carry ${number(worst)} keys.`,
+    );
+  }
+  beyond.push(
+    `Latency is that of "${curve.title}", put in relation to the mix by CPU time. What other mixes do to each other was not measured.`,
+  );
+  return beyond;
+}
+
+/** Keys a box carries when all sessions of a day live at one time. */
+function worstOfDay(mix: Mix, resources: readonly Resource[], { headroom }: Question): number {
+  const { liveSessions } = keyLoad({ ...mix, livePeak: 24 / mix.sessionHours });
+  const held = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
+  return Math.floor((Math.min(...held) * (1 - headroom)) / liveSessions);
+}

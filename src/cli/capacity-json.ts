@@ -1,0 +1,75 @@
+import type { CheckResult } from '../capacity/check.ts';
+import type { Plan } from '../capacity/plan.ts';
+
+/** A plan as `--json` shows it. Rates are per second, memory is in MiB, CPU time in cores. */
+export function capacityJson(plan: Plan, check: CheckResult | null) {
+  const { question, box, key, load, predicted } = plan;
+  return {
+    keys: question.keys,
+    slo_p99_ms: question.sloP99Ms,
+    headroom: question.headroom,
+    boxes: plan.boxes,
+    keys_per_box: plan.keysPerBox,
+    bottleneck: plan.bottleneck,
+    resources: plan.resources.map(({ name, unit, capacity, perKey, keys }) => ({
+      name,
+      unit,
+      capacity,
+      per_key: perKey,
+      keys,
+      used_share: (load.keys * perKey) / capacity,
+    })),
+    key: {
+      bound_by: key.boundBy,
+      requests_per_second: key.requestsPerSecond,
+      rates_per_second: key.ratesPerSecond,
+      sessions_per_day: key.sessionsPerDay,
+      live_sessions: key.liveSessions,
+    },
+    box: {
+      cpu: box.cpu,
+      cores: box.cores,
+      memory_mib: box.memoryMiB,
+      measured_at: box.measuredAt,
+      commit: box.commit,
+      quick: box.quick,
+    },
+    load: {
+      keys: load.keys,
+      requests_per_second: load.requestsPerSecond,
+      rates_per_second: load.ratesPerSecond,
+      sessions_per_day: load.sessionsPerDay,
+      live_sessions: load.liveSessions,
+    },
+    predicted: {
+      p99_ms: predicted.p99Ms,
+      socket_thread_cores: predicted.socketThreadCores,
+      all_threads_cores: predicted.allThreadsCores,
+      memory_mib: predicted.memoryMiB,
+      disk_bytes_per_day: predicted.diskBytesPerDay,
+    },
+    beyond_measured: plan.beyond,
+    check: check === null ? null : checkJson(check),
+  };
+}
+
+function checkJson({ rows, findings, carried }: CheckResult) {
+  return {
+    carried,
+    seconds: findings.seconds,
+    keys: findings.keys,
+    live_sessions: findings.liveSessions,
+    resident_mib: findings.residentMiB,
+    offered_per_second: findings.offeredPerSecond,
+    refused: findings.refused,
+    failed: findings.failed,
+    client_saturated: findings.clientSaturated,
+    figures: rows.map(({ figure, unit, predicted, measured, errorPercent }) => ({
+      figure,
+      unit,
+      predicted,
+      measured,
+      error_percent: errorPercent,
+    })),
+  };
+}

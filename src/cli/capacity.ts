@@ -1,0 +1,85 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { bounds } from '../bounds.ts';
+import { CapacityError } from '../capacity/capacity-error.ts';
+import { compareWithPlan } from '../capacity/check.ts';
+import { defaultMixFile, type Mix, mixOf, parseMix } from '../capacity/mix.ts';
+import { type Plan, planCapacity } from '../capacity/plan.ts';
+import { readFigures } from '../capacity/read-figures.ts';
+import { runCapacityCheck } from './capacity-check.ts';
+import { capacityJson } from './capacity-json.ts';
+import { checkText, planText } from './capacity-text.ts';
+import { CommandLineError } from './command-line-error.ts';
+import { exitCodes } from './exit-codes.ts';
+import { printResult } from './output.ts';
+
+export interface CapacityOptions {
+  readonly keys: number;
+  readonly sloP99: number;
+  readonly mix?: string;
+  readonly result?: string;
+  readonly headroom: number;
+  readonly check?: true;
+  readonly seconds: number;
+  readonly sessions: number;
+  readonly json?: true;
+}
+
+const latestResult = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'results', 'latest.json');
+
+export async function capacity(options: CapacityOptions): Promise<void> {
+  const mix = mixFrom(options.mix);
+  const plan = planFrom(options, mix);
+  if (options.check === undefined) {
+    printResult(options.json ? JSON.stringify(capacityJson(plan, null), null, 2) : planText(plan));
+    return;
+  }
+  if (!options.json) printResult(`${planText(plan)}\n`);
+  const findings = await runCapacityCheck({
+    ratesPerSecond: plan.load.ratesPerSecond,
+    seconds: options.seconds,
+    sessionsBefore: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
+  });
+  const result = compareWithPlan(plan, findings);
+  printResult(options.json ? JSON.stringify(capacityJson(plan, result), null, 2) : checkText(plan, result));
+  if (!result.carried) process.exitCode = exitCodes.failure;
+}
+
+function mixFrom(file: string | undefined): Mix {
+  if (file === undefined) return mixOf(defaultMixFile);
+  return about(file, () => parseMix(readText(file, bounds.mixFileBytesMax)));
+}
+
+function planFrom({ keys, sloP99, headroom, result }: CapacityOptions, mix: Mix): Plan {
+  if (result === undefined && !existsSync(latestResult)) {
+    throw new CommandLineError('nothing was measured here yet: make bench does it, or name a result by --result');
+  }
+  const file = result ?? latestResult;
+  const figures = about(file, () => readFigures(readText(file, bounds.benchResultBytesMax), mix));
+  return about(null, () => planCapacity(figures, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }));
+}
+
+/** What is wrong with a file is told with its name. */
+function about<Value>(file: string | null, work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof CapacityError)) throw error;
+    throw new CommandLineError(file === null ? error.message : `${file} ${error.message}`, { cause: error });
+  }
+}
+
+function readText(file: string, bytesMax: number): string {
+  try {
+    // Looked at first, so that a mistaken path to something huge is not read, and one to a pipe not waited for.
+    const stats = statSync(file);
+    if (!stats.isFile()) throw new CommandLineError(`${file} must be a file`);
+    if (stats.size > bytesMax) throw new CommandLineError(`${file} must be at most ${bytesMax} bytes long`);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof CommandLineError) throw error;
+    throw new CommandLineError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,29 @@
+/** An offer as the widget's server answers it (contract 2.3): money in USD, rates in percent. */
+export interface Offer {
+  readonly svc_offer_id: string;
+  readonly lender_name: string;
+  readonly logo_url: string;
+  readonly apr_range: Range;
+  readonly monthly_payment_estimate: number;
+  /** The term that the payment is for. */
+  readonly payment_term_months: number;
+  readonly loan_amount_range: Range;
+  readonly svc_star_rating: number;
+  readonly features: readonly string[];
+  readonly prequalification: boolean;
+  readonly click_url: string;
+  readonly term_months: readonly number[];
+}
+
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface Envelope {
+  readonly offers: readonly Offer[];
+  readonly total_offers: number;
+  /** What the borrower asked for, and what every payment is for. */
+  readonly loan_amount: number;
+  readonly disclosure: string;
+}

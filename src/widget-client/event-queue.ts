@@ -1,0 +1,123 @@
+import { limits } from './limits.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+export type WidgetEventType =
+  | 'widget_loaded'
+  | 'offers_rendered'
+  | 'offer_impression'
+  | 'offer_details_opened'
+  | 'disclosure_opened'
+  | 'offer_click'
+  | 'widget_error';
+
+interface WidgetEvent {
+  readonly event_id: string;
+  readonly type: WidgetEventType;
+  readonly svc_offer_id?: string;
+}
+
+/**
+ * Tells the server what happens in one load of the widget. Events wait a moment for company and go out in batches. What
+ * could not be told waits and goes out again under the same ids, so that the server counts it once, whichever attempt it
+ * heard. When the page is left, or put into the background, everything that waits goes out as a beacon.
+ */
+export class EventQueue {
+  readonly #address: string;
+  readonly #load: string;
+  #waiting: WidgetEvent[] = [];
+  #numbered = 0;
+  #failures = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sending = false;
+
+  /** `address` takes the events by POST. */
+  constructor(address: string, load: string) {
+    this.#address = address;
+    this.#load = load;
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'hidden') this.#sendBeacons();
+    });
+    addEventListener('pagehide', () => this.#sendBeacons());
+  }
+
+  report(type: WidgetEventType, offerId?: string): void {
+    // The server knows events by their ids within the session, which may have several loads: hence the load's id in them.
+    const event_id = `${this.#load}-${++this.#numbered}`;
+    this.#waiting.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
+    this.#dropOldest();
+    this.#sendIn(limits.eventLingerMs);
+  }
+
+  /** Sends without waiting for company: what follows may be the end of the page. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sendIn(0);
+  }
+
+  #sendIn(ms: number): void {
+    if (this.#sending) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#send();
+    }, ms);
+  }
+
+  async #send(): Promise<void> {
+    const batch = this.#waiting.splice(0, limits.eventsInBatchMax);
+    if (batch.length === 0) return;
+    this.#sending = true;
+    const againMs = await this.#post(batch);
+    this.#sending = false;
+    if (againMs === null) {
+      this.#failures = 0;
+      if (this.#waiting.length > 0) this.#sendIn(0);
+      return;
+    }
+    this.#waiting.unshift(...batch);
+    this.#dropOldest();
+    if (document.visibilityState === 'hidden') this.#sendBeacons();
+    else if (++this.#failures < limits.eventFailuresMax)
+      this.#sendIn(againMs || limits.eventRetryMs * 2 ** (this.#failures - 1));
+  }
+
+  /** Null once there is nothing more to do about this batch, else how long the server asks to wait (0: it does not say). */
+  async #post(batch: readonly WidgetEvent[]): Promise<number | null> {
+    try {
+      const response = await fetch(this.#address, {
+        method: 'POST',
+        body: this.#bodyOf(batch),
+        // Plain text needs no leave to ask of the server first.
+        headers: { 'Content-Type': 'text/plain' },
+        keepalive: true,
+        credentials: 'omit',
+        signal: AbortSignal.timeout(limits.eventAnswerMs),
+      });
+      const again = response.status === 429 || response.status === 503;
+      return again ? (retryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
+    } catch {
+      return 0;
+    }
+  }
+
+  #sendBeacons(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, limits.eventsInBatchMax);
+      if (navigator.sendBeacon(this.#address, this.#bodyOf(batch))) continue;
+      // The browser has no room for more: should the page come back, the next event takes these along.
+      this.#waiting.unshift(...batch);
+      return;
+    }
+  }
+
+  #bodyOf(events: readonly WidgetEvent[]): string {
+    return JSON.stringify({ load: this.#load, events });
+  }
+
+  #dropOldest(): void {
+    const tooMany = this.#waiting.length - limits.eventsWaitingMax;
+    if (tooMany > 0) this.#waiting.splice(0, tooMany);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Envelope } from './envelope.ts';
+import { limits } from './limits.ts';
+import { pause } from './pause.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { Settings } from './settings.ts';
+import type { SortOrder } from './sort-orders.ts';
+
+/** `code` is the error table's, or `UNREACHABLE` where no answer came that could be read. */
+export type OffersAnswer =
+  | { readonly ok: true; readonly envelope: Envelope }
+  | { readonly ok: false; readonly code: string; readonly waitMs: number };
+
+/** Asks the widget's server for the offers of one load. */
+export class OffersClient {
+  readonly #settings: Settings;
+  readonly #load: string;
+  #asking: AbortController | null = null;
+
+  constructor(settings: Settings, load: string) {
+    this.#settings = settings;
+    this.#load = load;
+  }
+
+  /**
+   * The offers in an order; null when a later question has taken this one's place. What may pass by itself is tried again
+   * before it is told, all within `limits.answerMs`. Every attempt names the same load, so that at most one is a view.
+   */
+  async ask(sort: SortOrder): Promise<OffersAnswer | null> {
+    this.#asking?.abort();
+    const asking = new AbortController();
+    this.#asking = asking;
+    let outOfTime = false;
+    const timer = setTimeout(() => {
+      outOfTime = true;
+      asking.abort();
+    }, limits.answerMs);
+    try {
+      const answer = await this.#attempts(sort, asking.signal);
+      return asking.signal.aborted && !outOfTime ? null : answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #attempts(sort: SortOrder, signal: AbortSignal): Promise<OffersAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#attempt(sort, signal);
+      if (answer.ok || !mayPass(answer.code) || attempt === limits.attemptsMax || signal.aborted) return answer;
+      const waitMs = answer.waitMs || limits.retryMs * 2 ** (attempt - 1);
+      // A long wait is left to the borrower, who sees it counted down.
+      if (waitMs > limits.answerMs / 4) return answer;
+      await pause(waitMs, signal);
+      if (signal.aborted) return answer;
+    }
+  }
+
+  async #attempt(sort: SortOrder, signal: AbortSignal): Promise<OffersAnswer> {
+    const { base, sub, token, maxOffers } = this.#settings;
+    const query = new URLSearchParams({ sub, token, load: this.#load, sort });
+    if (maxOffers !== null) query.set('max_offers', String(maxOffers));
+    try {
+      const response = await fetch(`${base}/offers?${query}`, { signal, cache: 'no-store', credentials: 'omit' });
+      const body = await response.json();
+      if (response.ok && Array.isArray(body.offers)) return { ok: true, envelope: body };
+      return {
+        ok: false,
+        code: typeof body.error === 'string' ? body.error : 'UNREACHABLE',
+        waitMs: retryAfterMs(response.headers.get('Retry-After')) ?? 0,
+      };
+    } catch {
+      return { ok: false, code: 'UNREACHABLE', waitMs: 0 };
+    }
+  }
+}
+
+function mayPass(code: string): boolean {
+  return ['UNREACHABLE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR'].includes(code);
+}

@@ -1,0 +1,16 @@
+import { element } from './element.ts';
+
+/** A button for another attempt; it counts down first where the server has asked to wait. */
+export function retryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
+  const button = element('button', { class: 'go', type: 'button' }, 'Try again');
+  button.addEventListener('click', onPressed);
+  let seconds = Math.ceil(waitMs / 1_000);
+  const count = () => {
+    button.disabled = seconds > 0;
+    button.textContent = seconds > 0 ? `Try again in ${seconds} s` : 'Try again';
+    seconds--;
+    if (button.disabled) setTimeout(count, 1_000);
+  };
+  count();
+  return button;
+}

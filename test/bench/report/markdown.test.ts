@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { toMarkdown } from '../../../bench/report/markdown.ts';
+import type { BenchResult } from '../../../bench/result/bench-result.ts';
+import { crossoverCell, sessionRoute, smallResult } from '../support/small-result.ts';
+
+const empty: BenchResult = {
+  ...smallResult,
+  routes: [],
+  limits: [],
+  curves: [],
+  memory: null,
+  micro: [],
+  crossover: [],
+  history: [],
+};
+
+test('a result as Markdown is this text', async () => {
+  const wanted = await readFile(new URL('./small-result.md', import.meta.url), 'utf8');
+  assert.equal(toMarkdown(smallResult), wanted);
+});
+
+test('parts that were not run are not mentioned', () => {
+  assert.equal(toMarkdown(empty).split('\n').filter(Boolean).length, 1);
+});
+
+test('only a quick run is called indicative', () => {
+  assert.match(toMarkdown(smallResult), /indicative only/);
+  assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
+});
+
+test('a target that was not reached is missed, and a limit that let one more through is not exact', () => {
+  const route = { ...sessionRoute, targets: [{ over: 'bare' as const, ratio: 0.41 }] };
+  const limit = { ...smallResult.limits[0]!, admitted: 501 };
+  const markdown = toMarkdown({ ...empty, routes: [route], limits: [limit] });
+  assert.match(markdown, /\| 0\.41 +\| missed +\|/);
+  assert.match(markdown, /\| 501 +\| no +\|/);
+});
+
+test('a limit with answers of another kind is not exact, however many were admitted', () => {
+  const limit = { ...smallResult.limits[0]!, other: 1 };
+  assert.match(toMarkdown({ ...empty, limits: [limit] }), /\| 500 +\| no +\|/);
+});
+
+test('a client that gave first is named, and the reader warned', () => {
+  const markdown = toMarkdown({ ...empty, routes: [{ ...sessionRoute, clientSaturated: true }] });
+  assert.match(markdown, /client gave first .* `session` \(wrk\): .* too high/);
+});
+
+test('where the system does not tell CPU times there is no plot', () => {
+  const crossover = [crossoverCell(40, 1, null, 1), crossoverCell(50, 1, 1, 1)];
+  const markdown = toMarkdown({ ...empty, crossover });
+  assert.ok(markdown.includes('| 40 ') && !markdown.includes('mermaid'));
+});
+
+test('a name cannot end a cell or bring markup along', () => {
+  const machine = { ...smallResult.machine, cpu: 'plain' };
+  const markdown = toMarkdown({ ...empty, machine, micro: [{ name: 'a|b <i>', medianNs: 1, p99Ns: 2 }] });
+  assert.ok(markdown.includes('| a\\|b &lt;i> |'));
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { jsonForScript } from '../../../bench/report/html/escape.ts';
+import { writeReport } from '../../../bench/report/write-report.ts';
+import type { BenchResult } from '../../../bench/result/bench-result.ts';
+import { accessibilityFaults } from '../../examples/accessibility.ts';
+import { startChromium } from '../../support/chromium.ts';
+import { sampleResult } from '../support/sample-result.ts';
+
+const sample = sampleResult();
+const hostile = `</script><script>document.title = 'taken'</script><b>"&' <!--`;
+const result: BenchResult = { ...sample, machine: { ...sample.machine, cpu: hostile } };
+
+let folder: string;
+let browser: Browser;
+let file: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'report-'));
+  file = (await writeReport(result, folder)).htmlFile;
+  browser = await startChromium();
+});
+
+after(async () => {
+  await browser?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The page as opened from the disk, what its console complained of, and what it asked for besides itself. */
+async function open(options: { width?: number } = {}): Promise<{ page: Page; complaints: string[]; asked: string[] }> {
+  const page = await browser.newPage({ viewport: { width: options.width ?? 1_200, height: 900 } });
+  const complaints: string[] = [];
+  const asked: string[] = [];
+  const url = pathToFileURL(file).href;
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (request.url() !== url) asked.push(request.url());
+  });
+  await page.goto(url);
+  return { page, complaints, asked };
+}
+
+test('the page draws every plot from the disk, and asks nobody for anything', async () => {
+  const { page, complaints, asked } = await open();
+  const plots = page.locator('[data-plot]');
+  // Two for each curve, memory, and the crossover.
+  assert.equal(await plots.count(), 2 * result.curves.length + 2);
+  assert.equal(await page.locator('[data-plot] canvas').count(), await plots.count());
+  assert.equal(await page.locator('.bar-row rect').count(), 3 * result.routes.length + result.micro.length);
+  assert.deepEqual({ complaints, asked }, { complaints: [], asked: [] });
+  await page.close();
+});
+
+test('the policy of the page lets nothing be asked for, whatever a script tries', async () => {
+  const { page } = await open();
+  const blocked = await page.evaluate(
+    `new Promise((blocked) => {
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => blocked(effectiveDirective));
+      fetch('http://127.0.0.1:9/').then(() => blocked('nothing'), () => {});
+    })`,
+  );
+  assert.equal(blocked, 'connect-src');
+  const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+  assert.match(policy!, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; /);
+  await page.close();
+});
+
+test('the whole result can be taken out of the page again', async () => {
+  const { page } = await open();
+  const text = await page.locator('#result').textContent();
+  assert.deepEqual(JSON.parse(text!), JSON.parse(JSON.stringify(result)));
+  await page.close();
+});
+
+test('the name of a machine is text, whatever it holds', async () => {
+  const { page } = await open();
+  assert.match(await page.title(), /^Benchmarks, 2026/);
+  assert.equal(await page.locator('.facts dd').first().textContent(), `${hostile}, 2 cores`);
+  await page.close();
+});
+
+test('every plot has a table with the same figures', async () => {
+  const { page } = await open();
+  assert.equal((await page.locator('figure').count()) > 0, true);
+  const blocks = page.locator('.block').filter({ has: page.locator('figure') });
+  for (let at = 0; at < (await blocks.count()); at++) {
+    assert.equal((await blocks.nth(at).locator('.scroller tbody tr').count()) > 0, true);
+  }
+  const first = result.curves[0]!;
+  const rows = blocks.filter({ hasText: `${first.title}: throughput` }).locator('.scroller tbody tr');
+  assert.equal(await rows.count(), first.points.length);
+  await page.close();
+});
+
+test('the page is accessible in light and dark, and a narrow one does not scroll sideways', async () => {
+  const { page } = await open({ width: 390 });
+  assert.deepEqual(await accessibilityFaults(page), []);
+  const [content, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [
+    number,
+    number,
+  ];
+  assert.equal(content, window);
+  await page.close();
+});
+
+test('plots change their colours with the system', async () => {
+  const { page } = await open();
+  const pixels = () => page.evaluate(`document.querySelector('[data-plot] canvas').toDataURL()`);
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await pixels();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  // The page hears of it with the next frame.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  assert.notEqual(await pixels(), light);
+  await page.close();
+});
+
+test('the file holds the licence of uPlot, and no address of others', async () => {
+  const html = await readFile(file, 'utf8');
+  assert.match(html, /Copyright \(c\) \d+ Leon Sorokin\n\nPermission is hereby granted/);
+  assert.doesNotMatch(html, /https?:/);
+  assert.doesNotMatch(html, /<link|<img|@import|url\(|\ssrc=/);
+});
+
+test('the latest page is the one just written', async () => {
+  assert.equal(await readFile(join(folder, 'latest.html'), 'utf8'), await readFile(file, 'utf8'));
+});
+
+test('JSON in a script element never ends it', () => {
+  const text = jsonForScript({ name: '</script>' });
+  assert.ok(!text.includes('<'));
+  assert.deepEqual(JSON.parse(text), { name: '</script>' });
+});

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { linearTicks, logarithmicTicks } from '../../../bench/report/browser/ticks.ts';
+import { short } from '../../../bench/report/numbers.ts';
+
+test('the numbers at an axis lie within it, in order, and are neither none nor too many', () => {
+  const ends = fc.tuple(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), fc.double({ min: 5, max: 1e6, noNaN: true }));
+  fc.assert(
+    fc.property(ends, ([low, factor]) => {
+      const high = low * factor;
+      for (const ticks of [logarithmicTicks(low, high), linearTicks(low, high, [0.5], 6)]) {
+        assert.ok(ticks.length >= 1 && ticks.length <= 12, String(ticks));
+        assert.ok(
+          ticks.every((tick, at) => tick >= low && tick <= high * 1.000001 && (at === 0 || tick > ticks[at - 1]!)),
+        );
+      }
+    }),
+  );
+});
+
+test('an axis of a few small whole numbers names each of them', () => {
+  assert.deepEqual(linearTicks(-0.1, 3.1, [0, 1, 2, 3], 6), [0, 1, 2, 3]);
+});
+
+test('numbers at an axis are short', () => {
+  assert.deepEqual([0, 0.25, 3, 40_000, 1_500_000].map(short), ['0', '0.25', '3', '40k', '1.5M']);
+});

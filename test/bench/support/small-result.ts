@@ -1,0 +1,108 @@
+import type { CrossoverCell } from '../../../bench/crossover/crossover.ts';
+import type { BenchResult } from '../../../bench/result/bench-result.ts';
+import type { CurvePoint } from '../../../bench/result/curve-result.ts';
+import type { Measurement } from '../../../bench/result/measurement.ts';
+import type { RouteResult } from '../../../bench/result/route-result.ts';
+import { quickScale } from '../../../bench/scale.ts';
+
+export function measurement(perSecond: number, mainThreadCpuMicros: number | null): Measurement {
+  return {
+    requests: perSecond,
+    seconds: 1,
+    perSecond,
+    latencyMs: { p50: 1, p99: 2, p999: 3 },
+    clientCpuSeconds: 0.5,
+    clientThreads: 1,
+    cpuMicros: mainThreadCpuMicros,
+    mainThreadCpuMicros,
+    process: null,
+  };
+}
+
+/** Throughput over bare of 0.3, 0.4 and 0.5, and CPU ratios of 0.1, 0.25 and 0.5. */
+export const sessionRoute: RouteResult = {
+  name: 'session',
+  title: 'POST /session',
+  client: 'wrk',
+  bodyBytes: 220,
+  targets: [{ over: 'bare', ratio: 0.35 }],
+  servers: [
+    { kind: 'service', rounds: [measurement(40, 10), measurement(60, 20), measurement(50, 50)] },
+    { kind: 'bare', rounds: [measurement(100, 5), measurement(200, 5), measurement(100, 5)] },
+  ],
+  clientSaturated: false,
+};
+
+export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, refused = 0): CurvePoint {
+  return {
+    x: offeredPerSecond,
+    offeredPerSecond,
+    achievedPerSecond,
+    latencyMs: { p50: 0.5, p99: 2, p999: 12.25 },
+    refused,
+    failed: 0,
+    cpuMicros: null,
+    process: null,
+    client: { lagMs: { p50: 0, p99: 0, p999: 0 }, busy: 0.5, saturated: refused > 0 },
+  };
+}
+
+export function crossoverCell(offers: number, batch: number, inThread: number | null, pool: number): CrossoverCell {
+  return {
+    offers,
+    batch,
+    inThread: { frontEndMicros: inThread, perSecond: 300_000 },
+    pool: { frontEndMicros: pool, perSecond: 12_345 },
+  };
+}
+
+/** One of everything, with round numbers. */
+export const smallResult: BenchResult = {
+  format: 2,
+  startedAt: '2026-01-02T03:04:05.000Z',
+  quick: true,
+  commit: 'abc123+',
+  machine: { cpu: 'A CPU', cores: 2, memoryGiB: 8, system: 'Linux 6', node: 'v22', disk: 'ext4', loadAverage: 0.1 },
+  scale: { ...quickScale, rounds: 3 },
+  routes: [sessionRoute],
+  limits: [
+    {
+      name: 'requests-per-minute',
+      title: '500 a minute',
+      limit: 500,
+      connections: 8,
+      attempted: 900,
+      admitted: 500,
+      refused: 400,
+      other: 0,
+      expected: 500,
+      refusalCpuMicros: 10,
+      admittedCpuMicros: null,
+      refusalsPerSecond: 4_000,
+    },
+  ],
+  curves: [
+    {
+      name: 'offered-load',
+      title: 'Offered load',
+      xLabel: 'requests offered a second',
+      logarithmic: false,
+      points: [curvePoint(1_000, 1_000), curvePoint(2_000, 1_400, 300)],
+    },
+  ],
+  memory: {
+    fields: 9,
+    heapBytes: 800,
+    residentBytes: 1_024,
+    points: [{ sessions: 1_000, heapUsedMiB: 50, rssMiB: 120.4 }],
+    sessionsMax: 3_000_000,
+  },
+  micro: [{ name: 'a/b: c', call: 'one c', medianNs: 1_234.4, p99Ns: 2_000 }],
+  crossover: [
+    crossoverCell(40, 1, 3, 25),
+    crossoverCell(40, 8, 2, 12),
+    crossoverCell(9_000, 1, 80, 26),
+    crossoverCell(9_000, 8, 70.04, 12),
+  ],
+  history: [{ name: 'records', value: '1 MB', beside: 'at most 2 MB' }],
+};

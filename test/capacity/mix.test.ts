@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { CapacityError } from '../../src/capacity/capacity-error.ts';
+import { keyLoad } from '../../src/capacity/key-load.ts';
+import { defaultMixFile, type MixFile, mixOf, parseMix } from '../../src/capacity/mix.ts';
+
+const shipped = readFileSync(new URL('../../bench/mixes/default.json', import.meta.url), 'utf8');
+const mix = (changes: Partial<MixFile> = {}) => mixOf({ ...defaultMixFile, ...changes });
+const near = (actual: number, expected: number) =>
+  assert(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual}, not ${expected}`);
+
+describe('a mix', () => {
+  test('is the shipped one where no file is named', () => {
+    assert.deepEqual(parseMix(shipped), mixOf(defaultMixFile));
+  });
+
+  test('has the defaults of the service where it says nothing', () => {
+    assert.deepEqual(parseMix('{"format":1,"per_100_sessions":{}}'), {
+      perSession: {
+        session: 1,
+        inputs: 0,
+        'marketplace-unknown': 0,
+        'marketplace-known': 0,
+        click: 0,
+        analytics: 0,
+      },
+      busyShare: 1,
+      minutePeak: null,
+      livePeak: 1,
+      sessionHours: 4,
+      limits: { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 },
+    });
+  });
+
+  for (const [name, text, told] of [
+    ['no JSON', '{', /^is not JSON$/],
+    ['another format', '{"format":2,"per_100_sessions":{}}', /format must be/],
+    ['no shares', '{"format":1}', /must have required properties per_100_sessions/],
+    ['a list', '[]', /must be object/],
+    ['a share below zero', '{"format":1,"per_100_sessions":{"click":-1}}', /per_100_sessions.click must be >= 0/],
+    ['a share of sessions', '{"format":1,"per_100_sessions":{"session":100}}', /needs no session, there are 100/],
+    ['underscores', '{"format":1,"per_100_sessions":{"marketplace_known":1}}', /did you mean marketplace-known\?/],
+    ['a plural', '{"format":1,"per_100_sessions":{"clicks":1}}', /did you mean click\?/],
+    ['hyphens', '{"format":1,"per_100_sessions":{},"busy-share":1}', /did you mean busy_share\?/],
+    [
+      'an odd limit',
+      '{"format":1,"per_100_sessions":{},"limits":{"per_day":1}}',
+      /its members are requests_per_minute,/,
+    ],
+    ['more than all keys', '{"format":1,"per_100_sessions":{},"busy_share":1.5}', /busy_share must be <= 1/],
+  ] as const) {
+    test(`with ${name} is refused in words`, () => {
+      assert.throws(
+        () => parseMix(text),
+        (error: unknown) => error instanceof CapacityError && told.test(error.message),
+      );
+    });
+  }
+
+  test('that is refused is not repeated: a name may hold whatever moves a cursor', () => {
+    const text = '{"format":1,"\\u001b[2J":1}';
+    assert.throws(
+      () => parseMix(text),
+      (error: Error) => !error.message.includes('\u001b') && !error.message.includes('2J'),
+    );
+  });
+});
+
+describe('a key', () => {
+  test('sends its requests of a minute, clicks beside them, and opens its sessions of a day', () => {
+    const load = keyLoad(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
+    assert.equal(load.boundBy, 'requests a minute');
+    near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
+    near(load.ratesPerSecond.inputs, 3 * load.ratesPerSecond.session);
+    near(load.ratesPerSecond.click, load.ratesPerSecond.session / 2);
+    near(load.requestsPerSecond, 500 / 60 + load.ratesPerSecond.click);
+    near(load.sessionsPerDay, 10_000);
+    near(load.liveSessions, 10_000 / 6);
+  });
+
+  test('that asks much of analytics is held by its limit of those', () => {
+    const load = keyLoad(mix({ per_100_sessions: { analytics: 50 } }));
+    assert.equal(load.boundBy, 'analytics queries a minute');
+    near(load.ratesPerSecond.analytics, 50 / 60);
+    near(load.ratesPerSecond.session, 100 / 60);
+  });
+
+  test('whose busiest minute is told by its day is held by its sessions of a day', () => {
+    const load = keyLoad(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
+    assert.equal(load.boundBy, 'sessions a day');
+    near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
+    near(load.sessionsPerDay, 10_000);
+  });
+
+  test('that needs many requests for a session opens fewer in a day than it might', () => {
+    const load = keyLoad(mix({ per_100_sessions: { inputs: 9_900 } }));
+    near(load.ratesPerSecond.session, 5 / 60);
+    near(load.sessionsPerDay, 7_200);
+    near(load.liveSessions, 1_200);
+  });
+
+  test('has more sessions live in the busiest hours, though never more than it opens', () => {
+    near(keyLoad(mix({ live_peak: 3 })).liveSessions, 5_000);
+    near(keyLoad(mix({ live_peak: 24 })).liveSessions, 10_000);
+    // Held by its limit of a minute, which leaves no room for a peak.
+    near(keyLoad(mix({ per_100_sessions: { inputs: 9_900 }, live_peak: 6 })).liveSessions, 1_200);
+  });
+
+  test('counts less where most of them rest, in everything', () => {
+    const all = keyLoad(mix());
+    const some = keyLoad(mix({ busy_share: 0.25 }));
+    near(some.requestsPerSecond, all.requestsPerSecond / 4);
+    near(some.sessionsPerDay, all.sessionsPerDay / 4);
+    near(some.liveSessions, all.liveSessions / 4);
+  });
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { chance, wholeNumber } from '../../bench/population/random.ts';
+import { sorts } from '../../src/offers/matcher.ts';
+import type { Answer } from '../support/http-client.ts';
+import { drawLoad } from './draw-load.ts';
+import { drawReport } from './draw-report.ts';
+import { expectUnavailable } from './expect-unavailable.ts';
+import type { LoadOptions } from './load-options.ts';
+import { offerLink } from './offer-link.ts';
+import { readinessOf } from './pocket-fields.ts';
+import type { SessionRecord } from './session-record.ts';
+import { embedOf, type WidgetAsked, widgetOffersOf } from './wire.ts';
+
+/** One caller's widgets: its page asks for the code, and the browsers before it for offers, and tell what happens. */
+export class WidgetLoad {
+  readonly #options: LoadOptions;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  async use(session: SessionRecord): Promise<void> {
+    const { token } = session.widget;
+    if (token === null || chance(this.#options.random, 0.05)) await this.#embed(session);
+    else if (chance(this.#options.random, 0.5)) await this.#show(session, token);
+    else await this.#report(session, token);
+  }
+
+  async #embed(session: SessionRecord): Promise<void> {
+    const { caller, wire, tally } = this.#options;
+    const { widget, subId } = session;
+    const answer = await wire.embedWidget(caller.partner, subId);
+    if (answer === null) return;
+    if (!isReady(session)) return expectInsufficient(answer);
+    if (answer.status !== 200) return expectUnavailable(answer, tally);
+    const { sub_id, format, token } = embedOf(answer);
+    assert.deepEqual({ sub_id, format }, { sub_id: subId, format: 'js' });
+    if (widget.token !== null) assert.equal(token, widget.token, 'a session has one token, whenever it asks');
+    widget.token = token;
+    tally.add('widgets embedded');
+  }
+
+  async #show(session: SessionRecord, token: string): Promise<void> {
+    const { wire, random, expectations, tally } = this.#options;
+    const { subId } = session;
+    const asked: WidgetAsked = {
+      load: drawLoad(session, random),
+      sort: sorts[wholeNumber(random, 0, sorts.length - 1)]!,
+      maxOffers: wholeNumber(random, 1, 20),
+    };
+    this.#countLoad(session, asked.load);
+    const copies = chance(random, 0.15) ? 2 : 1;
+    const answers = await Promise.all(Array.from({ length: copies }, () => wire.showWidget({ subId, token }, asked)));
+    if (!isReady(session)) {
+      for (const answer of answers) if (answer !== null) expectInsufficient(answer);
+      return;
+    }
+    const good = answers.filter((answer) => answer?.status === 200) as Answer[];
+    for (const answer of answers) {
+      if (answer === null || answer.status === 200) continue;
+      session.isFrozen = true;
+      expectUnavailable(answer, tally);
+    }
+    const links = good.map((answer) => linksOf(session, asked, answer));
+    const shown = links[0] ?? [];
+    for (const other of links) assert.deepEqual(idsOf(other), idsOf(shown), 'one question gets one answer');
+    // Of two at once one is the first; whichever it is, it showed what both show.
+    for (let copy = 0; copy < copies; copy++) {
+      const isAnswered = copy < good.length;
+      const isView = session.shown(asked.load, shown, isAnswered ? expectations.now() : Number.POSITIVE_INFINITY);
+      const what = isView ? 'widget views' : 'widget answers that are no view';
+      tally.add(isAnswered ? what : `${what}, unanswered`);
+    }
+  }
+
+  async #report(session: SessionRecord, token: string): Promise<void> {
+    const { caller, wire, random, expectations, tally } = this.#options;
+    const { subId } = session;
+    const sentAt = expectations.now();
+    const report = drawReport(session, random, `${caller.name}-${sentAt}`);
+    this.#countLoad(session, report.load);
+    const copies = chance(random, 0.4) ? 2 : 1;
+    const counted = session.reported(report).length;
+    const answers = await Promise.all(
+      Array.from({ length: copies }, () => wire.reportWidget({ subId, token }, report)),
+    );
+    const good = answers.filter((answer) => answer?.status === 204).length;
+    for (const answer of answers) {
+      if (answer === null || answer.status === 204) continue;
+      session.isFrozen = true;
+      expectUnavailable(answer, tally);
+    }
+    if (good === 0) return tally.add('widget events in doubt', counted);
+    if (counted > 0) {
+      session.settleAll();
+      expectations.durableSince(sentAt);
+    }
+    tally.add('widget events answered', counted);
+    tally.add('widget events repeated', report.events.length * good - counted);
+  }
+
+  /** One that comes again after a long time counts as another. */
+  #countLoad({ widget }: SessionRecord, load: string): void {
+    if (!widget.loads.includes(load)) this.#options.tally.add('widget loads');
+  }
+}
+
+const isReady = ({ fields }: SessionRecord): boolean => readinessOf(fields).match_readiness !== 'insufficient';
+
+function expectInsufficient({ status, text }: Answer): void {
+  if (status !== 503) assert.equal(status, 400, text);
+}
+
+/** What a widget's answer gives to click on, after a look at what it says of itself. */
+export function linksOf(session: SessionRecord, { sort, maxOffers }: WidgetAsked, answer: Answer) {
+  const view = widgetOffersOf(answer);
+  const { mode, subId, fields } = session;
+  assert.deepEqual(
+    { subId: view.sub_id, sort: view.sort, amount: view.loan_amount },
+    { subId, sort, amount: fields.loan_amount },
+  );
+  assert.ok(view.offers.length <= maxOffers);
+  return view.offers.map((offer) => offerLink(offer, mode, fields.credit_score_range));
+}
+
+const idsOf = (links: readonly { readonly offerId: string }[]): string[] => links.map(({ offerId }) => offerId);

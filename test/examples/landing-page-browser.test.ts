@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { afterwards } from '../support/afterwards.ts';
+import { browsers } from '../support/browsers.ts';
+import { startChromium } from '../support/chromium.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { type StartedLandingPage, startLandingPage } from './started-landing-page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startChromium();
+});
+after(() => browser.close());
+
+interface Walk {
+  readonly site: StartedLandingPage;
+  readonly page: Page;
+  /** Where clicks would have led, had the lenders existed. */
+  readonly landings: string[];
+  /** What the browser's console complained of: scripts, policies, missing files. */
+  readonly complaints: string[];
+}
+
+async function walk(t: TestContext): Promise<Walk> {
+  const site = await startLandingPage(t);
+  // Under its own name it is a self-declared robot, whose clicks do not count.
+  const { userAgent } = browsers[0]!;
+  const context = await browser.newContext({ userAgent, viewport: { width: 1000, height: 800 } });
+  afterwards(t, () => context.close());
+  const landings: string[] = [];
+  const complaints: string[] = [];
+  // The redirect is asked for, and not followed.
+  await context.route('**/c?sub=*', async (route) => {
+    const answer = await route.fetch({ maxRedirects: 0 });
+    assert.equal(answer.status(), 302);
+    landings.push(answer.headers().location!);
+    await route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>A lender</title>' });
+  });
+  const page = await context.newPage();
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('pageerror', (fault) => complaints.push(String(fault)));
+  return { site, page, landings, complaints };
+}
+
+/** Nothing is wrong for those who cannot see it, and it fits a narrow and a wide screen. */
+async function assertGoodPage(page: Page): Promise<void> {
+  assert.deepEqual(await accessibilityFaults(page), []);
+  for (const width of [280, 360, 768, 1200]) {
+    await page.setViewportSize({ width, height: 800 });
+    const wide = await page.evaluate('document.documentElement.scrollWidth');
+    assert.ok((wide as number) <= width, `${page.url()} is ${wide} px wide on a screen of ${width}`);
+  }
+  await page.setViewportSize({ width: 1000, height: 800 });
+}
+
+/** The keyboard moves on to the control of this name. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab');
+    if ((await page.evaluate('document.activeElement.name || document.activeElement.type')) === name) return;
+  }
+  assert.fail(`the keyboard does not get to ${name}`);
+}
+
+async function typeInto(page: Page, name: string, text: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.type(text);
+}
+
+async function pressOn(page: Page, name: string, key: 'Enter' | 'Space'): Promise<void> {
+  await tabTo(page, name);
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press(key)]);
+}
+
+async function fillCalmForm(page: Page): Promise<void> {
+  await typeInto(page, 'loan_amount', '10,000');
+  await typeInto(page, 'loan_purpose', 'Paying');
+  // Only now is it there.
+  await typeInto(page, 'monthly_debt_payments', '500');
+  await typeInto(page, 'credit_score_range', '750');
+  await typeInto(page, 'annual_income', '120000');
+  await typeInto(page, 'employment_status', 'Empl');
+  await typeInto(page, 'state', 'Calif');
+  await pressOn(page, 'submit', 'Enter');
+}
+
+async function assertEarned({ site, landings, complaints }: Walk, tag: string): Promise<void> {
+  assert.equal(landings.length, 1);
+  assert.match(new URL(landings[0]!).hostname, /\.example$/);
+  const caller = site.market.callerWith(personalLoansFixture, site.key);
+  const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: tag });
+  assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, 1, 1]);
+  assert.deepEqual(complaints, []);
+  assert.equal(site.log(), '');
+}
+
+/** Follows the first offer of the widget, which opens a tab of its own. */
+async function followFirstOffer(page: Page, widget: Page | FrameLocator): Promise<void> {
+  const link = widget.getByRole('link', { name: / at .*\(opens in a new tab\)/ }).first();
+  await link.waitFor();
+  await assertGoodPage(page);
+  await link.focus();
+  const [tab] = await Promise.all([page.context().waitForEvent('page'), page.keyboard.press('Enter')]);
+  await tab.waitForLoadState();
+  assert.equal(await tab.title(), 'A lender');
+}
+
+test('variant A by keyboard, with the widget in a frame', async (t) => {
+  const steps = await walk(t);
+  const { site, page } = steps;
+  await page.goto(`${site.origin}/?variant=a`);
+  await assertGoodPage(page);
+  await fillCalmForm(page);
+  assert.equal(new URL(page.url()).pathname, '/offers');
+  await followFirstOffer(page, page.frameLocator('iframe'));
+  await assertEarned(steps, 'lp-calm-form');
+});
+
+test('variant A by keyboard, with the widget mounted by its script', async (t) => {
+  const steps = await walk(t);
+  const { site, page } = steps;
+  await page.goto(`${site.origin}/?variant=a&embed=js`);
+  await fillCalmForm(page);
+  assert.equal(new URL(page.url()).pathname, '/offers');
+  await followFirstOffer(page, page);
+  await assertEarned(steps, 'lp-calm-form');
+});
+
+test('variant B by keyboard, question by question, with cards', async (t) => {
+  const steps = await walk(t);
+  const { site, page } = steps;
+  await page.goto(`${site.origin}/?variant=b`);
+  await assertGoodPage(page);
+  await tabTo(page, 'loan_purpose');
+  await page.keyboard.press('Space');
+  await pressOn(page, 'submit', 'Enter');
+  await assertGoodPage(page);
+  // A text field sends its form by itself.
+  await typeInto(page, 'loan_amount', '10000');
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+  await assertGoodPage(page);
+  await tabTo(page, 'credit_score_range');
+  await page.keyboard.press('ArrowDown');
+  await pressOn(page, 'submit', 'Enter');
+  await assertGoodPage(page);
+  await typeInto(page, 'annual_income', '120000');
+  await tabTo(page, 'employment_status');
+  await page.keyboard.press('Space');
+  await typeInto(page, 'state', 'Calif');
+  await pressOn(page, 'submit', 'Enter');
+  await assertGoodPage(page);
+  await pressOn(page, 'skip', 'Enter');
+
+  assert.equal(new URL(page.url()).pathname, '/offers');
+  await assertGoodPage(page);
+  const cards = page.getByRole('article');
+  assert.ok((await cards.count()) > 1);
+  // Pictures that could not be had would be reported by the console.
+  await cards
+    .first()
+    .getByRole('link', { name: /^See the offer of / })
+    .focus();
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+  assert.equal(await page.title(), 'A lender');
+  await assertEarned(steps, 'lp-quick-quiz');
+});
+
+test('a form with mistakes takes the keyboard to what is wrong', async (t) => {
+  const { site, page } = await walk(t);
+  await page.goto(`${site.origin}/?variant=a`);
+  await typeInto(page, 'loan_amount', '12');
+  await pressOn(page, 'submit', 'Enter');
+  assert.match(await page.title(), /^Error: /);
+  assert.equal(await page.evaluate('document.activeElement.className'), 'problems');
+  await assertGoodPage(page);
+  // The first link of the summary leads to the first field that is wrong.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate('document.activeElement.id'), 'loan_amount');
+  const amount = page.getByRole('textbox', { name: 'How much would you like to borrow?' });
+  assert.equal(await amount.inputValue(), '12');
+});
+
+test('results and messages are good pages, too', async (t) => {
+  const { site, page } = await walk(t);
+  for (const path of ['/results', '/nowhere']) {
+    await page.goto(site.origin + path);
+    await assertGoodPage(page);
+  }
+});

@@ -1,0 +1,476 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { freePort } from '../../bench/target/free-port.ts';
+import { bounds } from '../../src/bounds.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import {
+  apiUrlOf,
+  type StartedLandingPage,
+  spawnLandingPage,
+  startLandingPage,
+  type Wanted,
+} from './started-landing-page.ts';
+import { goodAnswers, Visitor } from './visitor.ts';
+
+const tags = { a: 'lp-calm-form', b: 'lp-quick-quiz' } as const;
+
+async function visiting(t: TestContext, variant: 'a' | 'b', wanted: Wanted = {}) {
+  const page = await startLandingPage(t, wanted);
+  const visitor = new Visitor(page.origin);
+  const landing = await visitor.get(`/?variant=${variant}`);
+  return { page, visitor, landing };
+}
+
+function figures({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
+  return market.callerWith(personalLoansFixture, key).summary({ referrer_tag: tags[variant] });
+}
+
+/** The sessions of a variant, one by one. */
+async function sessions({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
+  const query = { referrer_tag: tags[variant], granularity: 'row' };
+  const { text } = await market.callerWith(personalLoansFixture, key).get('analytics', query);
+  return JSON.parse(text).data as { sub_id: string; device: string; metadata: unknown }[];
+}
+
+function policyOf(headers: Headers): Map<string, string> {
+  const directives = headers.get('content-security-policy')!.split('; ');
+  return new Map(directives.map((text) => [text.split(' ')[0]!, text.slice(text.indexOf(' ') + 1)]));
+}
+
+function textOf(html: string): string {
+  return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+}
+
+/** Click links of offer cards, as a browser reads them. */
+function clickUrls(html: string): string[] {
+  return [...html.matchAll(/href="([^"]*\/c\?sub=[^"]*)"/g)].map(([, url]) => url!.replaceAll('&amp;', '&'));
+}
+
+/** The error that stands beside a field, found the way a screen reader does. */
+function errorBeside(html: string, name: string): string | undefined {
+  const control = new RegExp(`<(?:input|select)[^>]* id="${name}"[^>]*>`).exec(html)?.[0];
+  assert.match(control ?? '', /aria-invalid="true"/, name);
+  assert.match(control!, new RegExp(`aria-describedby="[^"]*${name}-error`), name);
+  return new RegExp(`id="${name}-error">([^<]*)<`).exec(html)?.[1];
+}
+
+test('variant B asks question by question, shows offers as cards, and their clicks count', async (t) => {
+  const { page, visitor, landing } = await visiting(t, 'b');
+  assert.equal(landing.status, 200);
+  assert.match(textOf(landing.text), /Question 1 of 4/);
+
+  const ask = (question: string, form: Record<string, string>) => visitor.posted('/answers', { question, ...form });
+  assert.equal(await ask('purpose', { loan_purpose: 'debt_consolidation' }), '/questions/amount');
+  assert.equal(await ask('amount', { loan_amount: '10,000' }), '/questions/credit');
+  assert.equal(await ask('credit', { credit_score_range: '750-799' }), '/questions/you');
+  const { annual_income, employment_status, state } = goodAnswers;
+  assert.equal(await ask('you', { annual_income, employment_status, state }), '/questions/more');
+  assert.match(textOf((await visitor.get('/questions/more')).text), /each month for debts/);
+  assert.equal(await ask('more', { monthly_debt_payments: '500' }), '/offers');
+
+  const offers = await visitor.get('/offers');
+  assert.equal(offers.status, 200);
+  const text = textOf(offers.text);
+  assert.match(text, /Monthly payment, about \$\d+\.\d\d for \$10,000 over \d+ months/);
+  assert.match(text, /APR \d+\.\d\d% to \d+\.\d\d%/);
+  assert.match(text, /We are paid by some of the lenders/);
+  assert.match(text, /No credit decision has been made/);
+
+  const [session] = await sessions(page, 'b');
+  const caller = page.market.callerWith(personalLoansFixture, page.key);
+  const answered = await caller.offers(session!.sub_id, { max_offers: 10 });
+  assert.deepEqual(
+    clickUrls(offers.text),
+    answered.offers.map(({ click_url }) => click_url),
+  );
+  assert.equal(policyOf(offers.headers).get('img-src'), `'self' ${new URL(answered.offers[0]!.logo_url).origin}`);
+
+  const click = await fetch(clickUrls(offers.text)[0]!, { redirect: 'manual' });
+  assert.equal(click.status, 302);
+  const { sessions_total, marketplace_views, offer_clicks, rev_attributed } = await figures(page, 'b');
+  // Another view by the question above.
+  assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, 2, 1]);
+  assert.ok(rev_attributed > 0);
+
+  const results = await visitor.get('/results');
+  assert.match(textOf(results.text), /Clicks offers followed, each once a session 0 1 /);
+  assert.match(textOf(results.text), /Too early to judge/);
+  assert.equal((await figures(page, 'a')).sessions_total, 0);
+});
+
+test('the last question may be skipped, and going back loses nothing', async (t) => {
+  const { visitor } = await visiting(t, 'b');
+  const purpose = { question: 'purpose', loan_purpose: 'home_improvement' };
+  await visitor.posted('/answers', purpose);
+  await visitor.posted('/answers', { question: 'amount', loan_amount: '10000' });
+  await visitor.posted('/answers', { question: 'credit', credit_score_range: '750-799' });
+  const { annual_income, employment_status, state } = goodAnswers;
+  await visitor.posted('/answers', { question: 'you', annual_income, employment_status, state });
+  assert.match((await visitor.get('/questions/amount')).text, /name="loan_amount" value="10000"/);
+  assert.equal(await visitor.posted('/answers', { question: 'amount', loan_amount: '9000' }), '/questions/more');
+  const unanswered = await visitor.post('/answers', { question: 'more' });
+  assert.equal(unanswered.status, 422);
+  assert.equal(errorBeside(unanswered.text, 'housing_status'), 'Please answer this question.');
+  assert.equal(await visitor.posted('/answers', { question: 'more', skip: 'yes' }), '/offers');
+  assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
+});
+
+test('variant A takes one form, and shows the widget in a frame or by script', async (t) => {
+  const { page, visitor, landing } = await visiting(t, 'a');
+  assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
+  assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
+  const host = `http://127.0.0.1:${page.market.marketplace.ports!.public}`;
+
+  const framed = await visitor.get('/offers');
+  assert.equal(framed.status, 200);
+  const [, src] = /<iframe src="([^"]+)"/.exec(framed.text)!;
+  assert.equal(policyOf(framed.headers).get('frame-src'), host);
+  assert.equal(policyOf(framed.headers).get('script-src'), "'none'");
+  const widget = await fetch(src!);
+  assert.equal(widget.status, 200);
+  assert.match(widget.headers.get('content-security-policy')!, new RegExp(`frame-ancestors ${page.origin}$`));
+
+  const mounted = await visitor.get('/offers?embed=js');
+  assert.match(mounted.text, /<div id="(svc-offers-\w+)"><\/div>\n<script async src="[^"]+" [^>]*data-mount="#\1"/);
+  const policy = policyOf(mounted.headers);
+  assert.deepEqual(
+    ['script-src', 'connect-src', 'img-src', 'frame-src'].map((name) => policy.get(name)),
+    [host, host, `'self' ${host}`, "'none'"],
+  );
+  assert.ok(clickUrls((await visitor.get('/offers?embed=json')).text).length > 0);
+});
+
+test('says beside each field what is wrong, and keeps what was entered', async (t) => {
+  const { visitor } = await visiting(t, 'a');
+  const hostile = `"><script>alert(1)</script>`;
+  const refused = await visitor.post('/answers', {
+    ...goodAnswers,
+    loan_amount: '500',
+    annual_income: hostile,
+    birthdate: new Date().toISOString().slice(0, 10),
+    state: '',
+  });
+  assert.equal(refused.status, 422);
+  assert.equal(errorBeside(refused.text, 'loan_amount'), 'Please enter an amount from $1,000 to $100,000.');
+  assert.equal(errorBeside(refused.text, 'annual_income'), 'Please enter whole dollars, such as 15,000.');
+  assert.equal(errorBeside(refused.text, 'birthdate'), 'Borrowers must be at least 18 years old.');
+  assert.equal(errorBeside(refused.text, 'state'), 'Please answer this question.');
+  assert.match(refused.text, /name="loan_amount" value="500"/);
+  assert.match(refused.text, /<option value="major_purchase" selected>/);
+  assert.ok(!refused.text.includes('<script'));
+  assert.ok(refused.text.includes('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"'));
+  // What was refused was not merged, so nothing is there yet.
+  const early = await visitor.get('/offers');
+  assert.equal(early.status, 422);
+  assert.equal(errorBeside(early.text, 'loan_amount'), 'Please answer this question.');
+  assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
+});
+
+test('offers asked for too early lead to the question that is missing', async (t) => {
+  const { visitor } = await visiting(t, 'b');
+  await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
+  const early = await visitor.get('/offers');
+  assert.equal(early.status, 422);
+  assert.match(textOf(early.text), /Question 2 of 4/);
+  assert.equal(errorBeside(early.text, 'loan_amount'), 'Please answer this question.');
+});
+
+test('a borrower nobody lends to is told so kindly', async (t) => {
+  const { visitor } = await visiting(t, 'a');
+  await visitor.posted('/answers', {
+    ...goodAnswers,
+    loan_amount: '100000',
+    credit_score_range: '300-579',
+    annual_income: '0',
+  });
+  const { status, text } = await visitor.get('/offers?embed=json');
+  assert.equal(status, 200);
+  assert.match(textOf(text), /No offer fits right now/);
+});
+
+test('a session that is over is replaced, with all the answers', async (t) => {
+  const { page, visitor } = await visiting(t, 'b');
+  await visitor.posted('/answers', { question: 'purpose', loan_purpose: 'moving' });
+  page.market.clock.advance(bounds.sessionTtlMs);
+  // The visitor goes on in the middle, and is not asked for the purpose again.
+  assert.equal(await visitor.posted('/answers', { question: 'amount', loan_amount: '10000' }), '/questions/credit');
+  await visitor.posted('/answers', { question: 'credit', credit_score_range: '750-799' });
+  const { annual_income, employment_status, state } = goodAnswers;
+  await visitor.posted('/answers', { question: 'you', annual_income, employment_status, state });
+  page.market.clock.advance(bounds.sessionTtlMs);
+  const offers = await visitor.get('/offers');
+  assert.match(textOf(offers.text), /It has been a while/);
+  assert.ok(clickUrls(offers.text).length > 0);
+  assert.ok(!textOf((await visitor.get('/offers')).text).includes('It has been a while'));
+  assert.equal((await figures(page, 'b')).sessions_total, 3);
+});
+
+test('a visitor keeps the variant, and looking at the other one does not change that', async (t) => {
+  const page = await startLandingPage(t);
+  const kinds = new Set<string>();
+  const kindOf = (text: string) => (text.includes('Question 1 of 4') ? 'b' : 'a');
+  for (let number = 0; number < 40; number++) {
+    const visitor = new Visitor(page.origin);
+    const first = kindOf((await visitor.get('/')).text);
+    assert.equal(visitor.cookies.get('variant'), first);
+    kinds.add(first);
+    const other = first === 'a' ? 'b' : 'a';
+    if (number < 3) {
+      assert.equal(kindOf((await visitor.get(`/?variant=${other}`)).text), other);
+      assert.equal(kindOf((await visitor.get('/')).text), first);
+    }
+  }
+  // One in two to the power of 39 that all of them are alike.
+  assert.equal(kinds.size, 2);
+  const rows = [...(await sessions(page, 'a')), ...(await sessions(page, 'b'))];
+  assert.equal(rows.length, 46);
+  assert.equal(rows.filter(({ metadata }) => (metadata as { assignment: string }).assignment === 'forced').length, 3);
+});
+
+test('a page load is a session with its device; looking ahead and asking for the head are none', async (t) => {
+  const page = await startLandingPage(t);
+  const visitor = new Visitor(page.origin);
+  const head = await fetch(`${page.origin}/?variant=a`, { method: 'HEAD' });
+  assert.equal(head.status, 200);
+  assert.equal((await visitor.get('/?variant=a', { 'Sec-Purpose': 'prefetch;prerender' })).status, 503);
+  assert.equal((await figures(page, 'a')).sessions_total, 0);
+  const phone =
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+  await visitor.get('/?variant=a', { 'User-Agent': phone });
+  assert.deepEqual(
+    (await sessions(page, 'a')).map(({ device }) => device),
+    ['mobile'],
+  );
+});
+
+test('the key reaches no browser, and the sub_id only as the API hands it out', async (t) => {
+  const { page, visitor, landing } = await visiting(t, 'a');
+  const answers = [landing, await visitor.post('/answers', goodAnswers)];
+  for (const path of ['/offers', '/offers?embed=js', '/offers?embed=json', '/answers', '/results', '/nowhere']) {
+    answers.push(await visitor.get(path));
+  }
+  for (const { text, headers } of answers) {
+    assert.ok(!(text + JSON.stringify([...headers])).includes(page.key));
+    assert.equal(headers.get('cache-control'), 'no-store');
+    for (const cookie of headers.getSetCookie()) assert.match(cookie, /; HttpOnly; SameSite=Lax/);
+  }
+  const [session] = await sessions(page, 'a');
+  assert.ok(!JSON.stringify([...visitor.cookies]).includes(session!.sub_id));
+});
+
+test('a visit that was not sealed here is none', async (t) => {
+  const { visitor } = await visiting(t, 'a');
+  await visitor.posted('/answers', goodAnswers);
+  const sealed = visitor.cookies.get('visit')!;
+  const changed = sealed.slice(0, -6) + (sealed.at(-6) === 'A' ? 'B' : 'A') + sealed.slice(-5);
+  for (const forged of [changed, '', 'AAAA', 'sub_00']) {
+    visitor.cookies.set('visit', forged);
+    const { status, headers } = await visitor.get('/offers');
+    assert.deepEqual([status, headers.get('location')], [303, '/']);
+    assert.equal((await visitor.post('/answers', goodAnswers)).status, 400);
+  }
+});
+
+test('forms come from our own pages, are small, and are forms', async (t) => {
+  const { page, visitor } = await visiting(t, 'a');
+  const from = async (headers: Record<string, string>) => (await visitor.post('/answers', goodAnswers, headers)).status;
+  assert.equal(await from({ 'Sec-Fetch-Site': 'cross-site' }), 403);
+  assert.equal(await from({ Origin: 'https://elsewhere.example' }), 403);
+  assert.equal(await from({ Origin: 'null' }), 403);
+  assert.equal(await from({ Origin: page.origin, 'Sec-Fetch-Site': 'same-origin' }), 303);
+  assert.equal((await visitor.post('/answers', { ...goodAnswers, state: 'x'.repeat(20_000) })).status, 413);
+  assert.equal(await from({ 'Content-Type': 'text/plain' }), 415);
+  assert.equal(await sendChunked(page.origin, 20_000), 413);
+});
+
+test('one address gets so many pages a minute, and is told when to come back', async (t) => {
+  const { page, visitor } = await visiting(t, 'a');
+  let answered = 1;
+  while ((await visitor.get('/answers')).status === 200) answered++;
+  assert.equal(answered, 120);
+  const refused = await visitor.get('/');
+  assert.equal(refused.status, 429);
+  const seconds = Number(refused.headers.get('retry-after'));
+  assert.ok(seconds >= 1 && seconds <= 60);
+  assert.equal((await fetch(`${page.origin}/style.css`)).status, 200);
+});
+
+/** A form that does not tell its length, and how it was answered. */
+function sendChunked(origin: string, bytes: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
+    const sent = request(`${origin}/answers`, { method: 'POST', headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode!);
+    });
+    sent.on('error', reject);
+    sent.end('x'.repeat(bytes));
+  });
+}
+
+test('other methods and addresses are refused', async (t) => {
+  const { page, visitor } = await visiting(t, 'a');
+  for (const path of ['/nowhere', '//', '/../settings.ts', '/assets/style.css', '/%']) {
+    assert.equal((await fetch(page.origin + path)).status, 404, path);
+  }
+  const put = await fetch(`${page.origin}/answers`, { method: 'PUT' });
+  assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
+  assert.equal((await visitor.get('/questions/none')).headers.get('location'), '/answers');
+});
+
+test('a limit of the API becomes a friendly page that says when to come back', async (t) => {
+  const { visitor, landing } = await visiting(t, 'a', { key: { limits: { sessionsPerDay: 1 } } });
+  assert.equal(landing.status, 200);
+  const { status, headers, text } = await visitor.get('/');
+  assert.equal(status, 503);
+  assert.ok(Number(headers.get('retry-after')) >= 1);
+  assert.match(textOf(text), /We are very busy .* Please try again in \d+ (second|minute|hour)s?/);
+});
+
+test('a session whose answer was lost on the way is not counted twice', async (t) => {
+  let lost = 0;
+  const between = async (apiUrl: string) => {
+    const losing = createServer(async (asked, answer) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of asked) chunks.push(chunk as Buffer);
+      const headers = Object.entries(asked.headers).filter(
+        ([name]) => !/^(host|connection|content-length)$/.test(name),
+      );
+      const { method = '', url } = asked;
+      const body = method === 'POST' ? { body: Buffer.concat(chunks) } : {};
+      const got = await fetch(apiUrl + url, { method, headers: Object.fromEntries(headers) as never, ...body });
+      const text = await got.text();
+      if (url === '/session' && lost++ === 0) asked.socket.destroy();
+      else answer.writeHead(got.status, { 'Content-Type': 'application/json' }).end(text);
+    });
+    losing.listen(0, '127.0.0.1');
+    await once(losing, 'listening');
+    afterwards(t, () => losing.close().closeAllConnections());
+    return `http://127.0.0.1:${(losing.address() as AddressInfo).port}`;
+  };
+  const { page, landing } = await visiting(t, 'a', { between });
+  assert.equal(landing.status, 200);
+  assert.equal(lost, 2);
+  assert.equal((await figures(page, 'a')).sessions_total, 1);
+});
+
+test('a form that could not be sent on keeps what was entered', async (t) => {
+  // One request each for the check at the start and for the session.
+  const { page, visitor } = await visiting(t, 'a', { key: { limits: { requestsPerMinute: 2 } } });
+  const { status, headers, text } = await visitor.post('/answers', goodAnswers);
+  assert.equal(status, 503);
+  assert.ok(Number(headers.get('retry-after')) >= 1);
+  assert.match(textOf(text), /We cannot look for offers at the moment/);
+  assert.match(text, /name="loan_amount" value="\$10,000"/);
+  assert.match(page.log(), /^landing page: POST \/inputs: 429 RATE_LIMIT_EXCEEDED, request \S+$/m);
+  assert.ok(!page.log().includes('10,000'));
+  page.market.clock.advance(60_000);
+  assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
+});
+
+test('an API that is full or gone is told in the same way', async (t) => {
+  const { page, visitor } = await visiting(t, 'a', { market: { maxSessions: 1 } });
+  assert.equal((await visitor.get('/')).status, 503);
+  await page.market.marketplace.close();
+  const { status, headers } = await visitor.post('/answers', goodAnswers);
+  assert.deepEqual([status, headers.get('retry-after')], [503, '10']);
+});
+
+test('reloading the results asks the API no more often than its limits allow', async (t) => {
+  const { visitor } = await visiting(t, 'a', { key: { limits: { analyticsPerMinute: 10 } } });
+  for (let reload = 0; reload < 20; reload++) assert.equal((await visitor.get('/results')).status, 200);
+});
+
+test('results are for this machine, or for whoever knows the password', async (t) => {
+  const { page, visitor } = await visiting(t, 'a');
+  assert.equal((await visitor.get('/results')).status, 200);
+  assert.equal((await visitor.get('/results', { 'X-Forwarded-For': '203.0.113.7' })).status, 404);
+  assert.equal(await statusUnderName(page.origin, 'rebound.example'), 404);
+
+  const locked = await startLandingPage(t, { settings: { RESULTS_PASSWORD: 'sesame: open' } });
+  const basic = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+  const asked = await fetch(`${locked.origin}/results`);
+  assert.equal(asked.status, 401);
+  assert.match(asked.headers.get('www-authenticate')!, /^Basic /);
+  assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame') })).status, 401);
+  assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
+});
+
+/** `fetch` sets the host by itself. */
+function statusUnderName(origin: string, name: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request(`${origin}/results`, { headers: { Host: name } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode!);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test('behind a proxy, cookies are for HTTPS only', async (t) => {
+  const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });
+  const landing = await fetch(`${page.origin}/`);
+  const cookies = landing.headers.getSetCookie();
+  assert.equal(cookies.length, 2);
+  for (const cookie of cookies) assert.match(cookie, /^__Host-\w+=.*; Secure$/);
+});
+
+test('a test key is said to be one', async (t) => {
+  const { visitor } = await visiting(t, 'b', { key: { mode: 'test' } });
+  await visitor.get('/?variant=a');
+  await visitor.posted('/answers', goodAnswers);
+  assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
+});
+
+test('a start that cannot work says why in one line', async (t) => {
+  const { page } = await visiting(t, 'a');
+  const url = apiUrlOf(page.market);
+  const nobody = `http://127.0.0.1:${await freePort()}/v1/personal-loans`;
+  const other = new URL(page.origin).port;
+  const cases: [Record<string, string>, RegExp][] = [
+    [{}, /API_KEY is not set: /],
+    [{ API_KEY: 'a key' }, /API_KEY holds characters/],
+    [{ API_KEY: 'key', API_URL: 'somewhere' }, /API_URL takes an address/],
+    [{ API_KEY: 'key', HOST: 'example' }, /HOST takes an IP address/],
+    [{ API_KEY: 'key', PORT: '70000' }, /PORT takes a whole number/],
+    [{ API_KEY: 'key', API_URL: nobody }, /no answer from .*: start the server with `make run`/],
+    [{ API_KEY: 'svc_pl_live_unknown', API_URL: url }, /does not know the key in API_KEY/],
+    [
+      { API_KEY: page.key, API_URL: url.replace('personal-loans', 'mortgage') },
+      /does not serve this page.*404 NOT_FOUND/,
+    ],
+    [{ API_KEY: page.key, API_URL: url, PORT: other }, /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/],
+  ];
+  for (const [settings, said] of cases) {
+    const child = spawnLandingPage(settings);
+    assert.equal(await child.ended(), 1);
+    assert.match(child.log(), said);
+    assert.match(child.log(), /^landing page: [^\n]+\n$/);
+    assert.ok(settings.API_KEY === undefined || settings.API_KEY === 'key' || !child.log().includes(settings.API_KEY));
+  }
+});
+
+test('the check before the start needs no key', async (t) => {
+  const { page } = await visiting(t, 'a');
+  const found = spawnLandingPage({ API_URL: apiUrlOf(page.market) }, ['--check']);
+  assert.equal(await found.ended(), 0);
+  const missed = spawnLandingPage({ API_URL: `http://127.0.0.1:${await freePort()}` }, ['--check']);
+  assert.equal(await missed.ended(), 1);
+});
+
+test('SIGINT and SIGTERM end it in order', async (t) => {
+  const { page } = await visiting(t, 'a');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const child = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });
+    const origin = await child.opened();
+    // A connection that is kept alive does not hold it up.
+    assert.equal((await fetch(`${origin}/?variant=a`)).status, 200);
+    assert.equal(await child.stop(signal), 0);
+    assert.equal(child.log(), '');
+  }
+});

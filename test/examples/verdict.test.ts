@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SummaryAnswer } from '../../examples/landing-page/api/shapes.ts';
+import { verdictOf } from '../../examples/landing-page/experiment/verdict.ts';
+
+function summary(interval: SummaryAnswer['rev_per_session_ci95'], matured = 100): SummaryAnswer {
+  return {
+    sessions_total: 200,
+    marketplace_views: 150,
+    offer_clicks: 50,
+    click_rate: 0.333333,
+    rev_attributed: 1_000,
+    rev_confirmed: 800,
+    rev_per_session: 4,
+    sessions_matured: matured,
+    rev_per_session_matured: 6,
+    rev_per_session_ci95: interval,
+    as_of: null,
+  };
+}
+
+const verdict = (a: SummaryAnswer, b: SummaryAnswer) => verdictOf({ a, b, since: '2026-01-01' });
+
+test('without both intervals it is too early, whatever the figures are', () => {
+  const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));
+  assert.equal(headline, 'Too early to judge');
+  assert.match(reason, /A has 100, B has 12/);
+});
+
+test('intervals that overlap, or touch, name no winner', () => {
+  for (const [low, high] of [
+    [1.5, 3],
+    [2, 3],
+    [0, 1],
+  ] as const) {
+    assert.equal(verdict(summary({ low: 1, high: 2 }), summary({ low, high })).headline, 'No clear winner yet');
+  }
+});
+
+test('the variant above the other one earns more', () => {
+  const [less, more] = [summary({ low: 1, high: 2 }), summary({ low: 2.5, high: 4 })];
+  assert.equal(verdict(less, more).headline, 'Variant B earns more');
+  const { headline, reason } = verdict(more, less);
+  assert.equal(headline, 'Variant A earns more');
+  assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
+});

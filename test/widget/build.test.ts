@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+const builder = fileURLToPath(new URL('../../bin/build-widget.ts', import.meta.url));
+
+test("the widget's script is one small file that knows nobody else's address", (t) => {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  execFileSync(process.execPath, [builder, folder]);
+  const script = readFileSync(join(folder, 'widget.js'));
+  // With its styles. Pages load it beside everything else of theirs.
+  assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes with gzip`);
+  assert.ok(brotliCompressSync(script).length < 12_000, `${brotliCompressSync(script).length} bytes with brotli`);
+  const text = script.toString();
+  for (const banned of [
+    /\beval\b/,
+    /\bnew Function\b|[^\w.]Function\(/,
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write/,
+    /\bcookie\b|localStorage|sessionStorage|indexedDB/,
+    /https?:\/\/[\w.]/,
+    /sourceMappingURL/,
+  ]) {
+    assert.doesNotMatch(text, banned);
+  }
+  // A second build of the same sources has the same name to browsers.
+  execFileSync(process.execPath, [builder, join(folder, 'again')]);
+  assert.deepEqual(readFileSync(join(folder, 'again', 'widget.js')), script);
+});

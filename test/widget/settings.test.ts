@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { limits } from '../../src/widget-client/limits.ts';
+import { readSettings } from '../../src/widget-client/settings.ts';
+
+const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
+const dataset = { sub: 'sub_1', token: 'abc', mount: '#offers' };
+
+test('a script element with the least it needs begins as the API does', () => {
+  assert.deepEqual(readSettings({ src, dataset }), {
+    base: 'https://widgets.example/w',
+    ...dataset,
+    sort: 'recommended',
+    maxOffers: null,
+    fillsPage: false,
+    theme: 'auto',
+  });
+});
+
+test('a script element says how the widget begins', () => {
+  const more = { ...dataset, sort: 'svc_revenue', maxOffers: '20', embed: 'iframe', theme: 'dark' };
+  assert.deepEqual(readSettings({ src: 'http://127.0.0.1:8080/w/widget.js', dataset: more }), {
+    base: 'http://127.0.0.1:8080/w',
+    ...dataset,
+    sort: 'svc_revenue',
+    maxOffers: 20,
+    fillsPage: true,
+    theme: 'dark',
+  });
+});
+
+test('what is missing or wrong is told by the attribute to write', () => {
+  const complaints: [attributes: object, named: RegExp][] = [
+    [{ sub: undefined }, /data-sub/],
+    [{ token: '' }, /data-token/],
+    [{ mount: undefined }, /data-mount/],
+    [{ sort: 'cheapest' }, /data-sort/],
+    [{ sort: 'toString' }, /data-sort/],
+    [{ maxOffers: '0' }, /data-max-offers/],
+    [{ maxOffers: '21' }, /data-max-offers/],
+    [{ maxOffers: '5.0' }, /data-max-offers/],
+    [{ theme: 'pink' }, /data-theme/],
+  ];
+  for (const [attributes, named] of complaints) {
+    const said = readSettings({ src, dataset: { ...dataset, ...attributes } });
+    assert.ok(typeof said === 'string' && named.test(said), JSON.stringify(attributes));
+  }
+  for (const elsewhere of [
+    '',
+    'https://widgets.example/other.js',
+    'data:text/javascript,/widget.js',
+    'file:///widget.js',
+  ]) {
+    assert.match(String(readSettings({ src: elsewhere, dataset })), /widget\.js/, elsewhere);
+  }
+});
+
+test('the widget keeps to what its server takes', () => {
+  assert.equal(limits.offersMax, bounds.offersMax);
+  assert.equal(limits.offersDefault, bounds.offersDefault);
+  assert.ok(limits.eventsInBatchMax <= bounds.widgetBatchEventsMax);
+});
