@@ -58,5 +58,8 @@ demo-page: $(INSTALLED) ## a landing page in two variants on 127.0.0.1:3000, for
 bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on this machine
 	@$(WITH_NODE) node bench/main.ts
 
+capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SLO=50 ms, and a minute of one box's load to check it; MIX=file
+	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
+
 clean: ## forget what was installed (never the data folder)
 	rm -rf node_modules .node test-artefacts src/widget-client/dist

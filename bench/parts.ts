@@ -1,4 +1,5 @@
 import { crossoverPart } from './crossover/crossover-part.ts';
+import { curveParts } from './curves/curves-part.ts';
 import { historyPart } from './history/history-part.ts';
 import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';
@@ -16,6 +17,7 @@ export const benchParts: readonly BenchPart[] = [
   routePart(marketplaceUnknownScenario),
   routePart(clickScenario),
   limitsPart,
+  ...curveParts,
   microPart,
   crossoverPart,
   historyPart,
