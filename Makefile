@@ -62,5 +62,8 @@ bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on thi
 bench-check: $(INSTALLED) $(WIDGET) ## fail where a ratio of the benchmarks got worse than bench/baseline.json, beyond noise; minutes
 	@$(WITH_NODE) node bench/check/main.ts
 
+capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SLO=50 ms, and a minute of one box's load to check it; MIX=file
+	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
+
 clean: ## forget what was installed (never the data folder)
 	rm -rf node_modules .node test-artefacts src/widget-client/dist

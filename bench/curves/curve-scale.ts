@@ -30,9 +30,9 @@ const full: CurveScale = {
 };
 
 const quick: CurveScale = {
-  saturationSeconds: 0.5,
-  seconds: 0.5,
-  onceSeconds: 0.5,
+  saturationSeconds: 0.3,
+  seconds: 0.4,
+  onceSeconds: 0.4,
   warmUpSeconds: 0.1,
   loadShares: [0.05, 0.5, 1.2],
   liveSessions: [1_000, 20_000],

@@ -1,21 +1,24 @@
 import { seededRandom } from '../population/random.ts';
 import type { OpenLoopPlan } from './open-loop-plan.ts';
 
-/** When each request of a load is due, in milliseconds from its start, ascending; all below the load's length. */
-export function arrivalTimes(
-  perSecond: number,
-  seconds: number,
-  { arrivals, seed }: Pick<OpenLoopPlan, 'arrivals' | 'seed'>,
-): number[] {
+/**
+ * When each request is due, in milliseconds from the start of the load, ascending. Warm-up and load each have exactly as
+ * many as the rate says, so that a short load is no higher than one was told; where in it they fall is left to `arrivals`.
+ */
+export function arrivalTimes({
+  perSecond,
+  warmUpSeconds,
+  seconds,
+  arrivals,
+  seed,
+}: Pick<OpenLoopPlan, 'warmUpSeconds' | 'seconds' | 'arrivals' | 'seed'> & { readonly perSecond: number }): number[] {
   const random = seededRandom(seed);
-  const meanGapMs = 1_000 / perSecond;
-  const times: number[] = [];
-  // Half a gap ahead of the first one, so that as many are due as the rate says.
-  let dueMs = arrivals === 'even' ? meanGapMs / 2 : 0;
-  for (;;) {
-    if (arrivals === 'poisson') dueMs -= meanGapMs * Math.log(1 - random());
-    if (dueMs >= seconds * 1_000) return times;
-    times.push(dueMs);
-    if (arrivals === 'even') dueMs = (times.length + 0.5) * meanGapMs;
-  }
+  const within = (fromMs: number, lengthMs: number): number[] => {
+    const count = Math.round((perSecond * lengthMs) / 1_000);
+    // Of independent visitors, given how many they are, each comes at any moment as likely as at any other.
+    const place = arrivals === 'even' ? (at: number) => (at + 0.5) / count : random;
+    return Array.from({ length: count }, (_, at) => fromMs + place(at) * lengthMs).sort((a, b) => a - b);
+  };
+  const warmUpMs = warmUpSeconds * 1_000;
+  return [...within(0, warmUpMs), ...within(warmUpMs, seconds * 1_000)];
 }

@@ -39,11 +39,10 @@ export class LoadTally {
 
   answered(dueMs: number, nowMs: number, status: number): void {
     this.#answered++;
-    const expected = status === this.#expectedStatus;
-    if (expected && nowMs >= this.#countedFromMs && nowMs <= this.#endMs) this.#expectedInTime++;
     if (!this.#counts(dueMs)) return;
-    if (expected) {
+    if (status === this.#expectedStatus) {
       this.#expected++;
+      if (nowMs <= this.#endMs) this.#expectedInTime++;
       this.#latency.record(micros(nowMs - dueMs));
     } else if (status === 429 || status === 503) this.#refused++;
     else this.#failed.status++;

@@ -33,7 +33,7 @@ export interface OpenLoopResult {
   /** Answers 429 and 503. */
   readonly refused: number;
   readonly failed: Failures;
-  /** Expected answers that came while requests were still becoming due, over that time. */
+  /** Expected answers that came while requests were still becoming due, over that time: never more than were offered. */
   readonly achievedPerSecond: number;
   /**
    * From when it was due: of expected answers, and of those that did not come by the deadline, which count as long as they

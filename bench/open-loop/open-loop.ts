@@ -53,7 +53,7 @@ export class OpenLoop {
     const { perSecond, warmUpSeconds, seconds, expectedStatus, once } = this.#plan;
     await this.#connect();
     const loadSeconds = warmUpSeconds + seconds;
-    const times = perSecond === null ? [] : arrivalTimes(perSecond, loadSeconds, this.#plan);
+    const times = perSecond === null ? [] : arrivalTimes({ ...this.#plan, perSecond });
     if (once) times.length = Math.min(times.length, this.#requests.length);
     // A closed loop is on its way at once.
     const began = monotonicMs() + (perSecond === null ? 0 : startMs);

@@ -3,17 +3,20 @@ import type { ProcessFigures } from '../result/measurement.ts';
 /** Marks what travels between harness and probe, so that neither takes a message of somebody else's. */
 export const probeName = 'svc-marketplace bench probe';
 
-/** Harness to probe. `begin` starts a measurement anew, `end` ends it and asks for what it came to. */
+/**
+ * Harness to probe. `begin` starts a measurement anew, `end` ends it and asks for what it came to; `collect` has the garbage
+ * collected, so that what is in memory then is in use.
+ */
 export interface ProbeQuestion {
   readonly probe: typeof probeName;
   readonly number: number;
-  readonly ask: 'begin' | 'end';
+  readonly ask: 'begin' | 'end' | 'collect';
 }
 
 /** Probe to harness, one for each question. */
 export interface ProbeAnswer {
   readonly probe: typeof probeName;
   readonly number: number;
-  /** Null for `begin`, and for an `end` that nothing was begun before. */
+  /** Null for `begin` and `collect`, and for an `end` that nothing was begun before. */
   readonly figures: ProcessFigures | null;
 }

@@ -4,6 +4,8 @@
  * then, and from then on, it does nothing: nothing is sampled between two measurements.
  */
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import type { ProcessFigures } from '../result/measurement.ts';
 import { type ProbeAnswer, type ProbeQuestion, probeName } from './probe-protocol.ts';
@@ -22,6 +24,8 @@ function listen(channel: NonNullable<typeof process.channel>): void {
     if (question.ask === 'begin') {
       measuring?.end();
       measuring = new Measuring();
+    } else if (question.ask === 'collect') {
+      collectGarbage();
     } else {
       figures = measuring?.end() ?? null;
       measuring = null;
@@ -31,6 +35,14 @@ function listen(channel: NonNullable<typeof process.channel>): void {
   });
   // A server that has nothing else to do must be able to end.
   channel.unref();
+}
+
+/** Twice: what the first time has finalized is freed by the second. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  collect();
 }
 
 class Measuring {

@@ -42,6 +42,11 @@ export class ProcessProbe {
     return this.#ask('end');
   }
 
+  /** Has the process collect its garbage, which may stop it for seconds. */
+  async collect(): Promise<void> {
+    await this.#ask('collect');
+  }
+
   #ask(ask: ProbeQuestion['ask']): Promise<ProcessFigures | null> {
     const question: ProbeQuestion = { probe: probeName, number: this.#asked++, ask };
     return new Promise((resolve) => {

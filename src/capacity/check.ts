@@ -6,9 +6,6 @@ export interface CheckOrder {
   readonly seconds: number;
   /** Live sessions to be made before the load. */
   readonly sessionsBefore: number;
-  /** What one key may ask in a minute: enough keys are made that none of them reaches it. */
-  readonly requestsPerMinute: number;
-  readonly analyticsPerMinute: number;
 }
 
 /** What they found. CPU and memory are null where the system does not tell them. */
@@ -24,10 +21,14 @@ export interface CheckFindings {
   readonly p99Ms: number;
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
-  /** Resident memory at the end, and the live sessions it held. */
+  /** Resident memory when the load was over, and once its garbage had been collected: the latter is what was predicted. */
+  readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
+  /** Live sessions at the end. */
   readonly liveSessions: number;
   readonly keys: number;
+  /** Whether the client was at its end, so that the latency tells of it as much as of the server. */
+  readonly clientSaturated: boolean;
 }
 
 export interface CheckRow {

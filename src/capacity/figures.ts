@@ -42,6 +42,8 @@ export interface LoadPoint {
   readonly p99Ms: number;
   /** CPU time of one request, all threads, in microseconds. */
   readonly cpuMicros: number;
+  /** Whether the client was at its end here, so that the figures tell of it as much as of the server. */
+  readonly clientSaturated: boolean;
 }
 
 export interface SessionMemory {

@@ -41,12 +41,20 @@ export function figureAt(points: LoadCurve['points'], perSecond: number, figure:
   return at(points[next - 1]!, points[next]!, 'offeredPerSecond', figure, perSecond);
 }
 
+/** Whether the client gave out before the curve had come to this rate, so that the server might have gone on. */
+export function clientGaveOut({ points }: LoadCurve, perSecond: number): boolean {
+  const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);
+  return points.slice(0, next < 0 ? points.length : next + 1).some(({ clientSaturated }) => clientSaturated);
+}
+
 function keptUp({ offeredPerSecond, achievedPerSecond }: LoadPoint): boolean {
   return achievedPerSecond >= achievedShareMin * offeredPerSecond;
 }
 
+type Figure = Exclude<keyof LoadPoint, 'clientSaturated'>;
+
 /** What `wanted` is where `known` is `value`, on the straight line through two points. */
-function at(from: LoadPoint, to: LoadPoint, known: keyof LoadPoint, wanted: keyof LoadPoint, value: number): number {
+function at(from: LoadPoint, to: LoadPoint, known: Figure, wanted: Figure, value: number): number {
   const share = (value - from[known]) / (to[known] - from[known]);
   return from[wanted] + share * (to[wanted] - from[wanted]);
 }

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { CapacityError } from './capacity-error.ts';
 import type { Box, Figures } from './figures.ts';
 import { type KeyLoad, keyLoad } from './key-load.ts';
-import { costAtFullLoad, figureAt, type SustainedRate, sustainedRate } from './load-curve.ts';
+import { clientGaveOut, costAtFullLoad, figureAt, type SustainedRate, sustainedRate } from './load-curve.ts';
 import { type Mix, type RouteName, routeNames } from './mix.ts';
 
 export interface Question {
@@ -189,6 +189,9 @@ function beyondMeasured(
     beyond.push(
       `The curve of offered load ends at ${number(sustained.perSecond)} requests/s with p99 within ${question.sloP99Ms} ms; more was not measured and is not counted on.`,
     );
+  }
+  if (clientGaveOut(curve, sustained.perSecond)) {
+    beyond.push('The client that measured the curve was at its end around this rate: the server might carry more.');
   }
   if (load.liveSessions > memory.sessionsMeasured) {
     beyond.push(

@@ -45,6 +45,7 @@ const Shape = Type.Object({
           achievedPerSecond: amount,
           latencyMs: Type.Object({ p99: amount }),
           cpuMicros: microsOrNull,
+          client: Type.Object({ saturated: Type.Boolean() }),
         }),
       ),
     }),
@@ -110,9 +111,9 @@ function routeCost({ routes }: Result, name: RouteName): RouteCost {
 function loadCurve({ curves }: Result): LoadCurve {
   const curve = curves.find(({ name }) => name === 'offered-load');
   if (curve === undefined || curve.points.length === 0) throw lacking('the curve of latency against offered load');
-  const points = curve.points.map(({ offeredPerSecond, achievedPerSecond, latencyMs, cpuMicros }) => {
+  const points = curve.points.map(({ offeredPerSecond, achievedPerSecond, latencyMs, cpuMicros, client }) => {
     if (cpuMicros === null || cpuMicros === 0) throw withoutCpuTime('on the curve of offered load');
-    return { offeredPerSecond, achievedPerSecond, p99Ms: latencyMs.p99, cpuMicros };
+    return { offeredPerSecond, achievedPerSecond, p99Ms: latencyMs.p99, cpuMicros, clientSaturated: client.saturated };
   });
   return {
     title: visibleText(curve.title),

@@ -17,12 +17,15 @@ export async function runCapacityCheck(order: CheckOrder): Promise<CheckFindings
       'the check needs the benchmarks, which only a checkout has: run make capacity-check KEYS=n SLO=ms in one',
     );
   }
-  const child = spawn(process.execPath, [script, JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // It ends by itself when the channel breaks, however this command comes to its end.
+  const child = spawn(process.execPath, [script, JSON.stringify(order)], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   // Whoever ends this command ends the check, which takes its server and its client along.
   const end = () => child.kill('SIGTERM');
   process.once('SIGINT', end).once('SIGTERM', end);
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
   const [code] = (await once(child, 'close')) as [number | null];

@@ -59,9 +59,11 @@ function checkJson({ rows, findings, carried }: CheckResult) {
     seconds: findings.seconds,
     keys: findings.keys,
     live_sessions: findings.liveSessions,
+    resident_mib: findings.residentMiB,
     offered_per_second: findings.offeredPerSecond,
     refused: findings.refused,
     failed: findings.failed,
+    client_saturated: findings.clientSaturated,
     figures: rows.map(({ figure, unit, predicted, measured, errorPercent }) => ({
       figure,
       unit,

@@ -15,7 +15,7 @@ const figureTitles: Readonly<Record<CheckRow['figure'], string>> = {
   p99: 'p99',
   'socket-thread': 'CPU, socket thread',
   'all-threads': 'CPU, all threads',
-  memory: 'resident memory',
+  memory: 'memory, collected',
 };
 
 export function planText(plan: Plan): string {
@@ -47,12 +47,20 @@ export function planText(plan: Plan): string {
 }
 
 export function checkText({ question }: Plan, { rows, findings, carried }: CheckResult): string {
-  const { seconds, keys, liveSessions, refused, failed, offeredPerSecond } = findings;
+  const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = findings;
   const verdict = carried ? 'carried the load' : 'did NOT carry the load';
   return [
     `Checked for ${decimal(seconds)} s: the box ${verdict} of ${whole(offeredPerSecond)} requests/s with p99 within ${question.sloP99Ms} ms.`,
     table(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
-    `${counted(keys, 'key')}, ${counted(liveSessions, 'live session')} at the end, ${whole(refused)} refused, ${whole(failed)} failed.`,
+    [
+      `${counted(keys, 'key')}, ${counted(liveSessions, 'live session')} at the end, ${whole(refused)} refused, ${whole(failed)} failed.`,
+      ...(residentMiB === null
+        ? []
+        : [`Before its garbage was collected the server held ${size(residentMiB * 2 ** 20)}.`]),
+      ...(clientSaturated
+        ? ['The client was at its end: the latency measured tells of it as much as of the server.']
+        : []),
+    ].join('\n'),
   ].join('\n\n');
 }
 

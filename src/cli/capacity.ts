@@ -41,8 +41,6 @@ export async function capacity(options: CapacityOptions): Promise<void> {
     ratesPerSecond: plan.load.ratesPerSecond,
     seconds: options.seconds,
     sessionsBefore: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
-    requestsPerMinute: mix.limits.requestsPerMinute,
-    analyticsPerMinute: mix.limits.analyticsPerMinute,
   });
   const result = compareWithPlan(plan, findings);
   printResult(options.json ? JSON.stringify(capacityJson(plan, result), null, 2) : checkText(plan, result));

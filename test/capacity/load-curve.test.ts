@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadPoint } from '../../src/capacity/figures.ts';
-import { costAtFullLoad, figureAt, sustainedRate } from '../../src/capacity/load-curve.ts';
+import { clientGaveOut, costAtFullLoad, figureAt, sustainedRate } from '../../src/capacity/load-curve.ts';
 
-const at = (rate: number, p99Ms: number, { achieved = rate, cpuMicros = 50 } = {}): LoadPoint => ({
+const at = (
+  rate: number,
+  p99Ms: number,
+  { achieved = rate, cpuMicros = 50, clientSaturated = false } = {},
+): LoadPoint => ({
   offeredPerSecond: rate,
   achievedPerSecond: achieved,
   p99Ms,
   cpuMicros,
+  clientSaturated,
 });
 const curve = (...points: LoadPoint[]) => ({ title: 'made up', points });
 const plain = curve(at(1_000, 2), at(2_000, 4), at(4_000, 24), at(8_000, 900, { achieved: 4_500, cpuMicros: 80 }));
@@ -43,4 +48,12 @@ test('a figure between two points lies on their line, and beyond the ends is tha
   assert.equal(figureAt(plain.points, 2_000, 'p99Ms'), 4);
   assert.equal(figureAt(plain.points, 10, 'p99Ms'), 2);
   assert.equal(figureAt(plain.points, 1e6, 'p99Ms'), 900);
+});
+
+test('a client that gave out up to the point behind the rate is told, one that did so later is not', () => {
+  const tired = curve(at(1_000, 2), at(2_000, 4), at(3_000, 9, { clientSaturated: true }));
+  assert.equal(clientGaveOut(tired, 2_000), true);
+  assert.equal(clientGaveOut(tired, 3_000), true);
+  assert.equal(clientGaveOut(tired, 1_500), false);
+  assert.equal(clientGaveOut(plain, 4_000), false);
 });

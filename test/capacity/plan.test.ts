@@ -89,10 +89,12 @@ test('what goes beyond the measurements is said, and only that', () => {
   assert.match(plain, /^A box has [\d,]+ live sessions; memory was measured with up to 1,000,000/);
   assert.match(plain, /opened within 4 hours, a box would carry 320 keys/);
   assert.match(plain, /Latency is that of "POST \/session, durable"/);
-  assert.doesNotMatch(plain, /quick|ends at|the routes were measured/);
+  assert.doesNotMatch(plain, /quick|ends at|the routes were measured|at its end/);
   assert.match(told({ ...sample, box: { ...sample.box, quick: true } }), /indicative only/);
   const short = { ...sample, curve: { ...sample.curve, points: sample.curve.points.slice(0, 3) } };
   assert.match(told(short, { sloP99Ms: 100 }), /ends at 20,000 requests\/s with p99 within 100 ms/);
+  const tired = sample.curve.points.map((point) => ({ ...point, clientSaturated: true }));
+  assert.match(told({ ...sample, curve: { ...sample.curve, points: tired } }), /The client .* was at its end/);
   assert.match(told({ ...sample, box: { ...sample.box, keys: 100 } }), /1,429 keys; the routes were measured with 100/);
 });
 
@@ -121,6 +123,7 @@ const figuresOf = fc
         kept: fc.constantFrom(1, 1, 1, 0.5),
         p99Ms: positive(500),
         cpuMicros: positive(1_000),
+        clientSaturated: fc.boolean(),
       }),
       { minLength: 1, maxLength: 8, selector: ({ offeredPerSecond }) => offeredPerSecond },
     ),

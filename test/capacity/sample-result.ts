@@ -87,7 +87,12 @@ export function route(
 
 export function point(
   offered: number,
-  { p99, cpu, achieved = offered }: { readonly p99: number; readonly cpu: number | null; readonly achieved?: number },
+  {
+    p99,
+    cpu,
+    achieved = offered,
+    saturated = false,
+  }: { readonly p99: number; readonly cpu: number | null; readonly achieved?: number; readonly saturated?: boolean },
 ): CurvePoint {
   return {
     x: offered,
@@ -98,5 +103,6 @@ export function point(
     failed: 0,
     cpuMicros: cpu,
     process: null,
+    client: { lagMs: { p50: 0.1, p99: 0.2, p999: 0.3 }, busy: 0.4, saturated },
   };
 }

@@ -20,6 +20,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
           ? ['Where the client gave first, latencies tell of the client as much as of the service.']
           : []),
         ...drawn.flatMap(told),
+        ...drawn.flatMap(clientAtItsEnd),
       ],
       tables: drawn.map(curveTable),
     },
@@ -49,6 +50,15 @@ function told({ name, points }: CurveResult): string[] {
   return [`${kept}; the most it answered as expected was ${whole(most)} a second.`];
 }
 
+/** A client that had no time left, or sent late, is told beside the points whose latencies are its own as well. */
+function clientAtItsEnd({ xLabel, points }: CurveResult): string[] {
+  const at = points.filter(({ client }) => client.saturated).map(({ x }) => fixedX(x));
+  if (at.length === 0) return [];
+  return [
+    `At ${at.join(', ')} ${xLabel} the client was at its end too: what is told there is no figure of the service alone.`,
+  ];
+}
+
 function curveTable(curve: CurveResult): ReportTable {
   const { title, xLabel, name, points } = curve;
   const x = name === 'offered-load' ? [] : [xLabel];
@@ -62,6 +72,7 @@ function curveTable(curve: CurveResult): ReportTable {
       'Refused',
       'Failed',
       'CPU us/request',
+      'Client lag ms p99',
       'Loop delay ms p99',
       'Resident MiB',
       'Longest GC ms',
@@ -75,6 +86,7 @@ function curveTable(curve: CurveResult): ReportTable {
       whole(point.refused),
       whole(point.failed),
       fixed(point.cpuMicros, 1),
+      fixed(point.client.lagMs.p99, 2),
       fixed(point.process?.eventLoopDelayMs.p99 ?? null, 1),
       whole(point.process?.rssMiB ?? null),
       fixed(point.process?.gc.longestMs ?? null, 1),

@@ -2,16 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { arrivalTimes } from '../../../bench/open-loop/arrival-times.ts';
 
+const poisson = { perSecond: 1_000, warmUpSeconds: 0, seconds: 50, arrivals: 'poisson', seed: 1 } as const;
+
 test('even arrivals are at equal distances, and as many as the rate says', () => {
-  const times = arrivalTimes(200, 2, { arrivals: 'even', seed: 1 });
+  const times = arrivalTimes({ ...poisson, perSecond: 200, seconds: 2, arrivals: 'even' });
   assert.equal(times.length, 400);
-  assert.equal(times[0], 2.5);
   for (const [place, ms] of times.entries()) assert.ok(Math.abs(ms - (2.5 + 5 * place)) < 1e-9, `${place}: ${ms}`);
 });
 
-test('poisson arrivals ascend, keep the rate, and are as irregular as independent visitors', () => {
-  const times = arrivalTimes(1_000, 50, { arrivals: 'poisson', seed: 1 });
-  assert.ok(Math.abs(times.length - 50_000) < 1_000, String(times.length));
+test('poisson arrivals ascend, and are as irregular as independent visitors', () => {
+  const times = arrivalTimes(poisson);
+  assert.equal(times.length, 50_000);
   const gaps = times.map((ms, place) => ms - (times[place - 1] ?? 0));
   assert.ok(gaps.every((gap) => gap >= 0));
   // Of exponential gaps, as many as 1 - 1/e are below the mean, and deviation and mean are the same.
@@ -20,8 +21,16 @@ test('poisson arrivals ascend, keep the rate, and are as irregular as independen
   assert.ok(Math.abs(deviation - 1) < 0.05, String(deviation));
 });
 
+test('warm-up and load each have their own share', () => {
+  for (const arrivals of ['even', 'poisson'] as const) {
+    const times = arrivalTimes({ ...poisson, perSecond: 30, warmUpSeconds: 1, seconds: 2, arrivals });
+    assert.equal(times.filter((ms) => ms < 1_000).length, 30);
+    assert.equal(times.filter((ms) => ms >= 1_000 && ms < 3_000).length, 60);
+  }
+});
+
 test('the same seed gives the same times, another one others', () => {
-  const times = (seed: number) => arrivalTimes(100, 1, { arrivals: 'poisson', seed });
+  const times = (seed: number) => arrivalTimes({ ...poisson, seconds: 1, seed });
   assert.deepEqual(times(7), times(7));
   assert.notDeepEqual(times(7), times(8));
 });

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CheckFindings, compareWithPlan } from '../../src/capacity/check.ts';
+import { defaultMixFile, mixOf } from '../../src/capacity/mix.ts';
+import { planCapacity } from '../../src/capacity/plan.ts';
+import { readFigures } from '../../src/capacity/read-figures.ts';
+import { sampleResult } from './sample-result.ts';
+
+const mix = mixOf(defaultMixFile);
+const plan = planCapacity(readFigures(JSON.stringify(sampleResult()), mix), mix, {
+  keys: 1_000,
+  sloP99Ms: 35,
+  headroom: 0.2,
+});
+const asPlanned: CheckFindings = {
+  seconds: 60,
+  offeredPerSecond: plan.load.requestsPerSecond,
+  achievedPerSecond: plan.load.requestsPerSecond,
+  refused: 0,
+  failed: 0,
+  p99Ms: 20,
+  socketThreadCores: plan.predicted.socketThreadCores * 2,
+  allThreadsCores: plan.predicted.allThreadsCores / 2,
+  residentMiB: 900,
+  memoryMiB: 120 + (100_000 * 1_536) / 2 ** 20,
+  liveSessions: 100_000,
+  keys: 700,
+  clientSaturated: false,
+};
+
+test('the error is what the prediction lies above the measurement, in percent of it', () => {
+  const errors = Object.fromEntries(
+    compareWithPlan(plan, asPlanned).rows.map(({ figure, errorPercent }) => [figure, Math.round(errorPercent!)]),
+  );
+  const p99 = Math.round((plan.predicted.p99Ms / 20 - 1) * 100);
+  assert.deepEqual(errors, { rate: 0, p99, 'socket-thread': -50, 'all-threads': 100, memory: 0 });
+});
+
+test('what the system does not tell has no error', () => {
+  const untold = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
+  const { rows, carried } = compareWithPlan(plan, untold);
+  assert.deepEqual(
+    rows.filter(({ errorPercent }) => errorPercent === null).map(({ figure }) => figure),
+    ['socket-thread', 'all-threads', 'memory'],
+  );
+  assert(carried);
+});
+
+for (const [name, changes] of [
+  ['an answer 429 or 503', { refused: 1 }],
+  ['a failure', { failed: 1 }],
+  ['a p99 beyond the SLO', { p99Ms: 35.1 }],
+  ['a backlog at the end', { achievedPerSecond: plan.load.requestsPerSecond * 0.97 }],
+] as const) {
+  test(`${name} means that the box does not carry the load`, () => {
+    assert(!compareWithPlan(plan, { ...asPlanned, ...changes }).carried);
+  });
+}
