@@ -5,10 +5,10 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install widget run test match-test crash-test check format demo bench bench-check clean
+.PHONY: help install widget run test match-test crash-test check format demo bench bench-check capacity-check clean
 
 help: ## what each target does
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 install: $(INSTALLED) $(WIDGET) ## a Node.js of our own where needed, and the pinned packages
 
