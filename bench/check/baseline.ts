@@ -40,6 +40,14 @@ export function makeBaseline(
   return { format: baselineFormat, ...conditions, figures };
 }
 
+/** A figure that may lose more than this share without being told is of little use. */
+const usefulThreshold = 0.25;
+
+/** The figures that could not even tell a loss of a quarter. */
+export function tooNoisy({ figures }: Baseline): BaselineFigure[] {
+  return figures.filter(({ threshold }) => threshold > usefulThreshold);
+}
+
 /** Throws a one-line error when a text is no baseline. */
 export function readBaseline(text: string): Baseline {
   const baseline = parsed(text);

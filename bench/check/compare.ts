@@ -43,6 +43,11 @@ export function compare(baseline: readonly BaselineFigure[], measured: readonly 
   };
 }
 
+/** Whether baseline and runs have nothing in common. */
+export function isEmpty({ losses, gains, steady }: Comparison): boolean {
+  return losses.length + gains.length + steady === 0;
+}
+
 /** What of the speed there is now would be lost by going back. */
 export function shareWon(lost: number): number {
   return -lost / (1 - lost);

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describeCommit } from '../commit.ts';
 import { describeMachine } from '../machine.ts';
 import { readResult } from '../report/read-result.ts';
-import { type Baseline, makeBaseline, readBaseline } from './baseline.ts';
-import { compare } from './compare.ts';
+import { type Baseline, makeBaseline, readBaseline, tooNoisy } from './baseline.ts';
+import { compare, isEmpty } from './compare.ts';
 import { besideOneAnother, type Figure } from './figure.ts';
 import { figuresOf } from './figures-of.ts';
 import { type CheckOptions, parseCheckOptions, usage } from './options.ts';
@@ -44,6 +44,8 @@ async function check(options: CheckOptions): Promise<void> {
     runs.push(...(await takeRuns(options, suspects)));
     comparison = compare(baseline.figures, besideOneAnother(runs));
   }
+  if (isEmpty(comparison))
+    throw new Error(`nothing that was measured is in the baseline. Store a new one: ${storeCommand}`);
   process.stdout.write(`${verdict(baseline, comparison).join('\n')}\n`);
   if (comparison.losses.length > 0) process.exitCode = lossFound;
 }
@@ -66,6 +68,12 @@ async function store(options: CheckOptions): Promise<void> {
   );
   process.stdout.write(
     `${lines.join('\n')}\n${lines.length} figures of ${runs.length} runs stored in ${options.baseline}\n`,
+  );
+  const noisy = tooNoisy(baseline).length;
+  warn(
+    noisy === 0
+      ? null
+      : `${noisy} OF ${lines.length} FIGURES ARE TOO NOISY to tell a loss of a quarter from noise: store them again on a quieter machine.`,
   );
 }
 

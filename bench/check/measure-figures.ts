@@ -1,7 +1,7 @@
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { chooseClients } from '../choose-clients.ts';
 import type { LoadClient } from '../load/load-client.ts';
-import type { BenchContext } from '../part.ts';
+import type { BenchContext, BenchPart } from '../part.ts';
 import { benchParts } from '../parts.ts';
 import { Progress } from '../progress.ts';
 import type { BenchResult } from '../result/bench-result.ts';
@@ -21,6 +21,11 @@ const scale: Scale = {
   liveSessions: 1_000,
 };
 const catalogSeed = 200;
+
+/** The parts whose ratios are compared. */
+export const checkedParts: readonly BenchPart[] = benchParts.filter(
+  ({ name, group }) => group === 'routes' || name === 'micro',
+);
 
 export interface FigureRuns {
   readonly repeat: number;
@@ -43,9 +48,7 @@ export async function measureFigures({ repeat, client: named, folder, only }: Fi
     progress: new Progress(),
     catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
   };
-  const parts = benchParts.filter(
-    ({ name, group }) => (group === 'routes' || name === 'micro') && (only === undefined || only.has(name)),
-  );
+  const parts = checkedParts.filter(({ name }) => only === undefined || only.has(name));
   const runs: Figure[][] = [];
   while (runs.length < repeat) {
     let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };

@@ -59,6 +59,23 @@ test('a stored baseline is what later runs are compared with: 0 without a loss, 
   assert.match(faster.stdout, /^better: a\/b: c/);
 });
 
+test('runs that have nothing in common with the baseline tell nothing', async () => {
+  const baseline = join(folder, 'other.json');
+  const nothing = join(folder, 'nothing.json');
+  await writeFile(nothing, JSON.stringify({ ...smallResult, routes: [], micro: [] }));
+  run('--store', '--baseline', baseline, '--from', await resultFile('6.json', 500));
+  const { status, stdout, stderr } = run('--baseline', baseline, '--from', nothing);
+  assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
+  assert.match(stderr, /nothing that was measured is in the baseline/);
+});
+
+test('runs too far apart to tell anything are said to be, in a baseline too', async () => {
+  const runs = ['--from', await resultFile('7.json', 500), '--from', await resultFile('8.json', 5_000)];
+  const { status, stderr } = run('--store', '--baseline', join(folder, 'noisy.json'), ...runs);
+  assert.equal(status, 0);
+  assert.match(stderr, /1 OF 3 FIGURES ARE TOO NOISY/);
+});
+
 test('a file that is no baseline, and an option that is none, end with 2', async () => {
   const broken = join(folder, 'broken.json');
   for (const text of ['', 'null', '{"format":9}']) {
