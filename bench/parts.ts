@@ -1,6 +1,7 @@
 import { crossoverPart } from './crossover/crossover-part.ts';
 import { curveParts } from './curves/curves-part.ts';
 import { historyPart } from './history/history-part.ts';
+import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';
 import type { BenchPart } from './part.ts';
 import { routePart } from './routes/route-part.ts';
@@ -15,6 +16,7 @@ export const benchParts: readonly BenchPart[] = [
   routePart(marketplaceKnownScenario),
   routePart(marketplaceUnknownScenario),
   routePart(clickScenario),
+  limitsPart,
   ...curveParts,
   microPart,
   crossoverPart,

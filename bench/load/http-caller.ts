@@ -24,26 +24,46 @@ export class HttpCaller {
   /** The answers in the order of the requests. Throws at the first answer of another status. */
   async callAll(requests: readonly PreparedRequest[], expectedStatus: number): Promise<Answer[]> {
     const answers = new Array<Answer>(requests.length);
-    let next = 0;
-    const callInTurn = async () => {
-      while (next < requests.length) {
-        const at = next++;
-        const request = requests[at]!;
-        const answer = await this.#call(request);
-        if (answer.status !== expectedStatus) {
-          throw new Error(
-            `${request.method} ${request.path.split('?')[0]} answered ${answer.status}: ${answer.body.slice(0, 200)}`,
-          );
-        }
-        answers[at] = answer;
+    await this.#inTurn(requests.length, async (at) => {
+      const request = requests[at]!;
+      const answer = await this.#call(request);
+      if (answer.status !== expectedStatus) {
+        throw new Error(
+          `${request.method} ${request.path.split('?')[0]} answered ${answer.status}: ${answer.body.slice(0, 200)}`,
+        );
       }
-    };
-    await Promise.all(Array.from({ length: this.#connections }, callInTurn));
+      answers[at] = answer;
+    });
     return answers;
+  }
+
+  /** Sends the requests in turn, `times` in all, and gives how often each status was answered, whatever it is. */
+  async countStatuses(requests: readonly PreparedRequest[], times: number): Promise<Map<number, number>> {
+    const counts = new Map<number, number>();
+    await this.#inTurn(times, async (at) => {
+      const { status } = await this.#call(requests[at % requests.length]!);
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    });
+    return counts;
+  }
+
+  /** Connections that are open: as many as were ever needed at once, up to the most there may be. */
+  get connectionsOpen(): number {
+    const { sockets, freeSockets } = this.#agent;
+    return [sockets, freeSockets].flatMap((each) => Object.values(each)).reduce((sum, each) => sum + each!.length, 0);
   }
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  /** Does so many things, one after the other on each connection. */
+  async #inTurn(times: number, one: (at: number) => Promise<void>): Promise<void> {
+    let next = 0;
+    const inTurn = async () => {
+      while (next < times) await one(next++);
+    };
+    await Promise.all(Array.from({ length: this.#connections }, inTurn));
   }
 
   #call(request: PreparedRequest): Promise<Answer> {

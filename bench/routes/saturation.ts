@@ -16,17 +16,27 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
   const speed = (rounds: readonly Measurement[]) => median(rounds.map(({ perSecond }) => perSecond));
   const [fastest] = measured.toSorted((a, b) => speed(b.rounds) - speed(a.rounds));
-  if (fastest === undefined) return false;
-  const client = median(fastest.rounds.map(clientShare));
-  const server = fastest.rounds.flatMap((round) => serverShare(round) ?? []);
+  return fastest !== undefined && clientGaveFirst(fastest.rounds);
+}
+
+/** What is told of a load that says who gave first. */
+export type LoadShares = Pick<
+  Measurement,
+  'clientCpuSeconds' | 'clientThreads' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
+>;
+
+/** The same of some loads on one server that does its work in its socket thread. */
+export function clientGaveFirst(loads: readonly LoadShares[]): boolean {
+  const client = median(loads.map(clientShare));
+  const server = loads.flatMap((load) => serverShare(load) ?? []);
   return client > clientShareMax || (server.length > 0 && median(server) < serverShareMin);
 }
 
-function clientShare({ clientCpuSeconds, clientThreads, seconds }: Measurement): number {
+function clientShare({ clientCpuSeconds, clientThreads, seconds }: LoadShares): number {
   return clientCpuSeconds / clientThreads / seconds;
 }
 
 /** Null where the system does not tell CPU times. */
-function serverShare({ mainThreadCpuMicros, perSecond }: Measurement): number | null {
+function serverShare({ mainThreadCpuMicros, perSecond }: LoadShares): number | null {
   return mainThreadCpuMicros === null ? null : (mainThreadCpuMicros * perSecond) / 1e6;
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { OwnLimits } from '../../src/access/key-limits.ts';
 import { spawnOwned, stopOwned } from './child-process.ts';
 import { freePort } from './free-port.ts';
 import { createKeys } from './many-keys.ts';
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   /** An existing folder on the disk to be measured; the data folder is made inside and removed at the end. */
   readonly folder: string;
   readonly keys: number;
+  /** For each of these one more key with such limits; they come last among the keys. */
+  readonly ownLimits?: readonly OwnLimits[];
   /** Offers file; the example catalog when absent. */
   readonly catalogFile?: string;
   /** Settings that are not to have their default: `SVC_...` and its value. */
@@ -38,6 +41,7 @@ export async function startServiceTarget(options: ServiceOptions): Promise<Servi
   const folder = await makeOwnedFolder(options.folder, 'data-');
   const dataDir = folder.path;
   const keys = createKeys(dataDir, options.keys);
+  for (const limits of options.ownLimits ?? []) keys.push(...createKeys(dataDir, 1, limits));
   await options.fill?.(dataDir);
   const port = await freePort();
   const operationsPort = await freePort();

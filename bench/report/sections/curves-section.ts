@@ -16,8 +16,10 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
       text: [
         'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
           'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
+        ...(drawn.some(({ points }) => points.some(({ client }) => client.saturated))
+          ? ['Where the client gave first, latencies tell of the client as much as of the service.']
+          : []),
         ...drawn.flatMap(told),
-        ...drawn.flatMap(clientAtItsEnd),
       ],
       tables: drawn.map(curveTable),
     },
@@ -47,15 +49,6 @@ function told({ name, points }: CurveResult): string[] {
   return [`${kept}; the most it answered as expected was ${whole(most)} a second.`];
 }
 
-/** A client that had no time left, or sent late, is told beside the points whose latencies are its own as well. */
-function clientAtItsEnd({ xLabel, points }: CurveResult): string[] {
-  const at = points.filter(({ client }) => client.saturated).map(({ x }) => fixedX(x));
-  if (at.length === 0) return [];
-  return [
-    `At ${at.join(', ')} ${xLabel} the client was at its end too: what is told there is no figure of the service alone.`,
-  ];
-}
-
 function curveTable(curve: CurveResult): ReportTable {
   const { title, xLabel, name, points } = curve;
   const x = name === 'offered-load' ? [] : [xLabel];
@@ -69,10 +62,10 @@ function curveTable(curve: CurveResult): ReportTable {
       'Refused',
       'Failed',
       'CPU us/request',
-      'Client lag ms p99',
       'Loop delay ms p99',
       'Resident MiB',
       'Longest GC ms',
+      'Client',
     ],
     rows: points.map((point) => [
       ...x.map(() => fixedX(point.x)),
@@ -82,10 +75,10 @@ function curveTable(curve: CurveResult): ReportTable {
       whole(point.refused),
       whole(point.failed),
       fixed(point.cpuMicros, 1),
-      fixed(point.client.lagMs.p99, 2),
       fixed(point.process?.eventLoopDelayMs.p99 ?? null, 1),
       whole(point.process?.rssMiB ?? null),
       fixed(point.process?.gc.longestMs ?? null, 1),
+      point.client.saturated ? { text: 'gave first', mark: 'bad' as const } : '-',
     ]),
     plots: [throughputPlot(curve), latencyPlot(curve)],
   });

@@ -35,7 +35,7 @@ export function limitsSection(limits: readonly LimitResult[]): ReportSection[] {
       whole(limit.other),
       fixed(limit.refusalCpuMicros, 1),
       fixed(limit.admittedCpuMicros, 1),
-      whole(limit.refusalsPerSecond),
+      `${limit.clientSaturated ? 'at least ' : ''}${whole(limit.refusalsPerSecond)}`,
     ]),
     plots: [],
   });

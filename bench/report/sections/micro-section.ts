@@ -1,6 +1,6 @@
 import type { MicroResult } from '../../micro/micro.ts';
 import { whole } from '../numbers.ts';
-import type { ReportSection } from '../section.ts';
+import { type ReportSection, withoutEmptyColumns } from '../section.ts';
 
 export function microSection(results: readonly MicroResult[]): ReportSection[] {
   if (results.length === 0) return [];
@@ -10,10 +10,16 @@ export function microSection(results: readonly MicroResult[]): ReportSection[] {
       title: 'Hot functions alone',
       text: ['One function at a time, called in the process that measures.'],
       tables: [
-        {
+        withoutEmptyColumns({
           caption: 'Time of one call',
-          head: ['Function', 'ns an operation (middle)', 'p99 ns'],
-          rows: results.map(({ name, medianNs, p99Ns }) => [name, whole(medianNs), whole(p99Ns)]),
+          head: ['Function', 'One call', 'ns (middle)', 'p99 ns', 'Longest ns'],
+          rows: results.map(({ name, call, medianNs, p99Ns, worstNs }) => [
+            name,
+            call ?? '-',
+            whole(medianNs),
+            whole(p99Ns),
+            whole(worstNs ?? null),
+          ]),
           plots: [
             {
               kind: 'bars',
@@ -37,7 +43,7 @@ export function microSection(results: readonly MicroResult[]): ReportSection[] {
               })),
             },
           ],
-        },
+        }),
       ],
     },
   ];

@@ -105,11 +105,11 @@ test('a server that stops answering for a while is seen by all who would have co
 });
 
 test('a server slower than the load makes requests wait from when they were due', async () => {
-  // One connection and 10 ms an answer are 100 a second at most, of 200: the last one waits for half the time.
+  // One connection and 10 ms an answer are 100 a second at most, of 200: the last one waits for half a second.
   const { result } = await load({ connections: 1 }, () => ({ status: 200, afterMs: 10 }));
   assert.equal(result.expected, 100);
-  assert.ok(result.latencyMs.p999 >= 400, `p99.9 ${result.latencyMs.p999}`);
-  assert.ok(result.achievedPerSecond <= 110, String(result.achievedPerSecond));
+  assert.ok(result.latencyMs.p999 >= 350, `p99.9 ${result.latencyMs.p999}`);
+  assert.ok(result.achievedPerSecond <= 120, String(result.achievedPerSecond));
 });
 
 test('refusals are told from answers and from failures', async () => {

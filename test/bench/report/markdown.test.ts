@@ -48,14 +48,6 @@ test('a client that gave first is named, and the reader warned', () => {
   assert.match(markdown, /client gave first .* `session` \(wrk\): .* too high/);
 });
 
-test('a client at its end is told beside the points of a curve', () => {
-  const [curve] = smallResult.curves;
-  const [first, ...others] = curve!.points;
-  assert.doesNotMatch(toMarkdown(smallResult), /at its end too/);
-  const points = [{ ...first!, client: { ...first!.client, saturated: true } }, ...others];
-  assert.match(toMarkdown({ ...empty, curves: [{ ...curve!, points }] }), /At [\d,]+ .* the client was at its end too/);
-});
-
 test('where the system does not tell CPU times there is no plot', () => {
   const crossover = [crossoverCell(40, 1, null, 1), crossoverCell(50, 1, 1, 1)];
   const markdown = toMarkdown({ ...empty, crossover });

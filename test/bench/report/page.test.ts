@@ -9,7 +9,7 @@ import { jsonForScript } from '../../../bench/report/html/escape.ts';
 import { writeReport } from '../../../bench/report/write-report.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { accessibilityFaults } from '../../examples/accessibility.ts';
-import { startChromium } from '../../examples/start-chromium.ts';
+import { startChromium } from '../../support/chromium.ts';
 import { sampleResult } from '../support/sample-result.ts';
 
 const sample = sampleResult();

@@ -223,10 +223,6 @@ function point(x: number, offeredPerSecond: number, at: number, near: Near): Cur
     failed: 0,
     cpuMicros: near(44),
     process: processFigures(near, 400 + 20 * at),
-    client: {
-      lagMs: { p50: near(0.1), p99: near(0.4), p999: near(1.2) },
-      busy: near(0.3 * busy),
-      saturated: busy > 1.2,
-    },
+    client: { lagMs: { p50: 0.05, p99: 0.4, p999: 1.2 }, busy: near(0.4), saturated: offeredPerSecond > 30_000 },
   };
 }

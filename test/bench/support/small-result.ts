@@ -43,7 +43,7 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
     failed: 0,
     cpuMicros: null,
     process: null,
-    client: { lagMs: { p50: 0.1, p99: 0.4, p999: 1 }, busy: 0.3, saturated: false },
+    client: { lagMs: { p50: 0, p99: 0, p999: 0 }, busy: 0.5, saturated: refused > 0 },
   };
 }
 
@@ -97,7 +97,7 @@ export const smallResult: BenchResult = {
     points: [{ sessions: 1_000, heapUsedMiB: 50, rssMiB: 120.4 }],
     sessionsMax: 3_000_000,
   },
-  micro: [{ name: 'a/b: c', medianNs: 1_234.4, p99Ns: 2_000 }],
+  micro: [{ name: 'a/b: c', call: 'one c', medianNs: 1_234.4, p99Ns: 2_000 }],
   crossover: [
     crossoverCell(40, 1, 3, 25),
     crossoverCell(40, 8, 2, 12),

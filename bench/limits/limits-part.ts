@@ -1,0 +1,67 @@
+import type { OwnLimits } from '../../src/access/key-limits.ts';
+import { bounds } from '../../src/bounds.ts';
+import type { BenchContext, BenchPart } from '../part.ts';
+import type { LimitResult } from '../result/limit-result.ts';
+import { makeOwnedFolder } from '../target/owned-folder.ts';
+import { startServiceTarget } from '../target/service-target.ts';
+import { limitFault } from './limit-fault.ts';
+import { type LimitScenario, limitScenarios } from './limit-scenario.ts';
+import { measureLimit } from './measure-limit.ts';
+
+const connectionsMin = 64;
+const excess = { full: 20_000, quick: 2_000 };
+
+const noLimitReached: OwnLimits = {
+  requestsPerMinute: bounds.limitPerMinuteMax,
+  analyticsPerMinute: bounds.limitPerMinuteMax,
+  sessionsPerDay: bounds.limitPerDayMax,
+};
+
+export const limitsPart: BenchPart = {
+  name: 'limits',
+  about: 'more requests than the limits let through, from many connections at once',
+  measure: async (context) => ({
+    limits: await measureLimits(limitScenarios, context, context.quick ? excess.quick : excess.full),
+  }),
+  faults: ({ limits = [] }) => limits.map(limitFault).filter((fault) => fault !== null),
+};
+
+/** Each with a key of its own, one after the other, on one server. */
+export async function measureLimits(
+  scenarios: readonly LimitScenario[],
+  { scale, folder, progress }: Pick<BenchContext, 'scale' | 'folder' | 'progress'>,
+  more: number,
+): Promise<LimitResult[]> {
+  const owned = await makeOwnedFolder(folder, 'limits-');
+  try {
+    progress.step('limits: starting the service');
+    const ownLimits = [noLimitReached, ...scenarios.map(({ keyLimits }) => keyLimits)];
+    const service = await startServiceTarget({ folder: owned.path, keys: 1, ownLimits });
+    try {
+      const [, freeKey, ...keys] = service.keys;
+      const results: LimitResult[] = [];
+      for (const [at, scenario] of scenarios.entries()) {
+        results.push(
+          await measureLimit(scenario, {
+            service,
+            key: keys[at]!,
+            freeKey: freeKey!,
+            connections: Math.max(connectionsMin, scale.connections),
+            excess: more,
+            seconds: scale.seconds,
+            folder: owned.path,
+            progress,
+          }),
+        );
+      }
+      return results;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(`limits: ${message}\nThe service said: ${service.logged()}`, { cause: error });
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await owned.remove();
+  }
+}

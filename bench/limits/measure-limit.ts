@@ -1,0 +1,135 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
+import { dayOf } from '../../src/domain/calendar.ts';
+import { autocannonClient } from '../load/autocannon-client.ts';
+import { HttpCaller } from '../load/http-caller.ts';
+import type { LoadResult } from '../load/load-client.ts';
+import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
+import type { Progress } from '../progress.ts';
+import type { LimitResult } from '../result/limit-result.ts';
+import { clientGaveFirst, type LoadShares } from '../routes/saturation.ts';
+import { openSessions } from '../scenarios/borrowers.ts';
+import { type Target, usageWhenQuiet } from '../target/target.ts';
+import { untilDayHolds } from './day-left.ts';
+import type { LimitScenario } from './limit-scenario.ts';
+
+export interface LimitRun {
+  readonly service: Target;
+  /** The key that is used up: with the limits of the scenario, and not used before. */
+  readonly key: string;
+  /** A key of the same account that no limit stops: what an admitted request costs is measured with it. */
+  readonly freeKey: string;
+  readonly connections: number;
+  /** Requests more than the limit, all at once with the others. */
+  readonly excess: number;
+  /** Length of the loads that tell what a request costs. */
+  readonly seconds: number;
+  readonly folder: string;
+  readonly progress: Progress;
+}
+
+/** What the use of a day's limit may take: it must not begin on one day and end on another. */
+const dayNeededMs = 60_000;
+
+const admittedStatus = 200;
+const refusedStatus = 429;
+
+/**
+ * Uses a limit up from many connections at once and counts; then sends nothing but requests that must be refused. Every
+ * answer counts, those of that second load too. Throws when it took longer than the limit's span, since then nothing was shown.
+ */
+export async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<LimitResult> {
+  const { name, title, limit, span } = scenario;
+  const { service, key, freeKey, connections, progress } = run;
+  const caller = new HttpCaller(service.port, connections);
+  try {
+    const stage = { caller, keys: [freeKey], nextKey: () => freeKey, roundRequests: 1, kept: new Map() };
+    const [session] = await openSessions(stage, 1, 17);
+
+    progress.step(`limits: ${name}: requests that are admitted`);
+    const admittedLoad = await load(run, scenario.requests(freeKey, session!), admittedStatus);
+    if (admittedLoad.unexpected > 0) {
+      throw new Error(`${name}: ${admittedLoad.unexpected} requests within every limit were not answered 200`);
+    }
+
+    if (span === 'day') await waitForDay(progress, name);
+    progress.step(`limits: ${name}: ${limit} and ${run.excess} more at once`);
+    const requests = scenario.requests(key, session!);
+    const began = { day: dayOf(Date.now()), ms: performance.now() };
+    const statuses = await caller.countStatuses(requests, limit + run.excess);
+    const opened = caller.connectionsOpen;
+
+    progress.step(`limits: ${name}: requests that are refused`);
+    const refusedLoad = await load(run, requests, refusedStatus);
+    // The first request was admitted no earlier than it was sent, so its place was not free again before this.
+    const over =
+      span === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.minuteWindowMs;
+    if (over) throw new Error(`${name}: this machine was too slow to be asked for more within one ${span}`);
+
+    const admitted = statuses.get(admittedStatus) ?? 0;
+    const refused = statuses.get(refusedStatus) ?? 0;
+    const { requests: asked, unexpected } = refusedLoad;
+    return {
+      name,
+      title,
+      limit,
+      connections: opened,
+      attempted: limit + run.excess + asked,
+      admitted,
+      refused: refused + asked - unexpected,
+      other: limit + run.excess - admitted - refused + unexpected,
+      expected: limit,
+      refusalCpuMicros: refusedLoad.cpuMicros,
+      admittedCpuMicros: admittedLoad.cpuMicros,
+      refusalsPerSecond: refusedLoad.perSecond,
+      clientSaturated: clientGaveFirst([refusedLoad]),
+    };
+  } finally {
+    caller.close();
+  }
+}
+
+interface MeasuredLoad extends LoadResult, LoadShares {
+  /** CPU time of the server for one request, all threads. Microseconds. */
+  readonly cpuMicros: number | null;
+  /** On the clock of this process. */
+  readonly endedMs: number;
+}
+
+/** By autocannon, whatever the other loads are put on with: it tells each status from every other. */
+async function load(
+  { service, connections, seconds, folder }: LimitRun,
+  requests: readonly PreparedRequest[],
+  expectedStatus: number,
+): Promise<MeasuredLoad> {
+  const requestsFile = join(folder, 'limit-requests');
+  // Every connection gets the requests in turn, each beginning with the first.
+  await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
+  const before = await usageWhenQuiet(service);
+  const plan = { port: service.port, requestsFile, connections, seconds, once: false, expectedStatus };
+  const result = await autocannonClient.run(plan);
+  const endedMs = performance.now();
+  const after = await usageWhenQuiet(service);
+  await rm(requestsFile);
+  if (result.requests === 0) throw new Error('the load had no answer at all');
+  const micros = (seconds: number) => (seconds * 1e6) / result.requests;
+  const known = before !== null && after !== null;
+  return {
+    ...result,
+    perSecond: result.requests / result.seconds,
+    cpuMicros: known ? micros(after.allThreads - before.allThreads) : null,
+    mainThreadCpuMicros: known ? micros(after.mainThread - before.mainThread) : null,
+    endedMs,
+  };
+}
+
+async function waitForDay(progress: Progress, name: string): Promise<void> {
+  const waitMs = untilDayHolds(dayNeededMs, Date.now());
+  if (waitMs === 0) return;
+  progress.done(
+    `limits: ${name}: waiting ${Math.ceil(waitMs / 1_000)} s for the next UTC day, which its limit goes by`,
+  );
+  await sleep(waitMs);
+}

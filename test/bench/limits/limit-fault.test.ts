@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { limitFault } from '../../../bench/limits/limit-fault.ts';
+import type { LimitResult } from '../../../bench/result/limit-result.ts';
+
+const exact: LimitResult = {
+  name: 'requests-per-minute',
+  title: 'requests a minute',
+  limit: 500,
+  connections: 64,
+  attempted: 2_000,
+  admitted: 500,
+  refused: 1_500,
+  other: 0,
+  expected: 500,
+  refusalCpuMicros: 10,
+  admittedCpuMicros: 40,
+  refusalsPerSecond: 50_000,
+};
+
+test('a limit that admitted what it had to, and refused the rest, has no fault', () => {
+  assert.equal(limitFault(exact), null);
+});
+
+test('one admitted too many or too few, or answered in any other way, is a fault', () => {
+  assert.match(limitFault({ ...exact, admitted: 501 })!, /requests-per-minute is not exact: of 2000 requests 501 were/);
+  assert.match(limitFault({ ...exact, admitted: 499 })!, /499 were admitted where 500 had to be/);
+  assert.match(limitFault({ ...exact, other: 1 })!, /and 1 were answered otherwise/);
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type LimitScenario, limitScenarios } from '../../../bench/limits/limit-scenario.ts';
+import { limitsPart, measureLimits } from '../../../bench/limits/limits-part.ts';
+import { Progress } from '../../../bench/progress.ts';
+import { quickScale } from '../../../bench/scale.ts';
+import { noOwnLimits } from '../../../src/access/key-limits.ts';
+
+const progress = new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream);
+const [ofRequests, ofAnalytics, ofSessions] = limitScenarios;
+
+/** The same with limits that are reached at once. */
+function smaller(scenario: LimitScenario, limit: number, keyLimits: Partial<LimitScenario['keyLimits']>) {
+  return { ...scenario, limit, keyLimits: { ...noOwnLimits, ...keyLimits } };
+}
+
+test('limits are used up from many connections and counted to the request, and one that lets more through is told', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-limits-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const scenarios = [
+    smaller(ofRequests!, 100, { requestsPerMinute: 100 }),
+    smaller(ofAnalytics!, 3, { analyticsPerMinute: 3 }),
+    smaller(ofSessions!, 70, { sessionsPerDay: 70 }),
+    smaller({ ...ofRequests!, name: 'loose' }, 100, { requestsPerMinute: 101 }),
+  ];
+  const context = { scale: { ...quickScale, seconds: 0.3 }, folder, progress };
+  const limits = await measureLimits(scenarios, context, 200);
+
+  for (const { name, limit, connections, attempted, admitted, refused, other, expected, refusalsPerSecond } of limits) {
+    assert.equal(expected, limit, name);
+    assert.equal(admitted, name === 'loose' ? limit + 1 : limit, name);
+    assert.equal(admitted + refused, attempted, name);
+    assert.ok(attempted > limit + 200, name);
+    assert.equal(other, 0, name);
+    assert.equal(connections, 64, name);
+    assert.ok(refusalsPerSecond > 0, name);
+  }
+  const faults = limitsPart.faults!({ limits });
+  assert.equal(faults.length, 1);
+  assert.match(faults[0]!, /the limit loose is not exact: of \d+ requests 101 were admitted where 100 had to be/);
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('the limits asked for are those of the contract', () => {
+  assert.deepEqual(
+    limitScenarios.map(({ name, limit }) => [name, limit]),
+    [
+      ['requests-per-minute', 500],
+      ['analytics-per-minute', 50],
+      ['sessions-per-day', 10_000],
+    ],
+  );
+});

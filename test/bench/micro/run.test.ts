@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { describe, test } from 'node:test';
+import type { Prepared, RepeatedMicro } from '../../../bench/micro/micro.ts';
+import { repeat } from '../../../bench/micro/run.ts';
+
+const place = { folder: tmpdir(), quick: true };
+
+function microOf(prepared: Prepared): RepeatedMicro {
+  return { name: 'a/b: c', call: 'one', prepare: () => prepared };
+}
+
+describe('a micro is repeated', () => {
+  for (const [kind, given] of [
+    ['of a synchronous function', (runs: number) => runs],
+    ['of an asynchronous one', (runs: number) => Promise.resolve(runs)],
+  ] as const) {
+    test(`${kind}, each time with what was made ahead of it, and closed`, async () => {
+      let made = 0;
+      let runs = 0;
+      let closed = 0;
+      const { medianNs, p99Ns } = await repeat(
+        microOf({
+          calls: 10,
+          before: () => {
+            made++;
+          },
+          run: () => {
+            runs++;
+            assert.equal(made, runs);
+            return given(runs);
+          },
+          close: () => {
+            closed++;
+          },
+        }),
+        place,
+      );
+      assert.ok(runs > 3);
+      assert.equal(closed, 1);
+      assert.ok(medianNs >= 0 && p99Ns >= medianNs);
+    });
+  }
+
+  test('and fails, closed, when it gives nothing or throws', async () => {
+    let closed = 0;
+    const close = () => {
+      closed++;
+    };
+    await assert.rejects(repeat(microOf({ calls: 1, run: () => 0, close }), place), /a\/b: c gave 0/);
+    await assert.rejects(repeat(microOf({ calls: 1, run: () => Number.NaN, close }), place), /gave NaN/);
+    let runs = 0;
+    const third = () => {
+      if (++runs === 3) throw new Error('the third run');
+      return 1;
+    };
+    await assert.rejects(repeat(microOf({ calls: 1, run: third, close }), place), /the third run/);
+    assert.equal(closed, 3);
+  });
+});
