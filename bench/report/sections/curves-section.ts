@@ -3,6 +3,14 @@ import { fixed, short, whole } from '../numbers.ts';
 import type { Line, LinePlot } from '../plot.ts';
 import { type ReportSection, type ReportTable, withoutEmptyColumns } from '../section.ts';
 
+const shortTitles: Readonly<Record<CurveResult['name'], string>> = {
+  'offered-load': 'Offered load',
+  'live-sessions': 'Live sessions',
+  'catalog-size': 'Size of the catalog',
+  'matcher-threads': 'Matcher threads',
+  keys: 'API keys',
+};
+
 /** Share of what was offered that must be answered as expected for the service to count as keeping up. */
 const keepingUpShare = 0.99;
 
@@ -23,12 +31,15 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
   ];
 }
 
-/** The last point, in the order of the load, up to which the service answered all that was offered. */
+/** The last point, in the order of the load, up to which the service answered all that was offered, and the client was fit to tell. */
 export function keptUp(points: readonly CurvePoint[]): CurvePoint | null {
   let last: CurvePoint | null = null;
   for (const point of [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond)) {
     const keeps =
-      point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond && point.refused === 0 && point.failed === 0;
+      point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond &&
+      point.refused === 0 &&
+      point.failed === 0 &&
+      !point.client.saturated;
     if (!keeps) break;
     last = point;
   }
@@ -50,7 +61,7 @@ function curveTable(curve: CurveResult): ReportTable {
   const { title, xLabel, name, points } = curve;
   const x = name === 'offered-load' ? [] : [xLabel];
   return withoutEmptyColumns({
-    caption: title,
+    caption: `${shortTitles[name]}: ${title}`,
     head: [
       ...x,
       'Offered/s',
@@ -83,10 +94,10 @@ function fixedX(x: number): string {
   return Number.isInteger(x) ? whole(x) : short(x);
 }
 
-function throughputPlot({ title, xLabel, logarithmic, points }: CurveResult): LinePlot {
+function throughputPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePlot {
   return {
     kind: 'lines',
-    title: `${title}: throughput`,
+    title: `${shortTitles[name]}: throughput`,
     x: { label: xLabel, logarithmic, values: points.map(({ x }) => x) },
     y: { label: 'requests a second', logarithmic: false },
     lines: [
@@ -96,7 +107,7 @@ function throughputPlot({ title, xLabel, logarithmic, points }: CurveResult): Li
   };
 }
 
-function latencyPlot({ title, xLabel, logarithmic, points }: CurveResult): LinePlot {
+function latencyPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePlot {
   const line = (label: string, look: Line['look'], of: (point: CurvePoint) => number): Line => ({
     label,
     look,
@@ -105,7 +116,7 @@ function latencyPlot({ title, xLabel, logarithmic, points }: CurveResult): LineP
   });
   return {
     kind: 'lines',
-    title: `${title}: latency`,
+    title: `${shortTitles[name]}: latency`,
     x: { label: xLabel, logarithmic, values: points.map(({ x }) => x) },
     y: { label: 'ms', logarithmic: true },
     lines: [
