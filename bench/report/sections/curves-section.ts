@@ -1,5 +1,5 @@
 import type { CurvePoint, CurveResult } from '../../result/curve-result.ts';
-import { fixed, short, whole } from '../numbers.ts';
+import { fixed, list, short, whole } from '../numbers.ts';
 import type { Line, LinePlot } from '../plot.ts';
 import { type ReportSection, type ReportTable, withoutEmptyColumns } from '../section.ts';
 
@@ -25,6 +25,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
         'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
           'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
         ...drawn.flatMap(told),
+        ...drawn.flatMap(clientAtItsEnd),
       ],
       tables: drawn.map(curveTable),
     },
@@ -57,6 +58,15 @@ function told({ name, points }: CurveResult): string[] {
   return [`${kept}; the most it answered as expected was ${whole(most)} a second.`];
 }
 
+/** A client that had no time left, or sent late, is told beside the points whose latencies are its own as well. */
+function clientAtItsEnd({ name, xLabel, points }: CurveResult): string[] {
+  const at = points.filter(({ client }) => client.saturated).map(({ x }) => fixedX(x));
+  if (at.length === 0) return [];
+  return [
+    `${shortTitles[name]}: at ${list(at)} ${xLabel} the client was at its end too. What is told there is no figure of the service alone.`,
+  ];
+}
+
 function curveTable(curve: CurveResult): ReportTable {
   const { title, xLabel, name, points } = curve;
   const x = name === 'offered-load' ? [] : [xLabel];
@@ -70,6 +80,7 @@ function curveTable(curve: CurveResult): ReportTable {
       'Refused',
       'Failed',
       'CPU us/request',
+      'Client lag ms p99',
       'Loop delay ms p99',
       'Resident MiB',
       'Longest GC ms',
@@ -82,6 +93,7 @@ function curveTable(curve: CurveResult): ReportTable {
       whole(point.refused),
       whole(point.failed),
       fixed(point.cpuMicros, 1),
+      fixed(point.client.lagMs.p99, 2),
       fixed(point.process?.eventLoopDelayMs.p99 ?? null, 1),
       whole(point.process?.rssMiB ?? null),
       fixed(point.process?.gc.longestMs ?? null, 1),

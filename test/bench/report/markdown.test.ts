@@ -72,3 +72,12 @@ test('what a service keeps up with ends where it falls behind, refuses, or the c
   for (const point of beyond) assert.equal(keptUp([curvePoint(3_000, 3_000), point, fine]), fine);
   assert.equal(keptUp([beyond[0]!]), null);
 });
+
+test('a client at its end is told beside the points of a curve', () => {
+  const [curve] = smallResult.curves;
+  const [first, ...others] = curve!.points;
+  assert.doesNotMatch(toMarkdown(smallResult), /at its end too/);
+  const points = [{ ...first!, client: { ...first!.client, saturated: true } }, ...others];
+  const markdown = toMarkdown({ ...empty, curves: [{ ...curve!, points }] });
+  assert.match(markdown, /Offered load: at 1,000 requests offered a second the client was at its end too/);
+});
