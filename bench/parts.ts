@@ -5,7 +5,10 @@ import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';
 import type { BenchPart } from './part.ts';
 import { routePart } from './routes/route-part.ts';
+import { analyticsScenario } from './scenarios/analytics.ts';
 import { clickScenario } from './scenarios/click.ts';
+import { inputsScenario } from './scenarios/inputs.ts';
+import { lifecycleScenario } from './scenarios/lifecycle.ts';
 import { marketplaceKnownScenario } from './scenarios/marketplace-known.ts';
 import { marketplaceUnknownScenario } from './scenarios/marketplace-unknown.ts';
 import { sessionScenario } from './scenarios/session.ts';
@@ -13,9 +16,12 @@ import { sessionScenario } from './scenarios/session.ts';
 /** Everything `make bench` measures, one after the other in this order. */
 export const benchParts: readonly BenchPart[] = [
   routePart(sessionScenario),
+  routePart(inputsScenario),
   routePart(marketplaceKnownScenario),
   routePart(marketplaceUnknownScenario),
   routePart(clickScenario),
+  routePart(analyticsScenario),
+  routePart(lifecycleScenario),
   limitsPart,
   ...curveParts,
   microPart,

@@ -12,8 +12,10 @@ function headOf({ status, headers }: BaselineAnswer): string {
   return statusLine(status) + headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }
 
+// As the service does: no header that tells the engine's version.
+(uws as unknown as { _cfg(setting: 'silent'): void })._cfg('silent');
 const app = uws.App();
-const answers = readAnswers(['date', 'content-length', 'uwebsockets']);
+const answers = readAnswers(['date', 'content-length']);
 const heads = new Map(answers.map((answer) => [answer, headOf(answer)]));
 const write = (res: HttpResponse, answer: BaselineAnswer) => res.writeStatus(heads.get(answer)!).end(answer.body);
 

@@ -2,6 +2,9 @@
 import { fastify } from 'fastify';
 import { readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
 
+/** What it would cost to write an answer as JSON is no part of writing the same bytes; nor is a charset in its type. */
+const asItIs = (body: string) => body;
+
 const app = fastify();
 for (const { method, path, answerTo } of routesOf(readAnswers(['date', 'content-length']))) {
   app.route({
@@ -14,8 +17,8 @@ for (const { method, path, answerTo } of routesOf(readAnswers(['date', 'content-
       for (const [name, value] of answer.headers) reply.header(name, value);
       // Unasked it would tell that the connection stays open, and for how long: bytes that the service does not write.
       reply.raw.removeHeader('Connection');
-      // Sent as text: what it would cost to write it as JSON is no part of writing the same bytes.
-      reply.send(answer.body);
+      if (answer.body === '') reply.send();
+      else reply.serializer(asItIs).send(answer.body);
     },
   });
 }

@@ -16,7 +16,7 @@ import { isClientSaturated } from './saturation.ts';
 export type RunOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'catalog'>;
 
 /** The warm-up round is this part of a measured one. */
-const warmUpShare = 0.25;
+const warmUpShare = 0.5;
 /** Rounds and length, in seconds, of what a second client measures once more. */
 const crossCheckRounds = 3;
 const crossCheckSeconds = 1;

@@ -5,6 +5,9 @@ import type { Stage } from './scenario.ts';
 
 export const basePath = '/v1/personal-loans';
 
+/** Largest income the service takes, in USD. */
+const incomeMax = 10_000_000;
+
 /** A borrower's open session, and the key it is used with. */
 export interface OpenSession {
   readonly subId: string;
@@ -12,8 +15,15 @@ export interface OpenSession {
   readonly borrower: Borrower;
 }
 
-export function sessionRequest(key: string): PreparedRequest {
-  return { method: 'POST', path: `${basePath}/session`, key, body: '{"referrer_tag":"bench_variant-a"}' };
+/** Experiments of equal length of name, so that their answers are of one size. */
+export const referrerTags: readonly string[] = Array.from('abcdefgh', (letter) => `bench_variant-${letter}`);
+
+export function sessionRequest(key: string, tag = referrerTags[0]!): PreparedRequest {
+  return { method: 'POST', path: `${basePath}/session`, key, body: `{"referrer_tag":"${tag}"}` };
+}
+
+export function analyticsRequest(key: string, tag: string, granularity: 'summary' | 'row'): PreparedRequest {
+  return { method: 'GET', path: `${basePath}/analytics?referrer_tag=${tag}&granularity=${granularity}`, key };
 }
 
 export function inputsRequest(session: OpenSession, fields: Partial<Borrower>): PreparedRequest {
@@ -34,7 +44,10 @@ export function marketplaceRequest(session: OpenSession, maxOffers: number): Pre
 export async function openSessions(stage: Stage, count: number, seed: number): Promise<OpenSession[]> {
   const random: Random = seededRandom(seed);
   const keys = Array.from({ length: count }, () => stage.nextKey());
-  const created = await stage.caller.callAll(keys.map(sessionRequest), 200);
+  const created = await stage.caller.callAll(
+    keys.map((key, at) => sessionRequest(key, referrerTags[at % referrerTags.length])),
+    200,
+  );
   const sessions = created.map(({ body }, index) => ({
     subId: (JSON.parse(body) as { sub_id: string }).sub_id,
     key: keys[index]!,
@@ -45,6 +58,49 @@ export async function openSessions(stage: Stage, count: number, seed: number): P
     200,
   );
   return sessions;
+}
+
+/** Sessions that a scenario keeps from round to round; those still missing are opened. */
+export async function keptSessions(stage: Stage, count: number, seed: number): Promise<OpenSession[]> {
+  const kept = (stage.kept.get('sessions') as OpenSession[] | undefined) ?? [];
+  const missing = count - kept.length;
+  if (missing > 0) kept.push(...(await openSessions(stage, missing, seed + kept.length)));
+  stage.kept.set('sessions', kept);
+  return kept.slice(0, count);
+}
+
+/** Most requests one session gets in a round of changed incomes. */
+const changesMax = 1_000;
+
+/**
+ * So many submissions, round the sessions, each of which sets the income to a figure its session has not had: neither in this
+ * round nor in another one.
+ */
+export function changedIncomes(sessions: readonly OpenSession[], count: number, round: number): PreparedRequest[] {
+  return Array.from({ length: count }, (_, at) => {
+    const session = sessions[at % sessions.length]!;
+    const change = 1 + changesMax * round + Math.floor(at / sessions.length);
+    // Incomes end at ten million: beyond, the figures begin again from the bottom, still different from one another.
+    return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % incomeMax });
+  });
+}
+
+/** The click addresses of what each session is shown: every pair of session and offer once. */
+export async function clickRequests(
+  stage: Stage,
+  sessions: readonly OpenSession[],
+  offers: number,
+): Promise<PreparedRequest[]> {
+  const shown = await stage.caller.callAll(
+    sessions.map((session) => marketplaceRequest(session, offers)),
+    200,
+  );
+  return shown.flatMap(({ body }) =>
+    (JSON.parse(body) as MarketplaceAnswer).offers.map(({ click_url }): PreparedRequest => {
+      const url = new URL(click_url);
+      return { method: 'GET', path: url.pathname + url.search };
+    }),
+  );
 }
 
 /** The part of a marketplace answer the scenarios look at (contract 2.4). */

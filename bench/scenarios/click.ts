@@ -1,5 +1,5 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import { type MarketplaceAnswer, marketplaceRequest, openSessions } from './borrowers.ts';
+import { clickRequests, openSessions } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Offers one session is shown, and so clicks of distinct (session, offer) pairs it can give. */
@@ -25,17 +25,8 @@ export const clickScenario: Scenario = {
     const clicks: PreparedRequest[] = [];
     for (let batch = 0; clicks.length < stage.roundRequests; batch++) {
       const sessions = await openSessions(stage, sessionsAtOnce, 1_000 * round + batch);
-      const shown = await stage.caller.callAll(
-        sessions.map((session) => marketplaceRequest(session, offersShown)),
-        200,
-      );
       const before = clicks.length;
-      for (const { body } of shown) {
-        for (const { click_url } of (JSON.parse(body) as MarketplaceAnswer).offers) {
-          const url = new URL(click_url);
-          clicks.push({ method: 'GET', path: url.pathname + url.search });
-        }
-      }
+      clicks.push(...(await clickRequests(stage, sessions, offersShown)));
       if (clicks.length === before) throw new Error('no borrower matches an offer of this catalog');
     }
     return clicks.slice(0, stage.roundRequests);

@@ -1,4 +1,4 @@
-import { basePath, inputsRequest, marketplaceRequest, type OpenSession, openSessions } from './borrowers.ts';
+import { basePath, changedIncomes, keptSessions, marketplaceRequest } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
@@ -18,13 +18,8 @@ export const marketplaceUnknownScenario: Scenario = {
   once: true,
   catalogOffers: 200,
   prepare: async (stage, round) => {
-    const sessions =
-      (stage.kept.get('sessions') as OpenSession[] | undefined) ?? (await openSessions(stage, stage.roundRequests, 13));
-    stage.kept.set('sessions', sessions);
-    await stage.caller.callAll(
-      sessions.map((session) => inputsRequest(session, { annual_income: session.borrower.annual_income + 1 + round })),
-      200,
-    );
+    const sessions = await keptSessions(stage, stage.roundRequests, 13);
+    await stage.caller.callAll(changedIncomes(sessions, sessions.length, round), 200);
     return sessions.map((session) => marketplaceRequest(session, 5));
   },
 };

@@ -31,7 +31,9 @@ function listen(channel: NonNullable<typeof process.channel>): void {
       measuring = null;
     }
     const answer: ProbeAnswer = { probe: probeName, number: question.number, figures };
-    process.send!(answer);
+    // Its first timer is what delays are counted from: a load may begin once that has come.
+    if (question.ask === 'begin') setTimeout(() => process.send!(answer), 2 * timerMs);
+    else process.send!(answer);
   });
   // A server that has nothing else to do must be able to end.
   channel.unref();

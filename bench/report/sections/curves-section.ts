@@ -16,9 +16,6 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
       text: [
         'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
           'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
-        ...(drawn.some(({ points }) => points.some(({ client }) => client.saturated))
-          ? ['Where the client gave first, latencies tell of the client as much as of the service.']
-          : []),
         ...drawn.flatMap(told),
       ],
       tables: drawn.map(curveTable),
@@ -65,7 +62,6 @@ function curveTable(curve: CurveResult): ReportTable {
       'Loop delay ms p99',
       'Resident MiB',
       'Longest GC ms',
-      'Client',
     ],
     rows: points.map((point) => [
       ...x.map(() => fixedX(point.x)),
@@ -78,7 +74,6 @@ function curveTable(curve: CurveResult): ReportTable {
       fixed(point.process?.eventLoopDelayMs.p99 ?? null, 1),
       whole(point.process?.rssMiB ?? null),
       fixed(point.process?.gc.longestMs ?? null, 1),
-      point.client.saturated ? { text: 'gave first', mark: 'bad' as const } : '-',
     ]),
     plots: [throughputPlot(curve), latencyPlot(curve)],
   });

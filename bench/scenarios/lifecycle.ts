@@ -1,0 +1,66 @@
+import { seededRandom } from '../population/random.ts';
+import { analyticsSessions } from './analytics.ts';
+import {
+  analyticsRequest,
+  basePath,
+  changedIncomes,
+  clickRequests,
+  keptSessions,
+  marketplaceRequest,
+  openSessions,
+  referrerTags,
+  sessionRequest,
+} from './borrowers.ts';
+import { lifecycleMix, lifecycleRequests } from './lifecycle-mix.ts';
+import type { Scenario } from './scenario.ts';
+import { shuffled } from './shuffled.ts';
+
+/** Offers one session is shown where clicks are prepared. */
+const offersShown = 20;
+
+/**
+ * The routes together, in the ratio of `lifecycleMix`. All requests of a round are prepared before it, so a session that is
+ * created in it is not the one whose inputs, offers and clicks follow: the work is the same, the order of one visitor's
+ * requests is not. Those of one round come in a seeded shuffle.
+ */
+export const lifecycleScenario: Scenario = {
+  name: 'lifecycle',
+  title: `whole life cycle: ${Object.entries(lifecycleMix)
+    .map(([route, share]) => `${share} ${route}`)
+    .join(', ')}`,
+  targets: [],
+  kinds: [
+    { method: 'POST', path: `${basePath}/session`, status: 200 },
+    { method: 'POST', path: `${basePath}/inputs`, status: 200 },
+    { method: 'GET', path: `${basePath}/marketplace`, status: 200 },
+    { method: 'GET', path: '/c', status: 302 },
+    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=summary', status: 200 },
+    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
+  ],
+  once: true,
+  prepare: async (stage, round) => {
+    // Pages of the analytics are full from the first round on.
+    await keptSessions(stage, analyticsSessions, 17);
+    const counts = lifecycleRequests(stage.roundRequests);
+    const filled = await openSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);
+    const shown = await openSessions(stage, counts['marketplace, another look'], 3 * round + 1);
+    const another = shown.map((session) => marketplaceRequest(session, 5));
+    await stage.caller.callAll(another, 200);
+    const clicked = await openSessions(stage, counts.click, 3 * round + 2);
+    const clicks = await clickRequests(stage, clicked, offersShown);
+    if (clicks.length < counts.click) throw new Error('hardly any borrower matches an offer of this catalog');
+    return shuffled(
+      [
+        ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),
+        ...changedIncomes(filled.slice(0, counts.inputs), counts.inputs, round),
+        ...filled.slice(0, counts['marketplace, first look']).map((session) => marketplaceRequest(session, 5)),
+        ...another,
+        ...clicks.slice(0, counts.click),
+        ...Array.from({ length: counts.analytics }, (_, at) =>
+          analyticsRequest(stage.nextKey(), referrerTags[at % referrerTags.length]!, at % 2 === 0 ? 'summary' : 'row'),
+        ),
+      ],
+      seededRandom(round),
+    );
+  },
+};

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { BaselineAnswer } from '../../../bench/baselines/baseline-answer.ts';
+import { HttpCaller } from '../../../bench/load/http-caller.ts';
+import { type PreparedRequest, requestHeaders } from '../../../bench/load/prepared-request.ts';
+import { serverKinds } from '../../../bench/result/measurement.ts';
+import { meanBodyBytes, sampleAnswers } from '../../../bench/routes/sample-answers.ts';
+import { analyticsScenario } from '../../../bench/scenarios/analytics.ts';
+import { clickScenario } from '../../../bench/scenarios/click.ts';
+import type { Scenario, Stage } from '../../../bench/scenarios/scenario.ts';
+import { sessionScenario } from '../../../bench/scenarios/session.ts';
+import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
+import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
+import { rawAnswer } from '../target/raw-answer.ts';
+
+let folder = '';
+let service: ServiceTarget;
+let caller: HttpCaller;
+let stage: Stage;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bench-sample-'));
+  service = await startServiceTarget({ folder, keys: 40 });
+  caller = new HttpCaller(service.port, 8);
+  let taken = 0;
+  const { keys } = service;
+  stage = { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests: 40, kept: new Map() };
+});
+after(async () => {
+  caller.close();
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+function raw(request: PreparedRequest): string {
+  const { method, path, body = '' } = request;
+  const headers = Object.entries({ host: 'a', ...requestHeaders(request), 'content-length': String(body.length) });
+  return `${method} ${path} HTTP/1.1\r\n${headers.map((pair) => `${pair.join(': ')}\r\n`).join('')}\r\n${body}`;
+}
+
+/**
+ * Bytes of the answer to one prepared request as it comes over the wire, the service's and each baseline's, without what
+ * differs between two answers of the service too: the request's id, and where a click leads.
+ */
+async function wireBytes(scenario: Scenario): Promise<number[]> {
+  const answers = await sampleAnswers(scenario, stage);
+  const [request] = await scenario.prepare(stage, 1);
+  const ask = async (port: number) => {
+    const text = await rawAnswer(port, raw(request!), Buffer.byteLength(answers[0]!.body));
+    return text.replaceAll(/^(x-request-id|location): [^\r]+/gim, '$1').length;
+  };
+  const sizes = [await ask(service.port)];
+  for (const kind of serverKinds.filter((kind) => kind !== 'service')) {
+    const target = await startBaselineTarget(kind, answers, folder);
+    sizes.push(await ask(target.port));
+    await target.close();
+  }
+  return sizes;
+}
+
+for (const scenario of [sessionScenario, clickScenario]) {
+  test(`${scenario.name}: every baseline writes as many bytes as the service`, async () => {
+    const [own, ...others] = await wireBytes(scenario);
+    assert.deepEqual(others, [own, own, own]);
+  });
+}
+
+test('of the kinds one path has, each is sampled, and pages are full', async () => {
+  const [summary, rows] = await sampleAnswers(analyticsScenario, stage);
+  assert.equal(JSON.parse(summary!.body).granularity, 'summary');
+  assert.equal(JSON.parse(rows!.body).data.length, 100);
+});
+
+test('the size of a body is the mean over what is asked for', () => {
+  const kind = { method: 'GET', path: '/a', status: 200, headers: [] } as const;
+  const answers: readonly BaselineAnswer[] = [
+    { ...kind, query: 'b=1', body: 'x'.repeat(100) },
+    { ...kind, query: 'b=2', body: 'x'.repeat(10) },
+  ];
+  const ask = (path: string): PreparedRequest => ({ method: 'GET', path });
+  assert.equal(meanBodyBytes([ask('/a?b=1'), ask('/a?b=2'), ask('/a?b=2')], answers), 40);
+});

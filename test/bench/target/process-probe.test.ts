@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { spawnOwned } from '../../../bench/target/child-process.ts';
+import { ProcessProbe, probedEnvironment } from '../../../bench/target/process-probe.ts';
+
+/** Starts a program the way the service is started: by a launcher that replaces itself with Node.js. */
+function start(program: string, env = probedEnvironment(process.env)) {
+  const child = spawnOwned('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+  });
+  return { child, probe: new ProcessProbe(child), ended: once(child, 'close') };
+}
+
+/** Does as it is told by a line on standard input, and tells when it has done so. */
+const obedient = `
+  import { createInterface } from 'node:readline';
+  process.stdout.write('up\\n');
+  for await (const line of createInterface({ input: process.stdin })) {
+    const end = performance.now() + 300;
+    if (line === 'block') while (performance.now() < end);
+    if (line === 'allocate') for (let kept = []; performance.now() < end; ) { kept.push({ a: [1] }); if (kept.length > 1e5) kept = []; }
+    process.stdout.write('done\\n');
+  }`;
+
+test('tells how late the loop came, what was collected, and what memory is held; each time anew', async () => {
+  const { child, probe, ended } = start(obedient);
+  await once(child.stdout!, 'data');
+  const told = async (line: string) => {
+    await probe.begin();
+    child.stdin!.write(`${line}\n`);
+    await once(child.stdout!, 'data');
+    return (await probe.end())!;
+  };
+  const blocked = await told('block');
+  assert.ok(blocked.eventLoopDelayMs.max > 250, String(blocked.eventLoopDelayMs.max));
+  assert.ok(blocked.eventLoopDelayMs.p50 <= blocked.eventLoopDelayMs.p99);
+  const collected = await told('allocate');
+  assert.ok(collected.gc.count > 0);
+  assert.ok(collected.gc.longestMs > 0 && collected.gc.longestMs <= collected.gc.totalMs);
+  assert.ok(collected.rssMiB > collected.heapUsedMiB && collected.heapUsedMiB > 1);
+  const idle = await told('nothing');
+  assert.ok(idle.eventLoopDelayMs.max < blocked.eventLoopDelayMs.max);
+  assert.ok(idle.gc.count < collected.gc.count);
+  child.stdin!.end();
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('an end without a beginning has nothing to tell', async () => {
+  const { child, probe, ended } = start(obedient);
+  assert.equal(await probe.end(), null);
+  child.stdin!.end();
+  await ended;
+  assert.equal(await probe.end(), null);
+});
+
+test('keeps no process alive, and stays out of its worker threads and its children', async () => {
+  const program = `
+    import { spawnSync } from 'node:child_process';
+    import { Worker } from 'node:worker_threads';
+    const listeners = 'process.listenerCount("message")';
+    const child = spawnSync(process.execPath, ['-p', listeners], { encoding: 'utf8' });
+    new Worker('import { parentPort } from "node:worker_threads"; parentPort.postMessage(' + listeners + ')', { eval: true })
+      .once('message', (worker) => console.log(JSON.stringify([process.listenerCount('message'), worker, Number(child.stdout)])));`;
+  const { child, probe, ended } = start(program);
+  const printed = once(child.stdout!, 'data') as Promise<[Buffer]>;
+  const [line] = await Promise.race([printed, ended.then(() => ['nothing'])]);
+  assert.deepEqual(JSON.parse(String(line)), [1, 0, 0]);
+  assert.deepEqual(await ended, [0, null]);
+  assert.equal(await probe.end(), null);
+});
+
+test('what Node.js is told already stays told', () => {
+  const { NODE_OPTIONS } = probedEnvironment({ NODE_OPTIONS: '--no-warnings' });
+  assert.match(NODE_OPTIONS!, /^--no-warnings --import=file:.*probe\.ts$/);
+});
