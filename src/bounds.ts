@@ -246,6 +246,8 @@ export const bounds = {
   /** How long the check of a plan loads a server, and how many live sessions it makes before that. */
   capacityCheckSecondsMax: 3_600,
   capacityCheckSessionsMax: 10_000_000,
+  /** Requests of a check, all of them prepared before: about a kilobyte each. */
+  capacityCheckRequestsMax: 2_500_000,
 
   // Event log
   segmentBytesMax: 64 * 1024 * 1024,

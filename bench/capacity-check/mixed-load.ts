@@ -1,13 +1,20 @@
 import type { CheckOrder } from '../../src/capacity/check.ts';
 import { type RouteName, routeNames } from '../../src/capacity/mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import { inputsRequest, marketplaceRequest, type OpenSession, sessionRequest } from '../scenarios/borrowers.ts';
-import { analyticsRequest } from './analytics-and-clicks.ts';
+import {
+  analyticsRequest,
+  incomeMax,
+  inputsRequest,
+  marketplaceRequest,
+  type OpenSession,
+  referrerTags,
+  sessionRequest,
+} from '../scenarios/borrowers.ts';
 import type { CheckScale } from './check-scale.ts';
 
 const shownOffers = 5;
-/** Largest income the service takes, in USD. */
-const incomeMax = 10_000_000;
+/** The experiment that the written sessions belong to. */
+const tag = referrerTags[0]!;
 
 /** What the load is made from: live sessions by what is done to them, and clicks that nobody has made yet. */
 export interface LoadStock {
@@ -62,7 +69,7 @@ export function mixedLoad(
       if (click === undefined) throw new Error('there are too few clicks');
       return click;
     },
-    analytics: () => analyticsRequest(nextKey(), sent.analytics % 2 === 0 ? 'summary' : 'row'),
+    analytics: () => analyticsRequest(nextKey(), tag, sent.analytics % 2 === 0 ? 'summary' : 'row'),
   };
   return Array.from({ length: scale.requests }, () => {
     const name = turns.next();

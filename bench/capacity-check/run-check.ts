@@ -9,10 +9,9 @@ import { clientSaturated } from '../open-loop/client-saturated.ts';
 import { failedInAll } from '../open-loop/open-loop-plan.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import type { BenchContext } from '../part.ts';
-import type { OpenSession } from '../scenarios/borrowers.ts';
+import { clickRequests, type OpenSession } from '../scenarios/borrowers.ts';
 import { readMemory } from '../target/read-memory.ts';
 import { usageWhenQuiet } from '../target/target.ts';
-import { clickRequests } from './analytics-and-clicks.ts';
 import { checkScale, warmUpSeconds } from './check-scale.ts';
 import { mixedLoad } from './mixed-load.ts';
 
@@ -24,6 +23,7 @@ const waitingSeconds = 2;
 const deadlineMs = 5_000;
 const seed = 29;
 const preparingConnections = 64;
+const offersShown = 20;
 const clickSessionsAtOnce = 500;
 
 /** Puts a planned load on a server of its own, all defaults, that starts on live sessions. */
@@ -119,7 +119,7 @@ async function makeClicks(port: number, sessions: readonly OpenSession[], count:
     const clicks: PreparedRequest[] = [];
     for (let first = 0; first < sessions.length && clicks.length < count; first += clickSessionsAtOnce) {
       const some = sessions.slice(first, first + clickSessionsAtOnce);
-      clicks.push(...(await clickRequests(caller, some)));
+      clicks.push(...(await clickRequests({ caller }, some, offersShown)));
     }
     if (clicks.length < count) throw new Error('too few borrowers match an offer of this catalog');
     return clicks;

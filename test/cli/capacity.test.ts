@@ -116,6 +116,13 @@ test('--check puts the load of a box on a real server and tells predicted beside
   assert.deepEqual([check.refused, check.failed, check.seconds], [0, 0, 1]);
 });
 
+test('--check refuses a load that is too long to be prepared, and says how long it may be', async (t) => {
+  const { ask } = withResult(t);
+  const { code, stdout, stderr } = await ask('--check', '--seconds', '3600');
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^marketplace: a check prepares at most 2500000 requests: take --seconds \d+ or fewer\n$/);
+});
+
 test('--check in a package, which has no benchmarks, says where it can be run', async (t) => {
   const { file } = withResult(t);
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
