@@ -114,6 +114,8 @@ export const bounds = {
   logoFilesMax: 2_000,
   /** Elements of a logo within one another. Browsers stop at this figure too. */
   logoDepthMax: 256,
+  /** Declarations of namespaces in a logo. Drawing programs write a dozen on the root; some repeat one on every element. */
+  logoNamespacesMax: 1_000,
   logoFileCharactersMax: 68,
   /** Of the SHA-256 that names a logo's content: 64 bits. */
   logoHashCharacters: 16,

@@ -35,6 +35,7 @@ class SvgScan {
   readonly #text: string;
   readonly #open: OpenElement[] = [];
   #rooted = false;
+  #declarations = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -104,17 +105,24 @@ class SvgScan {
     const [, name, attributes, empty] = tag as unknown as [string, string, string, string];
     if (this.#open.length === 0 && this.#rooted) return 'has a second root element';
     if (this.#open.length >= bounds.logoDepthMax) return `is nested more than ${bounds.logoDepthMax} deep`;
-    const namespaces = new Map(this.#open.at(-1)?.namespaces ?? knownPrefixes);
     const prefixed = [name];
+    const declared = new Map<string, string>();
     const seen = new Set<string>();
     for (const [, attributeName, quoted] of attributes.matchAll(attribute) as Iterable<[string, string, string]>) {
       if (seen.has(attributeName)) return 'has an attribute twice in one tag';
       if (!referencesKnown(quoted)) return unknownReference;
       seen.add(attributeName);
-      if (attributeName === 'xmlns') namespaces.set('', quoted.slice(1, -1));
-      else if (attributeName.startsWith('xmlns:')) namespaces.set(attributeName.slice(6), quoted.slice(1, -1));
+      if (attributeName === 'xmlns') declared.set('', quoted.slice(1, -1));
+      else if (attributeName.startsWith('xmlns:')) declared.set(attributeName.slice(6), quoted.slice(1, -1));
       else if (attributeName.includes(':')) prefixed.push(attributeName);
     }
+    this.#declarations += declared.size;
+    if (this.#declarations > bounds.logoNamespacesMax) {
+      return `declares more than ${bounds.logoNamespacesMax} namespaces`;
+    }
+    const around = this.#open.at(-1)?.namespaces ?? knownPrefixes;
+    // Only a tag that declares some gets a table of its own, so that tables cost what the bound on declarations lets them.
+    const namespaces = declared.size === 0 ? around : new Map([...around, ...declared]);
     if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
     if (!this.#rooted && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {
       return `has no svg element of ${svgNamespace} at its root`;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import { svgProblem } from '../../src/logos/svg-problem.ts';
 
 const xmlns = 'xmlns="http://www.w3.org/2000/svg"';
@@ -97,3 +98,48 @@ describe('what a browser would show as a broken image is none', () => {
     test(name, () => assert.equal(svgProblem(text), problem));
   }
 });
+
+describe('namespaces of a document', () => {
+  const declarations = (count: number) => Array.from({ length: count }, (_, at) => ` xmlns:p${at}="n"`).join('');
+  const most = bounds.logoNamespacesMax;
+
+  test('are so many at most, wherever they are declared', () => {
+    const tooMany = `declares more than ${most} namespaces (line 1)`;
+    // One is the root's own.
+    assert.equal(svgProblem(`<svg ${xmlns}${declarations(most - 1)}/>`), null);
+    assert.equal(svgProblem(`<svg ${xmlns}${declarations(most)}/>`), tooMany);
+    assert.equal(svgProblem(around('<g xmlns:x="y"/>'.repeat(most - 1))), null);
+    assert.equal(svgProblem(around('<g xmlns:x="y"/>'.repeat(most))), tooMany);
+  });
+
+  test('are looked at where they are declared, and not again for every element inside', () => {
+    const text = `<svg ${xmlns}${declarations(most - 1)}>${'<a/>'.repeat(10_000)}</svg>`;
+    assert.ok(text.length <= bounds.logoBytesMax);
+    const written = entriesWritten(() => assert.equal(svgProblem(text), null));
+    assert.ok(written >= most && written <= 4 * most, `${written} entries`);
+  });
+
+  test('of elements that declare none are those around them', () => {
+    assert.equal(svgProblem(around('<g xmlns:x="y"><g><g x:a=""/></g></g>')), null);
+    assert.equal(svgProblem(around('<g xmlns:x="y"><g/></g><g x:a=""/>')), undeclared);
+    assert.equal(svgProblem(around('<g xmlns:x="y"><g xmlns:z="y"><g x:a="" z:a=""/></g><g z:a=""/></g>')), undeclared);
+  });
+});
+
+const undeclared = 'has a namespace prefix that is not declared (line 1)';
+
+/** How many entries go into maps while this runs: what is copied, element by element. */
+function entriesWritten(run: () => void): number {
+  const { set } = Map.prototype;
+  let written = 0;
+  Map.prototype.set = function (key, value) {
+    written++;
+    return set.call(this, key, value);
+  };
+  try {
+    run();
+  } finally {
+    Map.prototype.set = set;
+  }
+  return written;
+}
