@@ -25,6 +25,7 @@ import { resultsAccess } from './web/results-access.ts';
 import { isFromOurPages } from './web/same-site.ts';
 import { Seal } from './web/seal.ts';
 
+/** In both variants, or their figures would tell of the number of offers instead of the pages. */
 const offersShown = 10;
 const variantCookieSeconds = 90 * 86_400;
 /** When the API does not say. */
@@ -154,7 +155,9 @@ export class LandingPage {
 
   /** The offers drawn by the widget, which counts its view itself. */
   async #widget(request: IncomingMessage, visit: Visit, embed: 'iframe' | 'js'): Promise<Reply> {
-    const done = await this.#flow.call(visit, request.headers['user-agent'], (subId) => this.#api.embed(subId, embed));
+    const done = await this.#flow.call(visit, request.headers['user-agent'], (subId) =>
+      this.#api.embed(subId, embed, offersShown),
+    );
     if (!done.result.ok) return this.#noOffers(request, done.visit, done.result);
     const { answer } = done.result;
     const hosts = this.#widgetHosts(embed, new URL(answer.src).origin);

@@ -144,6 +144,18 @@ test('variant A takes one form, and shows the widget in a frame or by script', a
   assert.ok(clickUrls((await visitor.get('/offers?embed=json')).text).length > 0);
 });
 
+test('both variants show the same number of offers, however they are shown', async (t) => {
+  const { visitor } = await visiting(t, 'a');
+  assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
+  const shown = async (embed: string) => (await visitor.get(`/offers?embed=${embed}`)).text;
+  const cards = clickUrls(await shown('json')).length;
+  const [, inFrame] = /<iframe src="[^"]*&max_offers=(\d+)"/.exec(await shown('iframe'))!;
+  const [, byScript] = /data-max-offers="(\d+)"/.exec(await shown('js'))!;
+  // Fewer offers than cards there is room for would say nothing.
+  assert.ok(cards > 5);
+  assert.deepEqual([inFrame, byScript], [String(cards), String(cards)]);
+});
+
 test('says beside each field what is wrong, and keeps what was entered', async (t) => {
   const { visitor } = await visiting(t, 'a');
   const hostile = `"><script>alert(1)</script>`;

@@ -58,8 +58,8 @@ export class MarketplaceApi {
     return this.#get('/marketplace', { sub_id: subId, format: 'json', max_offers: String(maxOffers) });
   }
 
-  embed(subId: string, format: 'iframe' | 'js'): Promise<ApiResult<EmbedAnswer>> {
-    return this.#get('/marketplace', { sub_id: subId, format });
+  embed(subId: string, format: 'iframe' | 'js', maxOffers: number): Promise<ApiResult<EmbedAnswer>> {
+    return this.#get('/marketplace', { sub_id: subId, format, max_offers: String(maxOffers) });
   }
 
   /** Figures of one experiment since a date, `YYYY-MM-DD`. */
