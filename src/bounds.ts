@@ -147,6 +147,8 @@ export const bounds = {
   widgetBatchEventsMax: 50,
   widgetEventsMax: 1_000,
   widgetEventIdCharactersMax: 64,
+  /** Cards that stand for offers to come, for which a page keeps room. */
+  widgetCardsComingMax: 5,
   /** Random bytes of a page's nonce, and of the name of a mount. */
   widgetNonceBytes: 16,
   widgetMountBytes: 4,

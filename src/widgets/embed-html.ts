@@ -1,4 +1,5 @@
 import type { Sort } from '../offers/matcher.ts';
+import { reservedHeight } from './reserved-height.ts';
 
 /** Which widget, and how it begins. */
 export interface WidgetParameters {
@@ -20,9 +21,14 @@ export function iframeHtml(src: string): string {
   return `<iframe src="${attribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
 }
 
-/** A container, and the script that mounts the widget in it, or in any other that `data-mount` is made to select. */
+/**
+ * A container, and the script that mounts the widget in it, or in any other that `data-mount` is made to select. Until then
+ * an empty picture keeps its place, so that what stands below does not move: its height is an attribute, which a page's
+ * strict CSP lets pass, as it does no style. The widget takes its place.
+ */
 export function scriptHtml(src: string, mountName: string, widget: WidgetParameters): string {
-  return `<div id="${mountName}"></div>\n${scriptElement(src, `#${mountName}`, widget)}`;
+  const place = `<svg width="1" height="${reservedHeight(widget.maxOffers)}" aria-hidden="true"></svg>`;
+  return `<div id="${mountName}">${place}</div>\n${scriptElement(src, `#${mountName}`, widget)}`;
 }
 
 /** The script element of a widget; `extra` stands among its attributes. */

@@ -34,8 +34,9 @@ atEveryDoor('GET /marketplace for a widget', (door) => {
     const { text, headers } = await caller.get('marketplace', query);
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
     const [, id, attributes] =
-      /^<div id="(svc-offers-[0-9a-f]{8})"><\/div>\n<script async ([^>]*)><\/script>\n$/.exec(text) ??
-      assert.fail(text);
+      /^<div id="(svc-offers-[0-9a-f]{8})"><svg width="1" height="\d+" aria-hidden="true"><\/svg><\/div>\n<script async ([^>]*)><\/script>\n$/.exec(
+        text,
+      ) ?? assert.fail(text);
     const values = Object.fromEntries([...attributes!.matchAll(/([a-z-]+)="([^"]*)"/g)].map((each) => each.slice(1)));
     assert.match(values.src, new RegExp(`^${door.market.marketplace.urls.widget}/widget\\.js\\?v=[0-9a-f]{16}$`));
     assert.equal(values['data-sub'], subId);
@@ -43,6 +44,19 @@ atEveryDoor('GET /marketplace for a widget', (door) => {
     assert.equal(values['data-mount'], `#${id}`);
     assert.equal(values['data-sort'], 'lowest_apr');
     assert.equal(values['data-max-offers'], '3');
+  });
+
+  test('keeps room on the page for the offers to come, by their number and up to five, without a style', async () => {
+    const { caller, subId } = await readySession();
+    const heights: number[] = [];
+    for (const most of [1, 3, 5, 20]) {
+      const { html } = await caller.embed(subId, 'js', { max_offers: most });
+      assert.ok(!html.includes('style'));
+      heights.push(Number(/^<div [^>]+><svg [^>]*height="(\d+)"/.exec(html)?.[1]));
+    }
+    const [one, three, five, twenty] = heights as [number, number, number, number];
+    assert.ok(one >= 300 && one < three && three < five && five < 1_300, heights.join());
+    assert.equal(twenty, five);
   });
 
   test('names another container every time, so that two of them find room on one page', async () => {

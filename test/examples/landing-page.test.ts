@@ -135,7 +135,10 @@ test('variant A takes one form, and shows the widget in a frame or by script', a
   assert.match(widget.headers.get('content-security-policy')!, new RegExp(`frame-ancestors ${page.origin}$`));
 
   const mounted = await visitor.get('/offers?embed=js');
-  assert.match(mounted.text, /<div id="(svc-offers-\w+)"><\/div>\n<script async src="[^"]+" [^>]*data-mount="#\1"/);
+  assert.match(
+    mounted.text,
+    /<div id="(svc-offers-\w+)"><svg [^>]+><\/svg><\/div>\n<script async src="[^"]+" [^>]*data-mount="#\1"/,
+  );
   const policy = policyOf(mounted.headers);
   assert.deepEqual(
     ['script-src', 'connect-src', 'img-src', 'frame-src'].map((name) => policy.get(name)),

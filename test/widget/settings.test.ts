@@ -59,5 +59,6 @@ test('what is missing or wrong is told by the attribute to write', () => {
 test('the widget keeps to what its server takes', () => {
   assert.equal(limits.offersMax, bounds.offersMax);
   assert.equal(limits.offersDefault, bounds.offersDefault);
+  assert.equal(limits.cardsComingMax, bounds.widgetCardsComingMax);
   assert.ok(limits.eventsInBatchMax <= bounds.widgetBatchEventsMax);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startChromium } from '../support/chromium.ts';
 import { onStage } from './on-stage.ts';
+import { partnerPage } from './widget-stage.ts';
 
 /** Adds up how far what is in sight was moved about, as browsers score it. */
 const scoreShifts = `
@@ -12,8 +13,59 @@ const scoreShifts = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
+/** Two frames, so that what was there before them has been painted and scored. */
+const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
 onStage('a widget that loads', (stage) => {
   const offer = (page: Page) => page.locator('.card .go').first();
+
+  /** How far a page is moved about from the first thing it shows on, when its script comes after everything else. */
+  async function shiftedInAll(address: string, viewport: { width: number; height: number }): Promise<number> {
+    const page = await (await stage().context({ viewport })).newPage();
+    await page.addInitScript(scoreShifts);
+    let come: (() => Promise<void>) | undefined;
+    await page.route('**/w/widget.js?*', (route) => {
+      come = () => route.continue();
+    });
+    const asked = page.waitForRequest(/widget\.js/);
+    await page.goto(address, { waitUntil: 'commit' });
+    await asked;
+    await page.getByText('What stands below it.').first().waitFor();
+    await page.evaluate(painted);
+    await come?.();
+    await offer(page).waitFor();
+    await page.waitForLoadState('networkidle');
+    await page.evaluate(painted);
+    const shifted = await page.evaluate<number>('globalThis.shifted');
+    await page.context().close();
+    return shifted;
+  }
+
+  test('moves nothing from the first thing the page shows on, however late its script comes', async () => {
+    const below = '<p>What stands below it.</p>'.repeat(20);
+    for (const viewport of [
+      { width: 375, height: 700 },
+      { width: 1200, height: 800 },
+    ]) {
+      for (const [maxOffers, limit] of [
+        [5, 0.01],
+        // One alone needs so much more room on a phone that either there or on a desk something moves.
+        [1, 0.05],
+      ] as const) {
+        const { html, src } = await stage().widget({ mode: 'live', allowed: true, maxOffers });
+        const { origin } = new URL(src);
+        const strict = `default-src 'none'; script-src ${origin}; connect-src ${origin}; img-src ${origin}`;
+        for (const headers of [{}, { 'Content-Security-Policy': strict }]) {
+          const address = stage().pages.add(partnerPage(html + below), headers);
+          const shifted = await shiftedInAll(address, viewport);
+          assert.ok(
+            shifted < limit,
+            `${shifted} at ${viewport.width} with ${maxOffers} and ${JSON.stringify(headers)}`,
+          );
+        }
+      }
+    }
+  });
 
   test('moves nothing when offers take the place of what stood for them', async () => {
     for (const width of [280, 375, 680, 1200]) {
@@ -28,8 +80,6 @@ onStage('a widget that loads', (stage) => {
       await page.goto(stage().page(`${html}<p style="height: 800px">What stands below it.</p>`));
       await asked;
       await page.locator('.coming').first().waitFor();
-      // Two frames, so that the skeleton has been painted and scored.
-      const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
       await page.evaluate(painted);
       await page.evaluate('globalThis.shifted = 0');
       await answer?.();
