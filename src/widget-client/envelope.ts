@@ -26,4 +26,7 @@ export interface Envelope {
   /** What the borrower asked for, and what every payment is for. */
   readonly loan_amount: number;
   readonly disclosure: string;
+  /** When the server made this, and until when it holds, by the server's clock (ISO 8601). */
+  readonly generated_at: string;
+  readonly expires_at: string;
 }

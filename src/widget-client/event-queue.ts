@@ -19,11 +19,12 @@ interface WidgetEvent {
 /**
  * Tells the server what happens in one load of the widget. Events wait a moment for company and go out in batches. What
  * could not be told waits and goes out again under the same ids, so that the server counts it once, whichever attempt it
- * heard. When the page is left, or put into the background, everything that waits goes out as a beacon.
+ * heard. When the page is left, or put into the background, or the widget ends, everything that waits goes out as a beacon.
  */
 export class EventQueue {
   readonly #address: string;
   readonly #load: string;
+  readonly #ended: AbortSignal;
   #waiting: WidgetEvent[] = [];
   #numbered = 0;
   #failures = 0;
@@ -31,13 +32,19 @@ export class EventQueue {
   #sending = false;
 
   /** `address` takes the events by POST. */
-  constructor(address: string, load: string) {
+  constructor(address: string, load: string, ended: AbortSignal) {
     this.#address = address;
     this.#load = load;
-    document.addEventListener('visibilitychange', () => {
-      if (document.visibilityState === 'hidden') this.#sendBeacons();
-    });
-    addEventListener('pagehide', () => this.#sendBeacons());
+    this.#ended = ended;
+    document.addEventListener(
+      'visibilitychange',
+      () => {
+        if (document.visibilityState === 'hidden') this.#sendBeacons();
+      },
+      { signal: ended },
+    );
+    addEventListener('pagehide', () => this.#sendBeacons(), { signal: ended });
+    ended.addEventListener('abort', () => this.#sendBeacons());
   }
 
   report(type: WidgetEventType, offerId?: string): void {
@@ -76,7 +83,7 @@ export class EventQueue {
     }
     this.#waiting.unshift(...batch);
     this.#dropOldest();
-    if (document.visibilityState === 'hidden') this.#sendBeacons();
+    if (document.visibilityState === 'hidden' || this.#ended.aborted) this.#sendBeacons();
     else if (++this.#failures < limits.eventFailuresMax)
       this.#sendIn(againMs || limits.eventRetryMs * 2 ** (this.#failures - 1));
   }

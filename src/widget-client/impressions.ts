@@ -14,12 +14,17 @@ export class Impressions {
     threshold: limits.impressionShare,
   });
 
-  constructor(onSeen: (offerId: string) => void) {
+  constructor(onSeen: (offerId: string) => void, ended: AbortSignal) {
     this.#onSeen = onSeen;
-    document.addEventListener('visibilitychange', () => {
-      for (const card of this.#inSight) this.#stop(card);
-      if (document.visibilityState === 'visible') for (const card of this.#inSight) this.#start(card);
-    });
+    document.addEventListener(
+      'visibilitychange',
+      () => {
+        for (const card of this.#inSight) this.#stop(card);
+        if (document.visibilityState === 'visible') for (const card of this.#inSight) this.#start(card);
+      },
+      { signal: ended },
+    );
+    ended.addEventListener('abort', () => this.watch(new Map()));
   }
 
   /** Watches these cards, and no others any more. */

@@ -29,4 +29,6 @@ export const limits = {
   /** How much of a card has to be in sight, and for how long, to count as seen. */
   impressionShare: 0.5,
   impressionMs: 1_000,
+  /** The longest a timer of browsers waits; a longer one would go off at once. */
+  timerMsMax: 2 ** 31 - 1,
 } as const;

@@ -16,13 +16,14 @@ export class OffersClient {
   readonly #load: string;
   #asking: AbortController | null = null;
 
-  constructor(settings: Settings, load: string) {
+  constructor(settings: Settings, load: string, ended: AbortSignal) {
     this.#settings = settings;
     this.#load = load;
+    ended.addEventListener('abort', () => this.#asking?.abort());
   }
 
   /**
-   * The offers in an order; null when a later question has taken this one's place. What may pass by itself is tried again
+   * The offers in an order; null when a later question has taken this one's place, or nobody asks any more. What may pass by itself is tried again
    * before it is told, all within `limits.answerMs`. Every attempt names the same load, so that at most one is a view.
    */
   async ask(sort: SortOrder): Promise<OffersAnswer | null> {

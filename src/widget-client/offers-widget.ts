@@ -1,6 +1,7 @@
 import { complain } from './complain.ts';
 import type { Envelope, Offer } from './envelope.ts';
 import { EventQueue } from './event-queue.ts';
+import { Expiry } from './expiry.ts';
 import { Impressions } from './impressions.ts';
 import { limits } from './limits.ts';
 import { newLoadId } from './load-id.ts';
@@ -13,9 +14,13 @@ import { offerCard } from './view/offer-card.ts';
 import { webAddress } from './view/web-address.ts';
 import { WidgetView } from './view/widget-view.ts';
 
+/** What a widget tells the one that had the container before: scripts that run twice share nothing else. */
+const takenOver = 'svc-offers-taken-over';
+
 /**
- * One load of the widget in one container. It asks for offers once by itself, and again only when the borrower chooses
- * another order or tries again: a page that comes back from the browser's memory is as it was, and counts no second view.
+ * One load of the widget in one container, until another takes it. It asks for offers once by itself, and again only when
+ * the borrower chooses another order or tries again: a page that comes back from the browser's memory is as it was, and
+ * counts no second view.
  *
  *     coming ──> offers <──> reordering        a failed reordering keeps the offers
  *       │  ▲       │
@@ -27,6 +32,7 @@ export class OffersWidget {
   readonly #client: OffersClient;
   readonly #events: EventQueue;
   readonly #impressions: Impressions;
+  readonly #expiry: Expiry;
   readonly #view: WidgetView;
   /** The order asked for last, and the one on view; null while no offers are. */
   #wanted: SortOrder;
@@ -37,11 +43,15 @@ export class OffersWidget {
   constructor(settings: Settings, container: Element) {
     const { base, sub, token, sort } = settings;
     const load = newLoadId();
+    const ending = new AbortController();
+    container.dispatchEvent(new Event(takenOver));
+    container.addEventListener(takenOver, () => ending.abort(), { signal: ending.signal });
     this.#settings = settings;
     this.#wanted = sort;
-    this.#client = new OffersClient(settings, load);
-    this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load);
-    this.#impressions = new Impressions((offerId) => this.#events.report('offer_impression', offerId));
+    this.#client = new OffersClient(settings, load, ending.signal);
+    this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load, ending.signal);
+    this.#impressions = new Impressions((offerId) => this.#events.report('offer_impression', offerId), ending.signal);
+    this.#expiry = new Expiry(() => this.#expire(), ending.signal);
     this.#view = new WidgetView(container, settings, {
       sortChosen: (order) => {
         this.#wanted = order;
@@ -51,9 +61,13 @@ export class OffersWidget {
       retried: () => void this.#ask(),
     });
     // Whoever was offline need not press anything.
-    addEventListener('online', () => {
-      if (this.#offline) void this.#ask();
-    });
+    addEventListener(
+      'online',
+      () => {
+        if (this.#offline) void this.#ask();
+      },
+      { signal: ending.signal },
+    );
     this.#events.report('widget_loaded');
     void this.#ask();
   }
@@ -77,17 +91,29 @@ export class OffersWidget {
       this.#view.keepOffers(this.#shown, 'The order could not be changed. Please try again.');
       return;
     }
-    this.#shown = null;
+    this.#showNone();
     this.#offline = answer.code === 'UNREACHABLE';
-    this.#impressions.watch(new Map());
     this.#view.showMessage(title, advice, retry ? answer.waitMs : null);
   }
 
-  #showOffers({ offers, total_offers: total, loan_amount: amount, disclosure }: Envelope): void {
+  /** Nobody did anything wrong: the page has stood open for as long as offers hold. */
+  #expire(): void {
+    this.#showNone();
+    const { title, advice } = troubleOf('SUB_ID_EXPIRED', location.origin);
+    this.#view.showMessage(title, advice, null);
+  }
+
+  #showNone(): void {
+    this.#shown = null;
+    this.#impressions.watch(new Map());
+    this.#expiry.forget();
+  }
+
+  #showOffers(envelope: Envelope): void {
+    const { offers, total_offers: total, loan_amount: amount, disclosure } = envelope;
     const loan = wholeDollars(amount);
     if (offers.length === 0) {
-      this.#shown = null;
-      this.#impressions.watch(new Map());
+      this.#showNone();
       this.#view.showMessage(
         'No offers match right now',
         `None of our lenders has an offer of ${loan} for these answers today. A smaller amount may change that; so may checking that every answer is right.`,
@@ -111,6 +137,7 @@ export class OffersWidget {
     );
     this.#impressions.watch(cards);
     this.#events.report('offers_rendered');
+    this.#expiry.watch(envelope.generated_at, envelope.expires_at);
   }
 
   /** Null for an offer that leads nowhere. */

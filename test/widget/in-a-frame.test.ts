@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { onStage } from './on-stage.ts';
+
+onStage('a widget in a frame of another site', (stage) => {
+  test('is refused by the browser where the account does not say that it may be there', async () => {
+    const account = 'at home elsewhere';
+    const caller = stage().market.caller(fixture, { account, mode: 'live' });
+    const { origins } = stage().market.marketplace;
+    for (const elsewhere of [null, 'https://www.example.com']) {
+      if (elsewhere !== null) origins.allow(account, elsewhere);
+      const tag = `refused-${elsewhere === null ? 'everywhere' : 'here'}`;
+      const subId = await caller.sessionWith(tag, fixture.complete);
+      const { html, src } = await caller.embed(subId, 'iframe');
+      const page = await (await stage().context()).newPage();
+      const told: string[] = [];
+      page.on('console', (message) => told.push(message.text()));
+      let asked = 0;
+      page.on('request', (request) => {
+        if (/\/w\/(widget\.js|offers|events)/.test(request.url())) asked++;
+      });
+      const answered = page.waitForResponse(src);
+      await page.goto(stage().page(html));
+      assert.equal((await answered).status(), 200);
+      await page.waitForLoadState('networkidle');
+      const [, frame] = page.frames();
+      assert.equal(frame?.url(), 'chrome-error://chromewebdata/');
+      assert.equal(await frame?.locator('.panel').count(), 0);
+      assert.equal(asked, 0);
+      assert.equal(told.length, 1, told.join('\n'));
+      assert.match(told[0]!, /frame-ancestors/);
+      assert.equal((await caller.summary({ referrer_tag: tag })).marketplace_views, 0);
+      await page.context().close();
+    }
+  });
+
+  test('is sorted, and says when its offers are out of date, as anywhere else', async () => {
+    const { caller, tag, subId } = await stage().widget({ mode: 'live', allowed: true });
+    const { html } = await caller.embed(subId, 'iframe');
+    const page = await (await stage().context()).newPage();
+    await page.clock.install();
+    await page.goto(stage().page(html));
+    const frame = page.frameLocator('iframe');
+    await frame.locator('.card .go').first().waitFor();
+    await frame.getByLabel('Sort by').selectOption('lowest_apr');
+    await frame.getByRole('status').filter({ hasText: 'sorted by: Lowest APR' }).waitFor();
+    const lowest = (await frame.locator('.apr .value').allTextContents()).map((text) => Number.parseFloat(text));
+    assert.ok(lowest.length > 1);
+    assert.deepEqual(
+      lowest,
+      [...lowest].sort((a, b) => a - b),
+    );
+    assert.equal((await caller.summary({ referrer_tag: tag })).marketplace_views, 1);
+    await page.clock.runFor(bounds.sessionTtlMs);
+    await frame.getByRole('heading', { name: 'These offers have expired' }).waitFor();
+    assert.equal(await frame.locator('.card').count(), 0);
+    await page.context().close();
+  });
+
+  test('says so when its session is over at another order, or from the start', async () => {
+    const { caller, subId } = await stage().widget({ mode: 'live', allowed: true });
+    const { html } = await caller.embed(subId, 'iframe');
+    const early = await stage().open(html);
+    await early.frameLocator('iframe').locator('.card .go').first().waitFor();
+    stage().market.clock.advance(bounds.sessionTtlMs);
+    await early.frameLocator('iframe').getByLabel('Sort by').selectOption('lowest_apr');
+    const late = await stage().open(html);
+    for (const [page, said] of [
+      [early, 'These offers have expired'],
+      // The page of the frame itself.
+      [late, 'These offers are out of date'],
+    ] as const) {
+      await page.frameLocator('iframe').getByRole('heading', { name: said }).waitFor();
+      assert.equal(await page.frameLocator('iframe').locator('.card').count(), 0);
+      await page.context().close();
+    }
+  });
+});
