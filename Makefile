@@ -5,10 +5,10 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install widget run test match-test crash-test check format demo bench clean
+.PHONY: help install widget run test match-test crash-test check format demo bench bench-check capacity-check clean
 
 help: ## what each target does
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 install: $(INSTALLED) $(WIDGET) ## a Node.js of our own where needed, and the pinned packages
 
@@ -40,6 +40,7 @@ check: $(INSTALLED) $(WIDGET) ## format, lint, types, architecture
 	@$(WITH_NODE) npx biome check --error-on-warnings
 	@$(WITH_NODE) npx tsc
 	@$(WITH_NODE) npx tsc -p src/widget-client
+	@$(WITH_NODE) npx tsc -p bench/report/browser
 	@$(WITH_NODE) node --test test/architecture/*.test.ts
 
 format: $(INSTALLED) ## rewrite the files the way `check` wants them
@@ -57,6 +58,9 @@ demo-page: $(INSTALLED) ## a landing page in two variants on 127.0.0.1:3000, for
 
 bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on this machine
 	@$(WITH_NODE) node bench/main.ts
+
+bench-check: $(INSTALLED) $(WIDGET) ## fail where a ratio of the benchmarks got worse than bench/baseline.json, beyond noise; minutes
+	@$(WITH_NODE) node bench/check/main.ts
 
 capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SLO=50 ms, and a minute of one box's load to check it; MIX=file
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check

@@ -21,6 +21,8 @@ export const bounds = {
   pipelinedRequestsMax: 16,
   /** What a drain waits for requests in flight before it closes their sockets. */
   drainGraceMs: 5_000,
+  /** The longest list in a header, such as `Accept`, that is taken apart; browsers send a few hundred characters. */
+  headerListCharactersMax: 1_024,
   /** How long a script or logo is used without asking again, when its address does not name its content. */
   staticFreshSeconds: 300,
   /** The same where its address does: a year, the longest a cache may be told. */
@@ -246,6 +248,8 @@ export const bounds = {
   /** How long the check of a plan loads a server, and how many live sessions it makes before that. */
   capacityCheckSecondsMax: 3_600,
   capacityCheckSessionsMax: 10_000_000,
+  /** Requests of a check, all of them prepared before: about a kilobyte each. */
+  capacityCheckRequestsMax: 2_500_000,
 
   // Event log
   segmentBytesMax: 64 * 1024 * 1024,

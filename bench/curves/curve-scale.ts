@@ -7,10 +7,14 @@ export interface CurveScale {
   readonly seconds: number;
   /** The same where each request can be sent only once, and a session must have been written for it. */
   readonly onceSeconds: number;
+  /** Of such a service sessions are written for so many answers a second; one that is faster ends its loads with the last session. */
+  readonly oncePerSecondMax: number;
   /** Sent ahead of each load on its own schedule, and not counted. */
   readonly warmUpSeconds: number;
   /** Rates of the curve of offered load, as shares of saturation. */
   readonly loadShares: readonly number[];
+  /** Further points, each at a higher rate, while the service still keeps up: the closed loop may have found too little. */
+  readonly furtherLoads: number;
   readonly liveSessions: readonly number[];
   readonly catalogOffers: readonly number[];
   readonly matcherThreads: readonly number[];
@@ -21,8 +25,10 @@ const full: CurveScale = {
   saturationSeconds: 2,
   seconds: 6,
   onceSeconds: 4,
+  oncePerSecondMax: 30_000,
   warmUpSeconds: 1,
   loadShares: [0.05, 0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15],
+  furtherLoads: 4,
   liveSessions: [1_000, 10_000, 100_000, 1_000_000],
   catalogOffers: [40, 200, 1_000, 10_000],
   matcherThreads: [0, 1, 2],
@@ -30,11 +36,13 @@ const full: CurveScale = {
 };
 
 const quick: CurveScale = {
-  saturationSeconds: 0.3,
-  seconds: 0.4,
-  onceSeconds: 0.4,
+  saturationSeconds: 0.2,
+  seconds: 0.3,
+  onceSeconds: 0.3,
+  oncePerSecondMax: 12_000,
   warmUpSeconds: 0.1,
   loadShares: [0.05, 0.5, 1.2],
+  furtherLoads: 0,
   liveSessions: [1_000, 20_000],
   catalogOffers: [40, 1_000],
   matcherThreads: [0, 1],

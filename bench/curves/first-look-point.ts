@@ -7,14 +7,13 @@ import type { CurveScale } from './curve-scale.ts';
 import { type FilledServiceWanted, withFilledService } from './filled-service.ts';
 import { findSaturation, loadPoint } from './load-point.ts';
 import { firstLooks } from './page-load.ts';
+import { rateOf } from './rate-of.ts';
 
 /** What the load consists of, for the titles of its curves. */
 export const firstLookAbout = `GET /marketplace, ranking not yet known, at ${Math.round(plannedShare * 100)} % of each point's own saturation`;
 
 /** Enough that no key comes near its limit. */
 const keys = 1_000;
-/** Sessions are written for a service this fast; where one is faster, a load ends with its last session. */
-const perSecondMax = 30_000;
 
 /**
  * A service of its own whose live sessions have never been shown offers, each of them asked once: first in a closed loop,
@@ -26,9 +25,9 @@ export async function firstLookPoint(
   x: number,
   service: Pick<FilledServiceWanted, 'catalogOffers' | 'settings'>,
 ): Promise<CurvePoint> {
-  const { saturationSeconds, onceSeconds: seconds, warmUpSeconds } = scale;
-  const closedCount = Math.ceil(perSecondMax * saturationSeconds * 1.5);
-  const count = closedCount + Math.ceil(perSecondMax * plannedShare * (warmUpSeconds + seconds));
+  const { saturationSeconds, onceSeconds: seconds, oncePerSecondMax, warmUpSeconds } = scale;
+  const closedCount = Math.ceil(oncePerSecondMax * saturationSeconds * 1.5);
+  const count = closedCount + Math.ceil(oncePerSecondMax * plannedShare * (warmUpSeconds + seconds));
   const wanted = { ...service, keys, sessions: { count, fields: 'all', told: count } } as const;
   return withFilledService(context, wanted, async ({ target, sessions, folder }) => {
     const looks = firstLooks(sessions);
@@ -36,7 +35,7 @@ export async function firstLookPoint(
     await writeRequests(requestsFile, looks.slice(0, closedCount));
     const saturation = await findSaturation(target, { requestsFile, once: true, seconds: saturationSeconds });
     await writeRequests(requestsFile, looks.slice(closedCount));
-    const perSecond = Math.max(1, Math.round(plannedShare * saturation));
+    const perSecond = rateOf(plannedShare, saturation, seconds);
     return loadPoint(target, x, perSecond, { requestsFile, once: true, warmUpSeconds, seconds });
   });
 }

@@ -5,6 +5,7 @@ import { type Curve, plannedShare } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
 import { askOnce, findSaturation, loadPoint } from './load-point.ts';
 import { firstLooks, pageLoad, pageLoadAbout } from './page-load.ts';
+import { rateOf } from './rate-of.ts';
 
 const knownSessions = 2_000;
 
@@ -25,7 +26,7 @@ export const keysCurve: Curve = {
       await writeRequests(requestsFile, pageLoad(sessions, target.keys));
       progress.step('keys: looking for saturation');
       const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
-      const perSecond = Math.max(1, Math.round(plannedShare * saturation));
+      const perSecond = rateOf(plannedShare, saturation, scale.seconds);
       const points: CurvePoint[] = [];
       for (const count of scale.keys) {
         progress.step(`keys: ${perSecond} a second from ${count} keys`);

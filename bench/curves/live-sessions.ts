@@ -8,6 +8,7 @@ import { type Curve, plannedShare } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
 import { findSaturation, loadPoint } from './load-point.ts';
 import { type MemoryPoint, memoryOf } from './memory.ts';
+import { rateOf } from './rate-of.ts';
 import { readSessionsMax } from './sessions-max.ts';
 import { steadyLoad, steadyLoadAbout } from './steady-load.ts';
 
@@ -41,7 +42,7 @@ export const liveSessionsCurve: Curve = {
         const load = { requestsFile, once: false };
         // Each of them is warmed up alike, and the first one sets the rate.
         const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
-        perSecond ||= Math.max(1, Math.round(plannedShare * saturation));
+        perSecond ||= rateOf(plannedShare, saturation, scale.seconds);
         progress.step(`live-sessions: ${perSecond} a second with ${count}`);
         const { warmUpSeconds, seconds } = scale;
         points.push(await loadPoint(target, count, perSecond, { ...load, warmUpSeconds, seconds }));

@@ -5,8 +5,13 @@ import type { Curve } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
 import { askOnce, findSaturation, loadPoint } from './load-point.ts';
 import { firstLooks, pageLoad, pageLoadAbout } from './page-load.ts';
+import { rateOf } from './rate-of.ts';
 
 const knownSessions = 2_000;
+/** A service that answers less than this share of what is offered is past saturation. */
+const keepingUpShare = 0.95;
+/** From each further rate to the next. */
+const furtherFactor = 1.25;
 
 /** From a small part of what the service can do to more than that. */
 export const offeredLoadCurve: Curve = {
@@ -25,10 +30,19 @@ export const offeredLoadCurve: Curve = {
       const load = { requestsFile, once: false, warmUpSeconds: scale.warmUpSeconds };
       const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
       const points: CurvePoint[] = [];
-      for (const share of scale.loadShares) {
-        const perSecond = Math.max(1, Math.round(share * saturation));
+      const offer = async (share: number): Promise<CurvePoint> => {
+        const perSecond = rateOf(share, saturation, scale.seconds);
         progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);
-        points.push(await loadPoint(target, perSecond, perSecond, { ...load, seconds: scale.seconds }));
+        const point = await loadPoint(target, perSecond, perSecond, { ...load, seconds: scale.seconds });
+        points.push(point);
+        return point;
+      };
+      let last: CurvePoint | null = null;
+      for (const share of scale.loadShares) last = await offer(share);
+      let share = Math.max(...scale.loadShares);
+      for (let further = 0; last !== null && keepsUp(last) && further < scale.furtherLoads; further++) {
+        share *= furtherFactor;
+        last = await offer(share);
       }
       return {
         curve: {
@@ -42,3 +56,7 @@ export const offeredLoadCurve: Curve = {
     });
   },
 };
+
+function keepsUp({ achievedPerSecond, offeredPerSecond }: CurvePoint): boolean {
+  return achievedPerSecond >= keepingUpShare * offeredPerSecond;
+}

@@ -3,6 +3,7 @@ import { dayCountMicro } from './access/day-count.ts';
 import { gatekeeperMicros } from './access/gatekeeper.ts';
 import { slidingWindowMicros } from './access/sliding-window.ts';
 import { ledgerFollowerMicro } from './analytics/ledger-follower.ts';
+import { calibrationMicro } from './calibration.ts';
 import { clickIdMicros } from './clicks/click-id.ts';
 import { offerValueSealMicros } from './clicks/offer-value-seal.ts';
 import { fileEventLogMicros } from './events/file-event-log.ts';
@@ -34,6 +35,7 @@ export function microsFor({
   readonly liveSessions: number;
 }): Micro[] {
   return [
+    calibrationMicro,
     apiKeyMicro,
     ...gatekeeperMicros,
     ...slidingWindowMicros,

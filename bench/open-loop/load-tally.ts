@@ -7,7 +7,7 @@ const highestMicros = 120_000_000;
 
 /** Adds up what became of the requests of a load; those due in the warm-up do not count. */
 export class LoadTally {
-  readonly #expectedStatus: number;
+  readonly #expectedStatuses: ReadonlySet<number>;
   readonly #countedFromMs: number;
   #endMs = Number.POSITIVE_INFINITY;
   readonly #latency = histogram();
@@ -25,8 +25,8 @@ export class LoadTally {
   };
 
   /** @param countedFromMs when the warm-up is over, by the client's clock */
-  constructor(expectedStatus: number, countedFromMs: number) {
-    this.#expectedStatus = expectedStatus;
+  constructor(expectedStatuses: Iterable<number>, countedFromMs: number) {
+    this.#expectedStatuses = new Set(expectedStatuses);
     this.#countedFromMs = countedFromMs;
   }
 
@@ -40,7 +40,7 @@ export class LoadTally {
   answered(dueMs: number, nowMs: number, status: number): void {
     this.#answered++;
     if (!this.#counts(dueMs)) return;
-    if (status === this.#expectedStatus) {
+    if (this.#expectedStatuses.has(status)) {
       this.#expected++;
       if (nowMs <= this.#endMs) this.#expectedInTime++;
       this.#latency.record(micros(nowMs - dueMs));

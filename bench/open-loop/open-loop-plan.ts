@@ -23,6 +23,8 @@ export interface OpenLoopPlan {
   /** From when a request was due to its answer; beyond it, it has failed. */
   readonly deadlineMs: number;
   readonly expectedStatus: number;
+  /** Further statuses that are as good, where a load mixes routes. */
+  readonly alsoExpected?: readonly number[];
 }
 
 /** Of the requests that were due after the warm-up. */

@@ -50,7 +50,7 @@ export class OpenLoop {
 
   /** Throws when the server takes no connections. */
   async run(): Promise<OpenLoopResult> {
-    const { perSecond, warmUpSeconds, seconds, expectedStatus, once } = this.#plan;
+    const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], once } = this.#plan;
     await this.#connect();
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : arrivalTimes({ ...this.#plan, perSecond });
@@ -60,7 +60,7 @@ export class OpenLoop {
     this.#dueMs = times.map((ms) => began + ms);
     this.#countedFromMs = began + warmUpSeconds * 1_000;
     this.#endMs = began + loadSeconds * 1_000;
-    this.#tally = new LoadTally(expectedStatus, this.#countedFromMs);
+    this.#tally = new LoadTally([expectedStatus, ...alsoExpected], this.#countedFromMs);
     const deadlines = setInterval(() => this.#giveUpLate(), deadlineCheckMs);
     this.#started = true;
     let pacer: Pacer | null = null;

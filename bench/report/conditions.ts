@@ -1,4 +1,5 @@
 import type { BenchResult } from '../result/bench-result.ts';
+import { counted } from './numbers.ts';
 
 /** What was measured where and how, in one paragraph. */
 export function conditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
@@ -6,7 +7,7 @@ export function conditions({ startedAt, commit, machine, scale, quick }: BenchRe
   const measured = commit === null ? '' : `, commit ${commit}`;
   return (
     `${startedAt.slice(0, 10)}${measured}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}, Node.js ${node}, data on ${disk}, ` +
-    `load average ${loadAverage.toFixed(1)} before the run. ${scale.connections} connections, ${scale.rounds} rounds of about ` +
+    `load average ${loadAverage.toFixed(1)} before the run. ${scale.connections} connections, ${counted(scale.rounds, 'round')} of about ` +
     `${scale.seconds} s${quick ? ' (quick run: indicative only)' : ''}.`
   );
 }

@@ -27,6 +27,11 @@ function trimmed(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
+/** 1 round, 5 rounds. */
+export function counted(count: number, word: string): string {
+  return `${whole(count)} ${word}${count === 1 ? '' : 's'}`;
+}
+
 export function list(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }

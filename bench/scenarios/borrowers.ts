@@ -6,7 +6,7 @@ import type { Stage } from './scenario.ts';
 export const basePath = '/v1/personal-loans';
 
 /** Largest income the service takes, in USD. */
-const incomeMax = 10_000_000;
+export const incomeMax = 10_000_000;
 
 /** A borrower's open session, and the key it is used with. */
 export interface OpenSession {
@@ -87,7 +87,7 @@ export function changedIncomes(sessions: readonly OpenSession[], count: number, 
 
 /** The click addresses of what each session is shown: every pair of session and offer once. */
 export async function clickRequests(
-  stage: Stage,
+  stage: Pick<Stage, 'caller'>,
   sessions: readonly OpenSession[],
   offers: number,
 ): Promise<PreparedRequest[]> {

@@ -28,9 +28,12 @@ export function sustainedRate({ points }: LoadCurve, sloP99Ms: number): Sustaine
   return { perSecond: last?.offeredPerSecond ?? 0, endOfCurve: true };
 }
 
-/** What one request costs where the server is as busy as it can be and still keeps up. Microseconds, all threads. */
+/**
+ * What one request costs where the server is as busy as it can be, as it was when the routes were measured: the least that one
+ * cost on the curve. Where refusals, which cost less, made it so, the plan is the more careful for it. Microseconds, all threads.
+ */
 export function costAtFullLoad({ points }: LoadCurve): number {
-  return (points.findLast(keptUp) ?? points[0]!).cpuMicros;
+  return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
 /** A figure at a rate, on straight lines between the points; beyond either end it is that end's. */

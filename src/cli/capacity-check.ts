@@ -22,7 +22,11 @@ export async function runCapacityCheck(order: CheckOrder): Promise<CheckFindings
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   // Whoever ends this command ends the check, which takes its server and its client along.
-  const end = () => child.kill('SIGTERM');
+  let interrupted = false;
+  const end = () => {
+    interrupted = true;
+    child.kill('SIGTERM');
+  };
   process.once('SIGINT', end).once('SIGTERM', end);
   let output = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -30,6 +34,7 @@ export async function runCapacityCheck(order: CheckOrder): Promise<CheckFindings
   });
   const [code] = (await once(child, 'close')) as [number | null];
   process.off('SIGINT', end).off('SIGTERM', end);
+  if (interrupted) throw new CommandLineError('the check was interrupted');
   if (code !== 0) throw new CommandLineError('the check could not be carried out; the reason is above');
   return JSON.parse(output) as CheckFindings;
 }

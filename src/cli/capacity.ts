@@ -36,6 +36,7 @@ export async function capacity(options: CapacityOptions): Promise<void> {
     printResult(options.json ? JSON.stringify(capacityJson(plan, null), null, 2) : planText(plan));
     return;
   }
+  requirePreparable(plan, options.seconds);
   if (!options.json) printResult(`${planText(plan)}\n`);
   const findings = await runCapacityCheck({
     ratesPerSecond: plan.load.ratesPerSecond,
@@ -45,6 +46,14 @@ export async function capacity(options: CapacityOptions): Promise<void> {
   const result = compareWithPlan(plan, findings);
   printResult(options.json ? JSON.stringify(capacityJson(plan, result), null, 2) : checkText(plan, result));
   if (!result.carried) process.exitCode = exitCodes.failure;
+}
+
+function requirePreparable({ load }: Plan, seconds: number): void {
+  const { capacityCheckRequestsMax: most } = bounds;
+  if (load.requestsPerSecond * seconds <= most) return;
+  const possible = Math.floor(most / load.requestsPerSecond);
+  const advice = possible < 1 ? 'this box is too fast for it' : `take --seconds ${possible} or fewer`;
+  throw new CommandLineError(`a check prepares at most ${most} requests: ${advice}`, { exitCode: exitCodes.usage });
 }
 
 function mixFrom(file: string | undefined): Mix {

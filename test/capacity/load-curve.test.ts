@@ -38,9 +38,10 @@ test('what comes back within the SLO after a slower point is not counted on', ()
   assert.equal(sustainedRate(curve(at(1_000, 2), at(2_000, 20), at(3_000, 3)), 11).perSecond, 1_500);
 });
 
-test('a request costs what it does at the last point the server kept up with', () => {
+test('a request under full load costs the least that one cost on the curve', () => {
   assert.equal(costAtFullLoad(plain), 50);
-  assert.equal(costAtFullLoad(curve(at(1_000, 900, { achieved: 10, cpuMicros: 70 }))), 70);
+  const busier = at(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
+  assert.equal(costAtFullLoad(curve(at(1_000, 2, { cpuMicros: 90 }), at(2_000, 4), busier)), 30);
 });
 
 test('a figure between two points lies on their line, and beyond the ends is that of the end', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { lifecycleMix } from '../../bench/scenarios/lifecycle-mix.ts';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
 import { keyLoad } from '../../src/capacity/key-load.ts';
 import { defaultMixFile, type MixFile, mixOf, parseMix } from '../../src/capacity/mix.ts';
@@ -13,6 +14,17 @@ const near = (actual: number, expected: number) =>
 describe('a mix', () => {
   test('is the shipped one where no file is named', () => {
     assert.deepEqual(parseMix(shipped), mixOf(defaultMixFile));
+  });
+
+  test('is the life cycle that the benchmarks measure, where no file is named', () => {
+    assert.deepEqual(defaultMixFile.per_100_sessions, {
+      inputs: lifecycleMix.inputs,
+      'marketplace-unknown': lifecycleMix['marketplace, first look'],
+      'marketplace-known': lifecycleMix['marketplace, another look'],
+      click: lifecycleMix.click,
+      analytics: lifecycleMix.analytics,
+    });
+    assert.equal(lifecycleMix.session, 100);
   });
 
   test('has the defaults of the service where it says nothing', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { sampleResult } from '../capacity/sample-result.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
+const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const defaultMix = fileURLToPath(new URL('../../bench/mixes/default.json', import.meta.url));
 
 /** The command on a made-up result, and files beside it that go with the test. */
@@ -98,6 +99,49 @@ test('a wrong command line ends with 2 and says what to write', async (t) => {
   const { code, stderr } = await runMarketplace(['capacity', '--slo-p99', '5']);
   assert.equal(code, 2);
   assert.match(stderr, /--keys/);
+});
+
+test('--check puts the load of a box on a real server and tells predicted beside measured', async (t) => {
+  const { ask } = withResult(t);
+  const { code, stdout } = await ask('--keys', '3', '--check', '--seconds', '1', '--sessions', '1000', '--json');
+  const { check, predicted, load } = JSON.parse(stdout);
+  assert.equal(code, check.carried ? 0 : 1);
+  assert.deepEqual(
+    check.figures.map(({ figure }: { figure: string }) => figure),
+    ['rate', 'p99', 'socket-thread', 'all-threads', 'memory'],
+  );
+  const [rate, p99] = check.figures;
+  assert.deepEqual([rate.predicted, p99.predicted], [load.requests_per_second, predicted.p99_ms]);
+  assert(rate.measured > 0 && p99.measured > 0);
+  assert.deepEqual([check.refused, check.failed, check.seconds], [0, 0, 1]);
+});
+
+test('--check refuses a load that is too long to be prepared, and says how long it may be', async (t) => {
+  const { ask } = withResult(t);
+  const { code, stdout, stderr } = await ask('--check', '--seconds', '3600');
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^marketplace: a check prepares at most 2500000 requests: take --seconds \d+ or fewer\n$/);
+});
+
+test('--check in a package, which has no benchmarks, says where it can be run', async (t) => {
+  const { file } = withResult(t);
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of ['src', 'bin', 'package.json']) {
+    cpSync(join(checkout, name), join(folder, name), { recursive: true });
+  }
+  for (const name of ['node_modules', '.node']) {
+    if (existsSync(join(checkout, name))) symlinkSync(join(checkout, name), join(folder, name));
+  }
+  const command = join(folder, 'bin', 'marketplace');
+  const args = ['capacity', '--keys', '3', '--slo-p99', '35', '--result', file, '--check', '--json'];
+  const { code, stdout, stderr } = await runMarketplace(args, {}, { command });
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^marketplace: the check needs the benchmarks, .* make capacity-check KEYS=n SLO=ms in one\n$/);
+  // Nor has it a result that nobody named.
+  const unnamed = await runMarketplace(['capacity', '--keys', '3', '--slo-p99', '35'], {}, { command });
+  assert.equal(unnamed.code, 1);
+  assert.match(unnamed.stderr, /^marketplace: nothing was measured here yet: make bench [^\n]+\n$/);
 });
 
 test('its help has examples and the exit codes', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BenchResult } from '../../result/bench-result.ts';
 import { type KeyFigure, keyFigures } from '../key-figures.ts';
-import { fixed, whole } from '../numbers.ts';
+import { counted, fixed, whole } from '../numbers.ts';
 import type { LinePlot, Plot } from '../plot.ts';
 import { type Cell, type ReportSection, type ReportTable, textOf } from '../section.ts';
 import { sectionsOf } from '../sections/sections.ts';
@@ -106,7 +106,7 @@ function methodHtml({ scale, routes }: BenchResult): string {
   const points = [
     `Each round puts the same load${by} on the service and on servers that only read the request and write as many bytes, in turn. ` +
       'What counts is the ratio: requests a second say more about the machine than about the code.',
-    `${whole(scale.rounds)} rounds of about ${scale.seconds} s after one that warms up, ${whole(scale.connections)} connections, ` +
+    `${counted(scale.rounds, 'round')} of about ${scale.seconds} s after one that warms up, ${whole(scale.connections)} connections, ` +
       `requests spread over ${whole(scale.keys)} keys with their real limits. Figures are of the middle round, spreads from the lowest to the highest.`,
     'Refusals (429, 503) are never throughput. Client and servers share the cores of one machine, over loopback.',
   ];

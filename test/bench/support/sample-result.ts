@@ -53,7 +53,15 @@ export function sampleResult(): BenchResult {
       limit('sessions-per-day', '10,000 sessions a day', 10_000, 20_000),
     ],
     curves: [
-      curve('offered-load', 'Offered load', 'requests offered a second', false, loads, (x) => x, near),
+      curve(
+        'offered-load',
+        '4 in 5 GET /marketplace with the ranking known, 1 in 5 POST /session',
+        'requests offered a second',
+        false,
+        loads,
+        (x) => x,
+        near,
+      ),
       curve('live-sessions', 'Live sessions', 'live sessions', true, sessions, () => 8_000, near),
       curve(
         'catalog-size',

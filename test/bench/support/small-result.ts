@@ -43,7 +43,7 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
     failed: 0,
     cpuMicros: null,
     process: null,
-    client: { lagMs: { p50: 0, p99: 0, p999: 0 }, busy: 0.5, saturated: refused > 0 },
+    client: { lagMs: { p50: 0, p99: 0, p999: 0 }, busy: 0.5, saturated: false },
   };
 }
 

@@ -1,0 +1,60 @@
+import { generateCatalog } from '../../test/support/random-catalog.ts';
+import { chooseClients } from '../choose-clients.ts';
+import type { LoadClient } from '../load/load-client.ts';
+import type { BenchContext, BenchPart } from '../part.ts';
+import { benchParts } from '../parts.ts';
+import { Progress } from '../progress.ts';
+import type { BenchResult } from '../result/bench-result.ts';
+import { withFindings } from '../result/with-findings.ts';
+import type { Scale } from '../scale.ts';
+import type { Figure } from './figure.ts';
+import { figuresOf } from './figures-of.ts';
+
+/** One run of everything within a minute: it is the repetition, with servers started anew, that makes it sound. */
+const scale: Scale = {
+  rounds: 1,
+  seconds: 0.6,
+  connections: 64,
+  roundRequests: 8_000,
+  keys: 1_000,
+  historySessions: 1_000,
+  liveSessions: 1_000,
+};
+const catalogSeed = 200;
+
+/** The parts whose ratios are compared. */
+export const checkedParts: readonly BenchPart[] = benchParts.filter(
+  ({ name, group }) => group === 'routes' || name === 'micro',
+);
+
+export interface FigureRuns {
+  readonly repeat: number;
+  readonly client: LoadClient['name'] | undefined;
+  /** On the disk to be measured. */
+  readonly folder: string;
+  /** Names of parts; all whose ratios are compared when undefined. */
+  readonly only: ReadonlySet<string> | undefined;
+}
+
+/** Runs the routes and the hot functions so many times, all of them once before any of them again. */
+export async function measureFigures({ repeat, client: named, folder, only }: FigureRuns): Promise<Figure[][]> {
+  const { client, crossCheck } = await chooseClients(named, process.env.PATH ?? '');
+  const context: BenchContext = {
+    scale,
+    quick: true,
+    // The cheaper of two clients: what it leaves of the machine is the servers'.
+    client: crossCheck ?? client,
+    folder,
+    progress: new Progress(),
+    catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
+  };
+  const parts = checkedParts.filter(({ name }) => only === undefined || only.has(name));
+  const runs: Figure[][] = [];
+  while (runs.length < repeat) {
+    let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };
+    for (const part of parts) found = withFindings(found as BenchResult, await part.measure(context));
+    runs.push(figuresOf(found));
+    context.progress.done(`run ${runs.length} of ${repeat}: done`);
+  }
+  return runs;
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkScale } from '../../../bench/capacity-check/check-scale.ts';
+import { mixedLoad } from '../../../bench/capacity-check/mixed-load.ts';
+import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
+import { drawBorrower } from '../../../bench/population/borrower.ts';
+import { seededRandom } from '../../../bench/population/random.ts';
+import type { OpenSession } from '../../../bench/scenarios/borrowers.ts';
+import { bounds } from '../../../src/bounds.ts';
+import type { CheckOrder } from '../../../src/capacity/check.ts';
+import { type RouteName, routeNames } from '../../../src/capacity/mix.ts';
+
+const random = seededRandom(1);
+
+/** The load of an order, and what it was made from, in which every session and click can be told by its name. */
+function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
+  const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
+  const order: CheckOrder = { ratesPerSecond: { ...none, ...rates }, seconds, sessionsBefore: 0 };
+  const scale = checkScale(order);
+  const sessions = (count: number, name: string): OpenSession[] =>
+    Array.from({ length: count }, (_, at) => ({
+      subId: `${name}-${at}`,
+      key: 'written',
+      borrower: drawBorrower(random),
+    }));
+  const keys = Array.from({ length: scale.keys }, (_, at) => `key-${at}`);
+  const stock = {
+    keys,
+    changed: sessions(scale.sessions.changed, 'changed'),
+    known: sessions(scale.sessions.known, 'known'),
+    fresh: sessions(scale.sessions.fresh, 'fresh'),
+    clicks: Array.from({ length: scale.clicks }, (_, at): PreparedRequest => ({ method: 'GET', path: `/c?sub=${at}` })),
+  };
+  return { order, scale, stock, requests: mixedLoad(order.ratesPerSecond, scale, stock) };
+}
+
+const lifeCycle = {
+  session: 20,
+  inputs: 26,
+  'marketplace-unknown': 20,
+  'marketplace-known': 3,
+  click: 4.4,
+  analytics: 0.4,
+};
+
+function routeOf({ method, path }: PreparedRequest): RouteName {
+  if (path.startsWith('/c?')) return 'click';
+  if (path.includes('/analytics?')) return 'analytics';
+  if (method === 'POST') return path.endsWith('/session') ? 'session' : 'inputs';
+  return path.includes('sub_id=known-') ? 'marketplace-known' : 'marketplace-unknown';
+}
+
+const subOf = (request: PreparedRequest) =>
+  /sub_id=([\w-]+)/.exec(request.path)?.[1] ?? (JSON.parse(request.body!) as { sub_id: string }).sub_id;
+
+test('every stretch of the load has the shares of the mix', () => {
+  const { requests, order, scale } = loadOf(lifeCycle);
+  assert(requests.length >= scale.perSecond * order.seconds);
+  for (const length of [requests.length, 200]) {
+    const stretch = requests.slice(0, length).map(routeOf);
+    for (const name of routeNames) {
+      const due = (order.ratesPerSecond[name] / scale.perSecond) * length;
+      const count = stretch.filter((one) => one === name).length;
+      assert(Math.abs(count - due) <= 2, `${name}: ${count} of ${length}, not ${due}`);
+    }
+  }
+});
+
+for (const [name, rates] of [
+  ['inputs change more often than offers are asked for', lifeCycle],
+  ['offers are asked for more often', { session: 10, inputs: 5, 'marketplace-unknown': 20 }],
+  ['inputs never change', { session: 10, 'marketplace-unknown': 20 }],
+] as const) {
+  test(`a ranking that is to be unknown is never one asked for before, where ${name}`, () => {
+    const { requests, scale } = loadOf(rates, 60);
+    // What each session's ranking would be made from, and the inputs that came after its last one.
+    const rankedAt = new Map<string, number>();
+    const inputAt = new Map<string, number>();
+    const incomes = new Map<string, Set<string>>();
+    let inputs = 0;
+    for (const request of requests) {
+      const route = routeOf(request);
+      if (route === 'inputs') {
+        const sub = subOf(request);
+        const had = incomes.get(sub) ?? new Set();
+        assert(!had.has(request.body!), 'an income that the session had before');
+        incomes.set(sub, had.add(request.body!));
+        inputAt.set(sub, inputs++);
+      } else if (route === 'marketplace-unknown') {
+        const sub = subOf(request);
+        const changed = inputAt.get(sub);
+        const ranked = rankedAt.get(sub);
+        assert(ranked === undefined || (changed !== undefined && changed > ranked), `${sub} was asked for before`);
+        if (changed !== undefined) assert(changed <= inputs - scale.inputsBetween, 'its inputs may still be under way');
+        rankedAt.set(sub, inputs);
+      }
+    }
+    assert(rankedAt.size > 0);
+  });
+}
+
+test('every click is made once', () => {
+  const clicks = loadOf(lifeCycle)
+    .requests.filter((request) => routeOf(request) === 'click')
+    .map(({ path }) => path);
+  assert(clicks.length > 0);
+  assert.equal(new Set(clicks).size, clicks.length);
+});
+
+test('no key comes near a limit of its minute or its day', () => {
+  const fast = { session: 300, inputs: 300, 'marketplace-unknown': 300, click: 60, analytics: 30 };
+  const { requests, order, scale } = loadOf(fast, 20);
+  const perKey = new Map<string, { all: number; analytics: number; sessions: number }>();
+  for (const request of requests) {
+    if (request.key === undefined) continue;
+    const sent = perKey.get(request.key) ?? { all: 0, analytics: 0, sessions: 0 };
+    sent.all++;
+    if (routeOf(request) === 'analytics') sent.analytics++;
+    if (routeOf(request) === 'session') sent.sessions++;
+    perKey.set(request.key, sent);
+  }
+  assert.equal(perKey.size, scale.keys);
+  const minutes = requests.length / scale.perSecond / 60;
+  for (const { all, analytics, sessions } of perKey.values()) {
+    assert(all <= bounds.requestsPerMinute * minutes);
+    assert(analytics <= bounds.analyticsPerMinute * minutes + 1);
+    assert(sessions + scale.sessionsInAll / scale.keys <= bounds.sessionsPerDay);
+  }
+  assert.equal(order.seconds, 20);
+});
+
+test('the sessions ordered are there, and never fewer than the load needs', () => {
+  const scaleOf = (sessionsBefore: number) => checkScale({ ...loadOf(lifeCycle).order, sessionsBefore });
+  assert.equal(scaleOf(1_000_000).sessionsInAll, 1_000_000);
+  assert.equal(scaleOf(1).sessionsInAll, scaleOf(0).sessionsInAll);
+  // With few requests it is the sessions of the day that decide how many keys there must be.
+  assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDay);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { runCheck } from '../../../bench/capacity-check/run-check.ts';
+import { Progress } from '../../../bench/progress.ts';
+import { generateCatalog } from '../../support/random-catalog.ts';
+
+test('a small load of every route is carried by a real server, which leaves nothing behind', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const findings = await runCheck(
+    {
+      ratesPerSecond: {
+        session: 20,
+        inputs: 26,
+        'marketplace-unknown': 20,
+        'marketplace-known': 3,
+        click: 4,
+        analytics: 1,
+      },
+      seconds: 1,
+      sessionsBefore: 2_000,
+    },
+    {
+      folder,
+      progress: new Progress(new PassThrough() as unknown as NodeJS.WriteStream),
+      catalog: (offers) => JSON.stringify(generateCatalog(1, offers)),
+    },
+  );
+  assert.deepEqual([findings.refused, findings.failed], [0, 0]);
+  assert(findings.offeredPerSecond > 0 && findings.p99Ms > 0);
+  // Those it began with, and some of the 80 that were opened.
+  assert(findings.liveSessions > 2_000 && findings.liveSessions < 2_200, String(findings.liveSessions));
+  assert(findings.keys >= 1);
+  assert.deepEqual(readdirSync(folder), []);
+});

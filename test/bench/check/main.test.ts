@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { BenchResult } from '../../../bench/result/bench-result.ts';
+import { smallResult } from '../support/small-result.ts';
+
+const main = fileURLToPath(new URL('../../../bench/check/main.ts', import.meta.url));
+let folder: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'check-'));
+});
+
+after(() => rm(folder, { recursive: true }));
+
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+}
+
+/** A result file whose one hot function takes so many nanoseconds, beside a calibration of 1,000. */
+async function resultFile(name: string, medianNs: number): Promise<string> {
+  const file = join(folder, name);
+  const micro = [
+    { name: 'calibration', medianNs: 1_000, p99Ns: 2_000 },
+    { name: 'a/b: c', medianNs, p99Ns: 9_999 },
+  ];
+  await writeFile(file, JSON.stringify({ ...smallResult, micro } satisfies BenchResult));
+  return file;
+}
+
+test('without a baseline it says how to make one, measures nothing, and ends with 2', () => {
+  const { status, stdout, stderr } = run('--baseline', join(folder, 'none.json'));
+  assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
+  assert.match(stderr, /no baseline yet.*bench\/check\/main\.ts --store/);
+});
+
+test('a stored baseline is what later runs are compared with: 0 without a loss, 1 with one', async () => {
+  const baseline = join(folder, 'baseline.json');
+  const before = ['--from', await resultFile('1.json', 500), '--from', await resultFile('2.json', 510)];
+  const stored = run('--store', '--baseline', baseline, ...before);
+  assert.deepEqual([stored.status, stored.stderr.includes('no baseline')], [0, false]);
+  assert.match(stored.stdout, /3 figures of 2 runs stored/);
+
+  const same = run('--baseline', baseline, '--from', await resultFile('3.json', 507));
+  assert.equal(same.status, 0, same.stderr);
+  assert.match(same.stdout, /^No loss: 3 of 3 figures/);
+
+  const slower = run('--baseline', baseline, '--from', await resultFile('4.json', 800));
+  assert.equal(slower.status, 1, slower.stderr);
+  assert.match(slower.stdout, /^LOSS: a\/b: c: cost in calibrations: 0\.505 -> 0\.8, /);
+  assert.equal(slower.stdout.match(/^LOSS/gm)!.length, 1);
+
+  const faster = run('--baseline', baseline, '--from', await resultFile('5.json', 250));
+  assert.equal(faster.status, 0, faster.stderr);
+  assert.match(faster.stdout, /^better: a\/b: c/);
+});
+
+test('runs that have nothing in common with the baseline tell nothing', async () => {
+  const baseline = join(folder, 'other.json');
+  const nothing = join(folder, 'nothing.json');
+  await writeFile(nothing, JSON.stringify({ ...smallResult, routes: [], micro: [] }));
+  run('--store', '--baseline', baseline, '--from', await resultFile('6.json', 500));
+  const { status, stdout, stderr } = run('--baseline', baseline, '--from', nothing);
+  assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
+  assert.match(stderr, /nothing that was measured is in the baseline/);
+});
+
+test('runs too far apart to tell anything are said to be, in a baseline too', async () => {
+  const runs = ['--from', await resultFile('7.json', 500), '--from', await resultFile('8.json', 5_000)];
+  const { status, stderr } = run('--store', '--baseline', join(folder, 'noisy.json'), ...runs);
+  assert.equal(status, 0);
+  assert.match(stderr, /1 OF 3 FIGURES ARE TOO NOISY/);
+});
+
+test('a file that is no baseline, and an option that is none, end with 2', async () => {
+  const broken = join(folder, 'broken.json');
+  for (const text of ['', 'null', '{"format":9}']) {
+    await writeFile(broken, text);
+    assert.deepEqual([run('--baseline', broken).status, run('--baseline', broken).stdout], [2, '']);
+  }
+  assert.equal(run('--repeat', '0').status, 2);
+  assert.equal(run('--client', 'curl').status, 2);
+  assert.equal(run('--fast').status, 2);
+});
+
+test('the help names every option', () => {
+  const { status, stdout } = run('--help');
+  assert.equal(status, 0);
+  for (const option of ['--store', '--repeat', '--client', '--baseline', '--from']) assert.ok(stdout.includes(option));
+});

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkedParts } from '../../../bench/check/measure-figures.ts';
+import { calibration } from '../../../bench/micro/calibration.ts';
+import { microsFor } from '../../../bench/micro/micros.ts';
+
+test('the routes and the hot functions are compared, and nothing else', () => {
+  const names = checkedParts.map(({ name }) => name);
+  for (const wanted of ['session', 'click', 'micro']) assert.ok(names.includes(wanted), wanted);
+  for (const other of ['limits', 'history', 'crossover']) assert.ok(!names.includes(other), other);
+});
+
+test('the calibration is among the hot functions of every run', () => {
+  assert.ok(microsFor({ quick: true, liveSessions: 0 }).some(({ name }) => name === calibration));
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { makeBaseline } from '../../../bench/check/baseline.ts';
+import { compare } from '../../../bench/check/compare.ts';
+import { besideOneAnother, type RepeatedFigure } from '../../../bench/check/figure.ts';
+import { shareLost, spreadOf, thresholdOf } from '../../../bench/check/noise.ts';
+import { seededRandom } from '../../../bench/population/random.ts';
+import { median } from '../../../bench/statistics.ts';
+import { smallResult } from '../support/small-result.ts';
+
+const better = fc.constantFrom('higher' as const, 'lower' as const);
+const value = fc.double({ min: 1e-3, max: 1e4, noNaN: true });
+const values = fc.array(value, { minLength: 1, maxLength: 9 });
+const figure = fc.record({ better, values }).map((each): RepeatedFigure => ({ ...each, name: 'a', part: 'p' }));
+const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
+
+function baselineOf(measured: RepeatedFigure) {
+  return makeBaseline([measured], conditions).figures;
+}
+
+/** The same figure after its speed was multiplied. */
+function spedUp({ better: which, ...rest }: RepeatedFigure, middle: number, factor: number): RepeatedFigure {
+  return { ...rest, better: which, values: [which === 'higher' ? middle * factor : middle / factor] };
+}
+
+test('a loss beyond the threshold is always found, and is no gain', () => {
+  const beyond = fc.double({ min: 0.001, max: 0.999, noNaN: true });
+  fc.assert(
+    fc.property(figure, beyond, (measured, share) => {
+      const baseline = baselineOf(measured);
+      const { median: middle, threshold } = baseline[0]!;
+      const left = (1 - threshold) * (1 - share);
+      const { losses, gains } = compare(baseline, [spedUp(measured, middle, left)]);
+      assert.deepEqual([losses.length, gains.length], [1, 0]);
+    }),
+  );
+});
+
+test('what is won beyond the threshold is named as a gain, and is no loss', () => {
+  fc.assert(
+    fc.property(figure, fc.double({ min: 1.001, max: 100, noNaN: true }), (measured, factor) => {
+      const baseline = baselineOf(measured);
+      const { median: middle, threshold } = baseline[0]!;
+      const { losses, gains } = compare(baseline, [spedUp(measured, middle, factor / (1 - threshold))]);
+      assert.deepEqual([losses.length, gains.length], [0, 1]);
+    }),
+  );
+});
+
+test('within noise there is neither a loss nor a gain', () => {
+  fc.assert(
+    fc.property(figure, fc.double({ min: -0.999, max: 0.999, noNaN: true }), (measured, place) => {
+      const baseline = baselineOf(measured);
+      const { median: middle, threshold } = baseline[0]!;
+      // Anywhere between a loss that is just none and a gain that is just none.
+      const factor = (1 - threshold) ** place;
+      const { losses, gains, steady } = compare(baseline, [spedUp(measured, middle, factor)]);
+      assert.deepEqual([losses.length, gains.length, steady], [0, 0, 1]);
+    }),
+  );
+});
+
+test('the runs a baseline was made of are themselves no loss', () => {
+  fc.assert(
+    fc.property(figure, (measured) => {
+      assert.equal(compare(baselineOf(measured), [measured]).steady, 1);
+    }),
+  );
+});
+
+test('the order of the runs plays no part', () => {
+  const runs = fc.array(fc.record({ a: value, b: value }), { minLength: 1, maxLength: 7 });
+  const shuffled = runs.chain((some) =>
+    fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
+  );
+  fc.assert(
+    fc.property(shuffled, better, ([some, others], which) => {
+      const judged = (each: typeof some) => {
+        const figures = each.map((run) =>
+          (['a', 'b'] as const).map((name) => ({ name, part: 'p', better: which, value: run[name] })),
+        );
+        return makeBaseline(besideOneAnother(figures), conditions);
+      };
+      assert.deepEqual(judged(some), judged(others));
+    }),
+  );
+});
+
+test('runs that agree have no spread, and yet a threshold', () => {
+  assert.equal(spreadOf([2, 2, 2]), 0);
+  assert.equal(spreadOf([2]), 0);
+  assert.equal(thresholdOf(0), 0.08);
+});
+
+test('a run gone astray does not widen the threshold', () => {
+  assert.equal(spreadOf([1, 1, 1, 1, 90]), 0);
+});
+
+test('the spread is what the runs were drawn with, however few they are', () => {
+  const random = seededRandom(1);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
+    const spreads = Array.from({ length: 4_000 }, () =>
+      spreadOf(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
+    );
+    const mean = spreads.reduce((sum, spread) => sum + spread, 0) / spreads.length;
+    assert.ok(Math.abs(mean - 0.05) < 0.003, `${runs} runs: ${mean}`);
+    assert.ok(median(spreads) > 0);
+  }
+});
+
+test('half the speed lost is a loss, however far apart the runs', () => {
+  fc.assert(
+    fc.property(values, (some) => {
+      const threshold = thresholdOf(spreadOf(some));
+      assert.ok(threshold >= 0.08 && threshold <= 0.5);
+    }),
+  );
+});
+
+test('half the throughput and twice the cost are the same loss', () => {
+  assert.equal(shareLost('higher', 0.4, 0.2), 0.5);
+  assert.equal(shareLost('lower', 3, 6), 0.5);
+});
