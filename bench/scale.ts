@@ -17,9 +17,9 @@ export interface Scale {
 
 export const fullScale: Scale = {
   rounds: 5,
-  seconds: 3,
+  seconds: 2,
   connections: 64,
-  roundRequests: 40_000,
+  roundRequests: 20_000,
   keys: 12_000,
   historySessions: 1_000_000,
   liveSessions: 1_000_000,

@@ -21,6 +21,8 @@ export const bounds = {
   pipelinedRequestsMax: 16,
   /** What a drain waits for requests in flight before it closes their sockets. */
   drainGraceMs: 5_000,
+  /** The longest list in a header, such as `Accept`, that is taken apart; browsers send a few hundred characters. */
+  headerListCharactersMax: 1_024,
   /** How long a script or logo is used without asking again, when its address does not name its content. */
   staticFreshSeconds: 300,
   /** The same where its address does: a year, the longest a cache may be told. */

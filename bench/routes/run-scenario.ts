@@ -26,6 +26,7 @@ interface Series {
   readonly client: LoadClient;
   readonly rounds: number;
   readonly seconds: number;
+  readonly roundRequests: number;
 }
 
 /**
@@ -67,7 +68,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
         const figures: RoundFigures[] = [];
         while (figures.length < series.rounds) {
           const doing = `${scenario.name}: ${series.client.name}, round ${figures.length + 1} of ${series.rounds}`;
-          figures.push(await runRound({ ...common, ...series, stage, round: round++, doing }));
+          const { client, seconds, roundRequests } = series;
+          const sized = { ...stage, roundRequests };
+          figures.push(await runRound({ ...common, client, seconds, stage: sized, round: round++, doing }));
         }
         const inTurn = serverKinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured[kind]) }));
         results.push({
@@ -91,10 +94,16 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
 }
 
 function seriesOf({ scale, client, crossCheck }: RunOptions): Series[] {
-  const main = { client, rounds: scale.rounds, seconds: scale.seconds };
-  return crossCheck === undefined
-    ? [main]
-    : [main, { client: crossCheck, rounds: crossCheckRounds, seconds: crossCheckSeconds }];
+  const { rounds, seconds, roundRequests } = scale;
+  const main = { client, rounds, seconds, roundRequests };
+  if (crossCheck === undefined) return [main];
+  const shorter = {
+    client: crossCheck,
+    rounds: crossCheckRounds,
+    seconds: crossCheckSeconds,
+    roundRequests: Math.ceil(roundRequests * Math.min(1, crossCheckSeconds / seconds)),
+  };
+  return [main, shorter];
 }
 
 function stageOf({ keys }: ServiceTarget, caller: HttpCaller, roundRequests: number): Stage {

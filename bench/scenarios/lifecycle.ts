@@ -11,7 +11,7 @@ import {
   referrerTags,
   sessionRequest,
 } from './borrowers.ts';
-import { lifecycleMix, lifecycleRequests } from './lifecycle-mix.ts';
+import { lifecycleRequests } from './lifecycle-mix.ts';
 import type { Scenario } from './scenario.ts';
 import { shuffled } from './shuffled.ts';
 
@@ -25,9 +25,7 @@ const offersShown = 20;
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',
-  title: `whole life cycle: ${Object.entries(lifecycleMix)
-    .map(([route, share]) => `${share} ${route}`)
-    .join(', ')}`,
+  title: 'whole life cycle: all routes, in the ratio of an assumed mix',
   targets: [],
   kinds: [
     { method: 'POST', path: `${basePath}/session`, status: 200 },

@@ -19,6 +19,8 @@ export interface Box {
   readonly measuredAt: string;
   readonly commit: string | null;
   readonly quick: boolean;
+  /** Of the minute before the run began. */
+  readonly loadAverage: number;
   /** Keys that the measured requests were spread over. */
   readonly keys: number;
 }

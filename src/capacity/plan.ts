@@ -5,6 +5,9 @@ import { type KeyLoad, keyLoad } from './key-load.ts';
 import { clientGaveOut, costAtFullLoad, figureAt, type SustainedRate, sustainedRate } from './load-curve.ts';
 import { type Mix, type RouteName, routeNames } from './mix.ts';
 
+/** Work of others, in cores, that no longer passes for a quiet machine. */
+const busyLoadAverage = 0.5;
+
 export interface Question {
   readonly keys: number;
   readonly sloP99Ms: number;
@@ -185,6 +188,11 @@ function beyondMeasured(
   const beyond: string[] = [];
   const number = (value: number) => Math.floor(value).toLocaleString('en-US');
   if (box.quick) beyond.push('The result is of a quick run, whose figures are indicative only.');
+  if (box.loadAverage > busyLoadAverage) {
+    beyond.push(
+      `Others were at work on the machine when it was measured (load average ${box.loadAverage.toFixed(1)}): latency is too high for that, and the plan too careful.`,
+    );
+  }
   if (sustained.endOfCurve) {
     beyond.push(
       `The curve of offered load ends at ${number(sustained.perSecond)} requests/s with p99 within ${question.sloP99Ms} ms; more was not measured and is not counted on.`,

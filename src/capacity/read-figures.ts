@@ -22,6 +22,7 @@ const Shape = Type.Object({
     cpu: Type.String({ maxLength: 200 }),
     cores: Type.Integer({ minimum: 1 }),
     memoryGiB: Type.Number({ exclusiveMinimum: 0 }),
+    loadAverage: amount,
   }),
   scale: Type.Object({ keys: amount }),
   routes: Type.Array(
@@ -85,6 +86,7 @@ export function readFigures(text: string, mix: Mix): Figures {
       measuredAt: startedAt,
       commit,
       quick,
+      loadAverage: machine.loadAverage,
       keys: scale.keys,
     },
     costs: Object.fromEntries(needed.map((name) => [name, routeCost(value, name)])),

@@ -3,6 +3,7 @@ import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import { type ClickRequest, type FollowClickPorts, followClick } from '../operations/follow-click.ts';
 import { errorReply } from './error-reply.ts';
+import { askAgain, fetchesAhead, purposeOf } from './fetches-ahead.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
@@ -20,7 +21,6 @@ const pageHeaders = fixedHeaders({
   'X-Content-Type-Options': 'nosniff',
   'X-Robots-Tag': 'noindex',
 });
-const askAgain = fixedHeaders({ 'Cache-Control': 'no-store', 'Retry-After': String(bounds.retryAfterSeconds) });
 
 /** The door of the redirect host (D10): `/c` takes a click to its lender, `/c/sandbox` is where sandbox clicks land. */
 export class ClickFace {
@@ -70,14 +70,4 @@ function readClick(query: string, userAgent: string, method: string): ClickReque
 
 function notFound(exchange: Exchange): void {
   exchange.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
-}
-
-/** Browsers say so when they fetch ahead of a click, each in its own header. */
-function purposeOf(exchange: Exchange): string {
-  return exchange.header('sec-purpose') || exchange.header('purpose') || exchange.header('x-moz');
-}
-
-/** Whether a request is made before anybody has clicked, by what its purpose header says; empty when it has none. */
-export function fetchesAhead(purpose: string): boolean {
-  return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
 }

@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import { fixedHeaders } from '../http/header-text.ts';
 import type { Handler } from '../http/listener.ts';
 import type { Logo } from '../logos/logo.ts';
+import { answerReading } from './answer-reading.ts';
 import { errorReply } from './error-reply.ts';
 import { readQueryParameters } from './query-parameters.ts';
 import { sendStatic } from './static-reply.ts';
@@ -15,7 +16,6 @@ export interface Logos {
 /** Every logo's path begins so; a file name follows. */
 export const logoPathHead = '/cdn/';
 
-const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
 const parameters = new Set(['v'] as const);
 const logoHeaders = fixedHeaders({
   'Content-Type': 'image/svg+xml',
@@ -33,17 +33,15 @@ const logoHeaders = fixedHeaders({
  */
 export function logoFace(logos: Logos): Handler {
   return (exchange) => {
-    const { method, path, query, requestId } = exchange;
+    const { path, query, requestId } = exchange;
     const file = path.length <= longestPath ? path.slice(logoPathHead.length) : '';
     const read = readQueryParameters(query, parameters);
-    const hash = read.ok ? read.values.v : undefined;
-    const logo = logos.find(file, hash);
+    const version = read.ok ? read.values.v : undefined;
+    const logo = logos.find(file, version);
     if (logo === null) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
-    if (method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
-    if (method !== 'GET' && method !== 'HEAD') {
-      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, requestId, allowed));
-    }
-    sendStatic(exchange, { bytes: logo.svg, hash: logo.hash, headers: logoHeaders }, hash);
+    const { svg: bytes, hash } = logo;
+    const sent = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
+    return answerReading(exchange, () => sendStatic(exchange, sent, version));
   };
 }
 

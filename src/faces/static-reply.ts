@@ -7,6 +7,8 @@ export interface StaticFile {
   readonly bytes: Uint8Array;
   /** Tells one content from another; hexadecimal digits. */
   readonly hash: string;
+  /** Its entity tag: another one for each way in which the content is encoded (RFC 9110, 8.8.3). */
+  readonly etag: string;
   /** Content type and whatever else never changes. */
   readonly headers: HeaderText;
 }
@@ -20,18 +22,16 @@ const forAWhile = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.stat
  *
  * @param version what the address names as `v`, if anything
  */
-export function sendStatic(
-  exchange: Exchange,
-  { bytes, hash, headers }: StaticFile,
-  version: string | undefined,
-): void {
-  const etag = `"${hash}"`;
-  const all = headers + (version === hash ? forEver : forAWhile) + header('ETag', etag);
-  if (isKnown(exchange.header('if-none-match'), etag)) exchange.reply({ status: 304, headers: all, body: '' });
-  else exchange.reply({ status: 200, headers: all, body: bytes });
+export function sendStatic(exchange: Exchange, file: StaticFile, version: string | undefined): void {
+  const { bytes, hash, etag } = file;
+  const headers = file.headers + (version === hash ? forEver : forAWhile) + header('ETag', etag);
+  if (isKnown(exchange.header('if-none-match'), etag)) exchange.reply({ status: 304, headers, body: '' });
+  else exchange.reply({ status: 200, headers, body: bytes });
 }
 
+/** Whether an `If-None-Match` names the entity (RFC 9110, 13.1.2). A list longer than any browser sends names nothing. */
 function isKnown(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '' || ifNoneMatch.length > bounds.headerListCharactersMax) return false;
   return ifNoneMatch.split(',').some((item) => {
     const tag = item.trim();
     return tag === etag || tag === `W/${etag}` || tag === '*';

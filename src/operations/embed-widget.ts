@@ -1,13 +1,13 @@
 import { bounds } from '../bounds.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { done, invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
+import { done, type Outcome } from '../domain/outcome.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
-import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
-import { readinessOf } from '../verticals/readiness.ts';
+import type { FindSessionPorts } from '../sessions/find-session.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/embed-html.ts';
 import type { WidgetTokens } from '../widgets/widget-token.ts';
-import { type MarketplaceRequest, parseExplain, parseSelection } from './marketplace-request.ts';
+import type { MarketplaceRequest } from './marketplace-request.ts';
+import { openMarketplace } from './open-marketplace.ts';
 
 export interface EmbedWidgetPorts extends FindSessionPorts {
   readonly tokens: WidgetTokens;
@@ -41,23 +41,13 @@ export function embedWidget(
   tenant: Tenant,
   request: MarketplaceRequest,
 ): Outcome<WidgetEmbedView> {
-  const { sub_id: subId, format } = request;
-  if (subId === undefined) return invalidRequest('sub_id');
-  if (format !== 'iframe' && format !== 'js') return invalidRequest('format');
-  const selection = parseSelection(request);
-  if (!selection.ok) return selection;
-  const explain = parseExplain(request, tenant.mode);
-  if (!explain.ok) return explain;
-
-  const found = findSession(ports, tenant, subId);
-  if (!found.ok) return found;
-  const session = found.value;
-  if (readinessOf(tenant.vertical, session.fields).matchReadiness === 'insufficient') {
-    return refusedFor('INSUFFICIENT_INPUTS');
-  }
+  const opened = openMarketplace(ports, tenant, request, ['iframe', 'js']);
+  if (!opened.ok) return opened;
+  const { subId, session, sort, maxOffers } = opened.value;
+  const format = opened.value.format === 'iframe' ? 'iframe' : 'js';
   const expiresMs = session.createdMs + ports.sessionTtlMs;
   const token = ports.tokens.issue(ports.subIds.bytesOf(subId), expiresMs);
-  const widget = { sub: subId, token, ...selection.value };
+  const widget = { sub: subId, token, sort, maxOffers };
   const inFrame = format === 'iframe';
   const src = inFrame ? widgetPageUrl(ports.widgetUrl, widget) : ports.widgetScriptUrl;
   const html = inFrame ? iframeHtml(src) : scriptHtml(src, mountName(ports.random), widget);

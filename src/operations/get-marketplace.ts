@@ -1,9 +1,11 @@
-import { invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
-import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
-import { readinessOf } from '../verticals/readiness.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { FindSessionPorts } from '../sessions/find-session.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { type MarketplaceRequest, parseExplain, parseSelection } from './marketplace-request.ts';
+import type { MarketplaceRequest } from './marketplace-request.ts';
+import { openMarketplace } from './open-marketplace.ts';
 import { type ShowOffersPorts, showOffers } from './show-offers.ts';
+
+const formats = ['json'] as const;
 
 export interface GetMarketplacePorts extends FindSessionPorts, ShowOffersPorts {}
 
@@ -17,28 +19,9 @@ export function getMarketplace(
   request: MarketplaceRequest,
   counts: boolean,
 ): Outcome<string> | Promise<Outcome<string>> {
-  const { sub_id: subId, format } = request;
-  if (subId === undefined) return invalidRequest('sub_id');
-  if (format !== 'json') return invalidRequest('format');
-  const selection = parseSelection(request);
-  if (!selection.ok) return selection;
-  const explain = parseExplain(request, tenant.mode);
-  if (!explain.ok) return explain;
-
-  const found = findSession(ports, tenant, subId);
-  if (!found.ok) return found;
-  const session = found.value;
-  const readiness = readinessOf(tenant.vertical, session.fields);
-  if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
-  const { sort, maxOffers } = selection.value;
-  return showOffers(ports, session, {
-    subId,
-    borrower: session.fields,
-    readiness,
-    sort,
-    maxOffers,
-    explain: explain.value,
-    counts,
-    load: null,
-  });
+  const opened = openMarketplace(ports, tenant, request, formats);
+  if (!opened.ok) return opened;
+  const { subId, session, readiness, sort, maxOffers, explain } = opened.value;
+  const borrower = session.fields;
+  return showOffers(ports, session, { subId, borrower, readiness, sort, maxOffers, explain, counts, load: null });
 }

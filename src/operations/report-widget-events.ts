@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { done, notDurable, type Outcome, refused } from '../domain/outcome.ts';
+import { done, notDurable, type Outcome } from '../domain/outcome.ts';
 import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { recordKind, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
 import type { Session } from '../sessions/session.ts';
@@ -30,9 +30,6 @@ export async function reportWidgetEvents(
   const beacon = parseWidgetBeacon(body);
   if (!beacon.ok) return beacon;
   const use = widgetUseOf(session);
-  const retryAfterSeconds = use.admit(ports.clock.monotonicMs());
-  if (retryAfterSeconds > 0) return refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
-
   // Taken at once, so that the same batch sent twice at a time is recorded once.
   const events = beacon.value.events.filter(({ digest }) => use.takeEvent(digest));
   const { ledger } = ports;

@@ -1,5 +1,5 @@
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { invalidRequest, type Outcome, refused, refusedFor } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session.ts';
 import { widgetUseOf } from '../sessions/widget-use-of.ts';
 import { fieldIndex } from '../verticals/pocket-vector.ts';
@@ -28,10 +28,6 @@ export async function showWidgetOffers(
   if (load === null) return invalidRequest('load');
   const selection = parseSelection(request);
   if (!selection.ok) return selection;
-  const use = widgetUseOf(session);
-  const retryAfterSeconds = use.admit(ports.clock.monotonicMs());
-  if (retryAfterSeconds > 0) return refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
-
   const { vertical } = session.tenant;
   const { fields: borrower } = session;
   const readiness = readinessOf(vertical, borrower);
@@ -43,7 +39,7 @@ export async function showWidgetOffers(
     ...selection.value,
     explain: false,
     counts,
-    load: { id: load, use },
+    load: { id: load, use: widgetUseOf(session) },
   });
   if (!outcome.ok) return outcome;
   const amount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;

@@ -1,15 +1,14 @@
 const itemBytes = 8;
 
 /**
- * A small set of 8-byte digests, kept end to end in one growing buffer: ten of them take a hundred bytes, where a Set of
- * texts takes ten times as much, and millions of sessions may have one. Looking for one walks the buffer.
+ * A small set of 8-byte digests, each kept as two integers of one plain list: sixteen bytes an item, where a Set of texts takes
+ * four times as much, and millions of sessions may have one. Looking for one walks the list.
  */
 export class DigestSet {
-  #items = Buffer.alloc(itemBytes);
-  #size = 0;
+  readonly #halves: number[] = [];
 
   get size(): number {
-    return this.#size;
+    return this.#halves.length / 2;
   }
 
   has(item: Uint8Array): boolean {
@@ -18,34 +17,28 @@ export class DigestSet {
 
   /** Puts one in that is not here yet. */
   add(item: Uint8Array): void {
-    const end = this.#size * itemBytes;
-    if (end === this.#items.length) {
-      const grown = Buffer.alloc(2 * end);
-      this.#items.copy(grown);
-      this.#items = grown;
-    }
-    this.#items.set(item, end);
-    this.#size++;
+    this.#halves.push(half(item, 0), half(item, 4));
   }
 
   delete(item: Uint8Array): void {
     const place = this.#find(item);
-    if (place < 0) return;
-    this.#size--;
-    this.#items.copyWithin(place, this.#size * itemBytes, (this.#size + 1) * itemBytes);
+    if (place >= 0) this.#halves.splice(place, 2);
   }
 
-  /** Offset of an item, or -1. */
+  /** Place of an item's first half, or -1. */
   #find(item: Uint8Array): number {
-    const { buffer, byteOffset, byteLength } = item;
-    if (byteLength !== itemBytes) throw new RangeError(`a digest has ${itemBytes} bytes`);
-    const wanted = Buffer.from(buffer, byteOffset, byteLength);
-    const first = wanted.readUInt32LE(0);
-    const second = wanted.readUInt32LE(4);
-    const end = this.#size * itemBytes;
-    for (let at = 0; at < end; at += itemBytes) {
-      if (this.#items.readUInt32LE(at) === first && this.#items.readUInt32LE(at + 4) === second) return at;
+    if (item.byteLength !== itemBytes) throw new RangeError(`a digest has ${itemBytes} bytes`);
+    const first = half(item, 0);
+    const second = half(item, 4);
+    const halves = this.#halves;
+    for (let at = 0; at < halves.length; at += 2) {
+      if (halves[at] === first && halves[at + 1] === second) return at;
     }
     return -1;
   }
+}
+
+/** Four bytes as a signed integer, which takes no room outside the list. */
+function half(item: Uint8Array, at: number): number {
+  return item[at]! | (item[at + 1]! << 8) | (item[at + 2]! << 16) | (item[at + 3]! << 24);
 }

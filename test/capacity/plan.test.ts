@@ -89,8 +89,9 @@ test('what goes beyond the measurements is said, and only that', () => {
   assert.match(plain, /^A box has [\d,]+ live sessions; memory was measured with up to 1,000,000/);
   assert.match(plain, /opened within 4 hours, a box would carry 320 keys/);
   assert.match(plain, /Latency is that of "POST \/session, durable"/);
-  assert.doesNotMatch(plain, /quick|ends at|the routes were measured|at its end/);
+  assert.doesNotMatch(plain, /quick|ends at|the routes were measured|at its end|at work/);
   assert.match(told({ ...sample, box: { ...sample.box, quick: true } }), /indicative only/);
+  assert.match(told({ ...sample, box: { ...sample.box, loadAverage: 3 } }), /at work .* \(load average 3\.0\)/);
   const short = { ...sample, curve: { ...sample.curve, points: sample.curve.points.slice(0, 3) } };
   assert.match(told(short, { sloP99Ms: 100 }), /ends at 20,000 requests\/s with p99 within 100 ms/);
   const tired = sample.curve.points.map((point) => ({ ...point, clientSaturated: true }));

@@ -151,6 +151,13 @@ onEveryEngine('POST /w/events', ({ running }) => {
       assert.equal((await widget.report(body)).status, 204);
     }
     assertRefused(await widget.report(body), 'RATE_LIMIT_EXCEEDED');
+    // Nobody reads what is over the limit.
+    assertRefused(await widget.report('{'), 'RATE_LIMIT_EXCEEDED');
+    market.clock.advance(60_000);
+    for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) {
+      assertRefused(await widget.report('{'), 'INVALID_REQUEST', 'body');
+    }
+    assertRefused(await widget.report(body), 'RATE_LIMIT_EXCEEDED');
     market.clock.advance(bounds.sessionTtlMs);
     assertRefused(await widget.report(body), 'SUB_ID_EXPIRED');
   });

@@ -34,6 +34,20 @@ atEveryDoor('GET /w/offers', (door) => {
     assert.equal(await views(), 2);
   });
 
+  test('has a browser that fetches ahead ask again, and counts no view of it', async () => {
+    const caller = door.market.caller(door.fixture);
+    const widget = await caller.widgetWith('ahead', door.fixture.complete);
+    for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { Purpose: 'prefetch' }, { 'X-Moz': 'prefetch' }]) {
+      const answer = await widget.get('/offers', { load: loadId(1) }, headers as unknown as Record<string, string>);
+      assert.deepEqual([answer.status, answer.text], [503, '']);
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+      assert.ok(answer.headers.has('retry-after'));
+    }
+    assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 0);
+    await widget.offers(loadId(1));
+    assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 1);
+  });
+
   test('shows offers whose clicks count, those of another order of the same load too', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('clicks', door.fixture.complete);

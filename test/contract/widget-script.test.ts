@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { bounds } from '../../src/bounds.ts';
 import { assertRefused } from '../support/answers.ts';
 import { onEveryEngine } from '../support/doors.ts';
 import { getBytes } from '../support/get-bytes.ts';
@@ -28,6 +29,11 @@ onEveryEngine("the widget's script", ({ running }) => {
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
     assert.equal(url.searchParams.get('v'), hash);
     assert.equal(headers.etag, `"${hash}"`);
+    const packed = await get(url, { 'Accept-Encoding': 'br' });
+    // Other bytes are another entity.
+    assert.equal(packed.headers.etag, `"${hash}-br"`);
+    assert.equal((await get(url, { 'Accept-Encoding': 'br', 'If-None-Match': packed.headers.etag! })).status, 304);
+    assert.equal((await get(url, { 'If-None-Match': packed.headers.etag! })).status, 200);
   });
 
   test('is there under an older name, or none, but asked for again soon', async () => {
@@ -66,6 +72,11 @@ onEveryEngine("the widget's script", ({ running }) => {
       assert.deepEqual([status, bytes.length, again.etag], [304, 0, etag]);
     }
     assert.equal((await get(url, { 'If-None-Match': '"other"' })).status, 200);
+    // A list that costs more to read than the answer costs to send names nothing.
+    assert.equal(
+      (await get(url, { 'If-None-Match': `${','.repeat(bounds.headerListCharactersMax)}${etag}` })).status,
+      200,
+    );
   });
 
   test('answers HEAD, OPTIONS and nothing else but GET', async () => {

@@ -12,6 +12,7 @@ it('gives every code of the contract and of D2 its status, and has no other', ()
     INVALID_REQUEST: 400,
     UNAUTHORIZED: 401,
     VERTICAL_MISMATCH: 403,
+    ORIGIN_NOT_ALLOWED: 403,
     SUB_ID_NOT_FOUND: 404,
     NOT_FOUND: 404,
     METHOD_NOT_ALLOWED: 405,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { acceptsEncoding } from '../../src/faces/accepts-encoding.ts';
+import { bounds } from '../../src/bounds.ts';
 import { prefersJson } from '../../src/faces/prefers-json.ts';
+import { weightedList } from '../../src/faces/weighted-list.ts';
 
 test('JSON is preferred by whoever weighs it above HTML', () => {
   const yes = [
@@ -27,24 +28,23 @@ test('JSON is preferred by whoever weighs it above HTML', () => {
   assert.deepEqual(no.filter(prefersJson), []);
 });
 
-test('an encoding is accepted by whoever lists it, with a weight above zero', () => {
-  const yes = ['br', 'gzip, br', 'BR;q=0.1', ' br ; q=1 '];
-  const no = ['', 'gzip', 'br;q=0', 'br;q=0.000', 'brotli', '*'];
-  assert.deepEqual(
-    yes.filter((accepted) => !acceptsEncoding(accepted, 'br')),
-    [],
-  );
-  assert.deepEqual(
-    no.filter((accepted) => acceptsEncoding(accepted, 'br')),
-    [],
-  );
+test('a list has the weight of each of its items, 1 where none is told', () => {
+  const listed = weightedList('gzip, BR;q=0.5 , deflate ;q=0,zstd;level=3;q=0.125;x, bad;q=2');
+  assert.deepEqual(Object.fromEntries(listed), { gzip: 1, br: 0.5, deflate: 0, zstd: 0.125, bad: 1 });
 });
 
-test('no header stops either', () => {
+test('a list longer than the bound is passed over, and none shorter', () => {
+  const { headerListCharactersMax: longest } = bounds;
+  const padded = (characters: number) => 'br'.padEnd(characters, ',');
+  assert.equal(weightedList(padded(longest)).get('br'), 1);
+  assert.equal(weightedList(padded(longest + 1)).size, 0);
+});
+
+test('no header stops it', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'aj/*;q=01.,tgbr '), maxLength: 60 });
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(...'aj/*;q=01.,tgbr '), maxLength: 60 }), (text) => {
-      assert.equal(typeof prefersJson(text), 'boolean');
-      assert.equal(typeof acceptsEncoding(text, 'br'), 'boolean');
+    fc.property(text, (header) => {
+      for (const weight of weightedList(header).values()) assert.ok(weight >= 0 && weight < 2);
     }),
   );
 });

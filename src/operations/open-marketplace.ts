@@ -1,0 +1,42 @@
+import { done, invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
+import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
+import type { Session } from '../sessions/session.ts';
+import { type Readiness, readinessOf } from '../verticals/readiness.ts';
+import type { Tenant } from '../verticals/tenant.ts';
+import { type MarketplaceRequest, parseExplain, parseSelection, type Selection } from './marketplace-request.ts';
+
+export type Format = 'json' | 'iframe' | 'js';
+
+/** A request for offers that may be answered, in whichever format. */
+export interface OpenedMarketplace extends Selection {
+  readonly subId: string;
+  readonly format: Format;
+  readonly session: Session;
+  readonly readiness: Readiness;
+  readonly explain: boolean;
+}
+
+/** The checks that all formats of GET /marketplace share (contract 4.3, D9): parameters, session, inputs. `formats` are those answered here. */
+export function openMarketplace(
+  ports: FindSessionPorts,
+  tenant: Tenant,
+  request: MarketplaceRequest,
+  formats: readonly Format[],
+): Outcome<OpenedMarketplace> {
+  const { sub_id: subId } = request;
+  if (subId === undefined) return invalidRequest('sub_id');
+  const format = formats.find((each) => each === request.format);
+  if (format === undefined) return invalidRequest('format');
+  const selection = parseSelection(request);
+  if (!selection.ok) return selection;
+  const explain = parseExplain(request, tenant.mode);
+  if (!explain.ok) return explain;
+
+  const found = findSession(ports, tenant, subId);
+  if (!found.ok) return found;
+  const session = found.value;
+  const readiness = readinessOf(tenant.vertical, session.fields);
+  if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
+  const { sort, maxOffers } = selection.value;
+  return done({ subId, format, session, readiness, sort, maxOffers, explain: explain.value });
+}
