@@ -30,12 +30,17 @@ function plainObjects(
     const { id } = compiled.offers[index]!;
     const lender = catalog.lenders.find(({ offers }) => offers.some((offer) => offer.id === id))!;
     const offer = lender.offers.find((candidate) => candidate.id === id)!;
-    const { apr_range, monthly_payment_estimate, loan_amount_range, term_months } = quote(compiled, index, borrower)!;
+    const { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months } = quote(
+      compiled,
+      index,
+      borrower,
+    )!;
     return {
       svc_offer_id: id,
       lender_name: lender.name,
       logo_url: `https://cdn.example/logos/${lender.logo}`,
       apr_range,
+      payment_term_months,
       monthly_payment_estimate,
       loan_amount_range,
       svc_star_rating: offer.stars,

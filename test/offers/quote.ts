@@ -6,6 +6,8 @@ import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
 export interface Quote {
   /** Percent, two decimals. */
   readonly apr_range: { readonly min: number; readonly max: number };
+  /** The term, in months, that the payment is for. */
+  readonly payment_term_months: number;
   /** USD to the cent. */
   readonly monthly_payment_estimate: number;
   /** Whole USD. */
@@ -22,6 +24,7 @@ export function quote(compiled: CompiledCatalog, offerIndex: number, borrower: R
   if (!readApplicant(tables, borrower, applicant) || !priceOffer(tables, offerIndex, applicant, price)) return null;
   return {
     apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
+    payment_term_months: tables.termMonths[price.term]!,
     monthly_payment_estimate: paymentCents(tables, price, applicant.amount) / 100,
     loan_amount_range: { min: price.amountMin, max: price.amountMax },
     term_months: tables.termMonths.filter((_months, term) => (price.openTerms & (1 << term)) !== 0),
