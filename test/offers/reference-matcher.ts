@@ -124,6 +124,7 @@ function referenceMatch(
     id: offer.id,
     quote: {
       apr_range,
+      payment_term_months: quoted,
       monthly_payment_estimate: round(amount * middleFactor(band, quoted)),
       loan_amount_range: { min: least, max: most },
       term_months: terms,
