@@ -85,8 +85,9 @@ function compareAnswers(
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersMax));
     const text = renderOffers(compiled, some, 0, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
     const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
-    for (const { svc_offer_id, apr_range, monthly_payment_estimate, loan_amount_range, term_months } of answered) {
-      const quote = { apr_range, monthly_payment_estimate, loan_amount_range, term_months };
+    for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
+      const { loan_amount_range, term_months } = terms;
+      const quote = { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months };
       assert.deepEqual(quote, quotes.get(svc_offer_id), svc_offer_id);
     }
     assert.equal(answered.length, some.length);
