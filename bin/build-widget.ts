@@ -1,10 +1,11 @@
 /**
- * Bundles the widget's browser side into the one script that partners' pages load: `node bin/build-widget.ts [FOLDER]`.
+ * Bundles the widget's browser side into the one script that partners' pages load, and packs it as browsers take it: `node bin/build-widget.ts [FOLDER]`.
  * Without a folder it goes where the server looks for it.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin, transform } from 'esbuild';
 
 const client = fileURLToPath(new URL('../src/widget-client', import.meta.url));
@@ -23,9 +24,10 @@ const styleText: Plugin = {
   },
 };
 
+const outfile = join(process.argv[2] ?? join(client, 'dist'), 'widget.js');
 await build({
   entryPoints: [join(client, 'main.ts')],
-  outfile: join(process.argv[2] ?? join(client, 'dist'), 'widget.js'),
+  outfile,
   bundle: true,
   format: 'iife',
   platform: 'browser',
@@ -36,3 +38,8 @@ await build({
   plugins: [styleText],
   logLevel: 'warning',
 });
+
+// Packed as well as it can be, once: it is sent to every browser.
+const script = await readFile(outfile);
+await writeFile(`${outfile}.gz`, gzipSync(script, { level: constants.Z_BEST_COMPRESSION }));
+await writeFile(`${outfile}.br`, brotliCompressSync(script));

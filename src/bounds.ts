@@ -119,8 +119,6 @@ export const bounds = {
   /** Declarations of namespaces in a logo. Drawing programs write a dozen on the root; some repeat one on every element. */
   logoNamespacesMax: 1_000,
   logoFileCharactersMax: 68,
-  /** Of the SHA-256 that names a logo's content: 64 bits. */
-  logoHashCharacters: 16,
   /** File names kept, each with its logos, that no catalog in use has any more. */
   logosLeftMax: 1_000,
   /** Monograms made in one turn of the event loop: about a millisecond. */

@@ -11,6 +11,7 @@ import type { Progress } from '../progress.ts';
 import type { LimitResult } from '../result/limit-result.ts';
 import { clientGaveFirst, type LoadShares } from '../routes/saturation.ts';
 import { openSessions } from '../scenarios/borrowers.ts';
+import { cpuCost } from '../target/cpu-cost.ts';
 import { type Target, usageWhenQuiet } from '../target/target.ts';
 import { untilDayHolds } from './day-left.ts';
 import type { LimitScenario } from './limit-scenario.ts';
@@ -114,13 +115,10 @@ async function load(
   const after = await usageWhenQuiet(service);
   await rm(requestsFile);
   if (result.requests === 0) throw new Error('the load had no answer at all');
-  const micros = (seconds: number) => (seconds * 1e6) / result.requests;
-  const known = before !== null && after !== null;
   return {
     ...result,
     perSecond: result.requests / result.seconds,
-    cpuMicros: known ? micros(after.allThreads - before.allThreads) : null,
-    mainThreadCpuMicros: known ? micros(after.mainThread - before.mainThread) : null,
+    ...cpuCost(before, after, result.requests),
     endedMs,
   };
 }

@@ -1,7 +1,7 @@
+import { isExact } from '../limits/limit-fault.ts';
 import type { BenchResult } from '../result/bench-result.ts';
 import { list, short, whole } from './numbers.ts';
 import { keptUp } from './sections/curves-section.ts';
-import { isExact } from './sections/limits-section.ts';
 import { targetOutcomes } from './targets.ts';
 
 /** What somebody in a hurry should read. */

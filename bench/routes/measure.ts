@@ -1,5 +1,6 @@
 import type { LoadClient, LoadPlan } from '../load/load-client.ts';
 import type { Measurement } from '../result/measurement.ts';
+import { cpuCost } from '../target/cpu-cost.ts';
 import { readProcessUsage } from '../target/process-usage.ts';
 import { type Target, usageWhenQuiet } from '../target/target.ts';
 
@@ -18,13 +19,10 @@ export async function measure(target: Target, client: LoadClient, plan: LoadPlan
     throw new Error(`${unexpected} of ${result.requests} answers were not ${expected}`);
   }
   if (result.requests === 0) throw new Error('the load had no answer at all');
-  const micros = (seconds: number) => (seconds * 1e6) / result.requests;
-  const known = before !== null && after !== null;
   return {
     ...result,
     perSecond: result.requests / result.seconds,
-    cpuMicros: known ? micros(after.allThreads - before.allThreads) : null,
-    mainThreadCpuMicros: known ? micros(after.mainThread - before.mainThread) : null,
+    ...cpuCost(before, after, result.requests),
     process,
   };
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { openKeyFile } from './key-file.ts';
+import { openKeyFileToWrite } from './key-file.ts';
 import { webOriginFault } from './web-origin.ts';
 
 /** An origin that the widgets of an account may be embedded in. */
@@ -24,18 +24,16 @@ export class EmbedOriginRegister {
 
   private constructor(database: Database.Database) {
     this.#database = database;
-    database.pragma('synchronous = FULL');
-    database.pragma('foreign_keys = ON');
   }
 
   /** Creates the file when there is none. Throws `KeyFileError`. */
   static open(path: string): EmbedOriginRegister {
-    return new EmbedOriginRegister(openKeyFile(path, bounds.keyWriteWaitMs));
+    return new EmbedOriginRegister(openKeyFileToWrite(path, false));
   }
 
   /** Throws `KeyFileError`, also when there is no file. */
   static openExisting(path: string): EmbedOriginRegister {
-    return new EmbedOriginRegister(openKeyFile(path, bounds.keyWriteWaitMs, true));
+    return new EmbedOriginRegister(openKeyFileToWrite(path, true));
   }
 
   /** Allows all of these or, when it throws an `EmbedOriginError`, none. Tells of each, in the order given, whether it is new. */

@@ -79,6 +79,14 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   }
 }
 
+/** Opens the key file for whoever writes to it. What was told to be stored must not be lost to a power cut. Throws `KeyFileError`. */
+export function openKeyFileToWrite(path: string, mustExist: boolean): Database.Database {
+  const database = openKeyFile(path, bounds.keyWriteWaitMs, mustExist);
+  database.pragma('synchronous = FULL');
+  database.pragma('foreign_keys = ON');
+  return database;
+}
+
 function migrate(database: Database.Database, path: string, waitMs: number): void {
   if (versionOf(database) === schemaVersion) return;
   switchToWal(database, waitMs);

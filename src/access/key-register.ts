@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
-import { openKeyFile } from './key-file.ts';
+import { openKeyFileToWrite } from './key-file.ts';
 import { type OwnLimits, requireLimits } from './key-limits.ts';
 
 export interface NewKey {
@@ -47,19 +47,16 @@ export class KeyRegister {
 
   private constructor(database: Database.Database) {
     this.#database = database;
-    // A key is shown once, so it must not be lost to a power cut after it was shown.
-    database.pragma('synchronous = FULL');
-    database.pragma('foreign_keys = ON');
   }
 
   /** Creates the file when there is none. Throws `KeyFileError`. */
   static open(path: string): KeyRegister {
-    return new KeyRegister(openKeyFile(path, bounds.keyWriteWaitMs));
+    return new KeyRegister(openKeyFileToWrite(path, false));
   }
 
   /** Throws `KeyFileError`, also when there is no file. */
   static openExisting(path: string): KeyRegister {
-    return new KeyRegister(openKeyFile(path, bounds.keyWriteWaitMs, true));
+    return new KeyRegister(openKeyFileToWrite(path, true));
   }
 
   /**

@@ -2,13 +2,12 @@ import { bounds } from '../bounds.ts';
 import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import { type ClickRequest, type FollowClickPorts, followClick } from '../operations/follow-click.ts';
-import { errorReply } from './error-reply.ts';
+import { answerReading } from './answer-reading.ts';
 import { askAgain, fetchesAhead, purposeOf } from './fetches-ahead.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
 
 const clickParameters = new Set(['sub', 'offer', 'v'] as const);
-const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
 export const clickPath = '/c';
 export const sandboxLandingPath = '/c/sandbox';
 
@@ -30,12 +29,9 @@ export class ClickFace {
     this.#ports = ports;
   }
 
-  readonly handle: Handler = (exchange) => {
-    const { method } = exchange;
-    if (method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
-    if (method !== 'GET' && method !== 'HEAD') {
-      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, allowed));
-    }
+  readonly handle: Handler = (exchange) => answerReading(exchange, () => this.#answer(exchange));
+
+  #answer(exchange: Exchange): void | Promise<void> {
     if (exchange.path === sandboxLandingPath) {
       return exchange.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
     }
@@ -44,7 +40,7 @@ export class ClickFace {
       return exchange.reply({ status: 503, headers: askAgain, body: '' });
     }
     return this.#follow(exchange);
-  };
+  }
 
   async #follow(exchange: Exchange): Promise<void> {
     const { query, method } = exchange;

@@ -1,6 +1,7 @@
 import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { answerReading } from './answer-reading.ts';
 import { confirmationsPath } from './confirmations-face.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
 
@@ -12,7 +13,6 @@ export interface OperationsFacePorts {
   readonly confirmations: Handler;
 }
 
-const allowed = fixedHeaders({ Allow: 'GET, HEAD, OPTIONS' });
 const noStore = fixedHeaders({ 'Cache-Control': 'no-store' });
 
 /**
@@ -40,11 +40,7 @@ export function operationsFace({ notReady, metrics, confirmations }: OperationsF
     if (exchange.path === confirmationsPath) return confirmations(exchange);
     const page = Object.hasOwn(pages, exchange.path) ? pages[exchange.path] : undefined;
     if (page === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
-    if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
-      return exchange.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, exchange.requestId, allowed));
-    }
-    return page(exchange);
+    return answerReading(exchange, () => page(exchange));
   };
 }
 

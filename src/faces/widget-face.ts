@@ -89,9 +89,7 @@ export class WidgetFace {
 
   #livePage(exchange: Exchange, { frameAncestors }: EmbedPolicy, widget: WidgetParameters): void {
     const { random, ownOrigin, cdnOrigin, widgetScriptUrl } = this.#ports;
-    const bytes = Buffer.alloc(bounds.widgetNonceBytes);
-    random.fill(bytes, 0, bytes.length);
-    const nonce = bytes.toString('base64url');
+    const nonce = random.take(bounds.widgetNonceBytes).toString('base64url');
     const policy = widgetPagePolicy(nonce, ownOrigin, cdnOrigin, frameAncestors);
     sendPage(exchange, 200, policy, widgetPage(widgetScriptUrl, nonce, widget));
   }

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { bounds } from '../bounds.ts';
+import { contentHash } from '../domain/content-hash.ts';
 
 /** Whoever stands behind offers: the name borrowers read, and the name of its logo's file. */
 export interface Lender {
@@ -16,5 +15,5 @@ export interface Logo {
 }
 
 export function logoOf(file: string, svg: Uint8Array): Logo {
-  return { file, hash: hash('sha256', svg, 'hex').slice(0, bounds.logoHashCharacters), svg };
+  return { file, hash: contentHash(svg), svg };
 }

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
+import { offerIdPattern } from './offer-id.ts';
 
 /**
  * The shape of a catalog file, format 1 (docs/catalog.md describes it for those who write one). What a schema cannot say,
@@ -58,7 +59,7 @@ const ownStateRules = byName(
 
 const offer = Type.Object(
   {
-    id: Type.String({ pattern: `^[a-z0-9_-]{1,${bounds.offerIdCharactersMax}}$` }),
+    id: Type.String({ pattern: offerIdPattern }),
     stars: Type.Number({ minimum: 1, maximum: 5 }),
     features: Type.Array(Type.String({ pattern: '^[a-z0-9_]{1,40}$' }), { maxItems: 16 }),
     prequalification: Type.Boolean(),

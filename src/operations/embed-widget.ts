@@ -9,6 +9,8 @@ import type { WidgetTokens } from '../widgets/widget-token.ts';
 import type { MarketplaceRequest } from './marketplace-request.ts';
 import { openMarketplace } from './open-marketplace.ts';
 
+const formats = ['iframe', 'js'] as const;
+
 export interface EmbedWidgetPorts extends FindSessionPorts {
   readonly tokens: WidgetTokens;
   readonly random: RandomPool;
@@ -41,10 +43,9 @@ export function embedWidget(
   tenant: Tenant,
   request: MarketplaceRequest,
 ): Outcome<WidgetEmbedView> {
-  const opened = openMarketplace(ports, tenant, request, ['iframe', 'js']);
+  const opened = openMarketplace(ports, tenant, request, formats);
   if (!opened.ok) return opened;
-  const { subId, session, sort, maxOffers } = opened.value;
-  const format = opened.value.format === 'iframe' ? 'iframe' : 'js';
+  const { subId, format, session, sort, maxOffers } = opened.value;
   const expiresMs = session.createdMs + ports.sessionTtlMs;
   const token = ports.tokens.issue(ports.subIds.bytesOf(subId), expiresMs);
   const widget = { sub: subId, token, sort, maxOffers };
@@ -56,7 +57,5 @@ export function embedWidget(
 
 /** Two widgets on one page must not share a container. */
 function mountName(random: RandomPool): string {
-  const bytes = Buffer.alloc(bounds.widgetMountBytes);
-  random.fill(bytes, 0, bytes.length);
-  return `svc-offers-${bytes.toString('hex')}`;
+  return `svc-offers-${random.take(bounds.widgetMountBytes).toString('hex')}`;
 }

@@ -8,21 +8,21 @@ import { type MarketplaceRequest, parseExplain, parseSelection, type Selection }
 export type Format = 'json' | 'iframe' | 'js';
 
 /** A request for offers that may be answered, in whichever format. */
-export interface OpenedMarketplace extends Selection {
+export interface OpenedMarketplace<Answered extends Format> extends Selection {
   readonly subId: string;
-  readonly format: Format;
+  readonly format: Answered;
   readonly session: Session;
   readonly readiness: Readiness;
   readonly explain: boolean;
 }
 
 /** The checks that all formats of GET /marketplace share (contract 4.3, D9): parameters, session, inputs. `formats` are those answered here. */
-export function openMarketplace(
+export function openMarketplace<Answered extends Format>(
   ports: FindSessionPorts,
   tenant: Tenant,
   request: MarketplaceRequest,
-  formats: readonly Format[],
-): Outcome<OpenedMarketplace> {
+  formats: readonly Answered[],
+): Outcome<OpenedMarketplace<Answered>> {
   const { sub_id: subId } = request;
   if (subId === undefined) return invalidRequest('sub_id');
   const format = formats.find((each) => each === request.format);

@@ -22,4 +22,11 @@ export class RandomPool {
     }
     this.#next = end;
   }
+
+  /** So many random bytes, 8192 at most, in a buffer of their own. */
+  take(length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    this.fill(bytes, 0, length);
+    return bytes;
+  }
 }

@@ -26,7 +26,10 @@ const anywhere: EmbedPolicy = { frameAncestors: '*', allowOrigin: (origin) => (o
 
 function listed(origins: readonly string[], ownOrigin: string): EmbedPolicy {
   return {
-    frameAncestors: origins.length === 0 ? "'none'" : origins.join(' '),
+    // Put together only for a page: most requests are not for one, and a list may be long.
+    get frameAncestors() {
+      return origins.length === 0 ? "'none'" : origins.join(' ');
+    },
     allowOrigin: (origin) => {
       if (origin === '') return '';
       return origin === ownOrigin || origins.includes(origin) ? origin : null;

@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
 import { widgetEventTypes, widgetIdBytes } from '../events/ledger-record.ts';
+import { offerIdPattern } from '../offers/offer-id.ts';
 import { parseWidgetLoadId } from './widget-load-id.ts';
+
+const offerId = new RegExp(offerIdPattern);
 
 /** One event as a widget told it. */
 export interface WidgetEvent {
@@ -54,5 +57,5 @@ function parseEvent(item: unknown): WidgetEvent | null {
 }
 
 function isOfferId(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
+  return typeof value === 'string' && offerId.test(value);
 }

@@ -18,7 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'user-agents': ['events'],
   offers: ['bounds', 'domain', 'files', 'verticals'],
   catalogs: ['offers', 'verticals'],
-  logos: ['bounds'],
+  logos: ['bounds', 'domain'],
   access: ['bounds', 'domain', 'verticals'],
   sessions: ['bounds', 'domain', 'events', 'offers', 'secrets', 'verticals'],
   journal: ['bounds', 'domain', 'events', 'secrets', 'sessions', 'verticals'],

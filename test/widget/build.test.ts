@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterwards } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
@@ -19,6 +19,9 @@ test("the widget's script is one small file that knows nobody else's address", (
   // With its styles. Pages load it beside everything else of theirs.
   assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes with gzip`);
   assert.ok(brotliCompressSync(script).length < 12_000, `${brotliCompressSync(script).length} bytes with brotli`);
+  // What is sent is what was measured.
+  assert.deepEqual(gunzipSync(readFileSync(join(folder, 'widget.js.gz'))), script);
+  assert.deepEqual(brotliDecompressSync(readFileSync(join(folder, 'widget.js.br'))), script);
   const text = script.toString();
   for (const banned of [
     /\beval\b/,

@@ -1,11 +1,7 @@
+import { isExact } from '../../limits/limit-fault.ts';
 import type { LimitResult } from '../../result/limit-result.ts';
 import { fixed, whole } from '../numbers.ts';
 import { type ReportSection, withoutEmptyColumns } from '../section.ts';
-
-/** Let through exactly what it lets through, and nothing was answered by anything else. */
-export function isExact({ admitted, expected, other }: LimitResult): boolean {
-  return admitted === expected && other === 0;
-}
 
 export function limitsSection(limits: readonly LimitResult[]): ReportSection[] {
   if (limits.length === 0) return [];
