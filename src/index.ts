@@ -24,7 +24,7 @@ import { fetchesAhead } from './faces/fetches-ahead.ts';
 import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickOutcome } from './operations/follow-click.ts';
-import { startService } from './service.ts';
+import { startService } from './service/start-service.ts';
 
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
 export type {

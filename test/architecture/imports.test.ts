@@ -78,7 +78,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Files that stand in `src/` itself; the composition root and the public entry may see everything. */
+/** Files that stand in `src/` itself, and the composition root, which like the public entry may see everything. */
 const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
   bounds: [],
   closers: [],

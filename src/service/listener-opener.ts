@@ -1,0 +1,32 @@
+import { bounds } from '../bounds.ts';
+import type { Closers } from '../closers.ts';
+import type { Endpoint, ListenerChoice } from '../config/config.ts';
+import { errorReply } from '../faces/error-reply.ts';
+import { startListener } from '../http/choose-listener.ts';
+import type { Handler, Listener } from '../http/listener.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { ServiceOptions } from './service.ts';
+
+/** Opens listeners that fail, answer and close alike. */
+export function listenerOpener({ logger }: ServiceOptions, engine: ListenerChoice, closers: Closers, metrics: Metrics) {
+  return async (endpoint: Endpoint, handler: Handler, bodyBytesMax: number): Promise<Listener> => {
+    const listener = await startListener(
+      engine,
+      {
+        ...endpoint,
+        handler,
+        errorReply,
+        onFault: (fault, requestId) => {
+          metrics.fault();
+          logger.error({ err: fault, requestId }, 'a request failed');
+        },
+        onDeadline: metrics.deadline,
+        bodyBytesMax,
+        deadlineMs: bounds.requestDeadlineMs,
+      },
+      (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),
+    );
+    closers.add(() => listener.close(bounds.drainGraceMs));
+    return listener;
+  };
+}

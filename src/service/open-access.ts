@@ -1,0 +1,39 @@
+import { EmbedOriginRegister } from '../access/embed-origin-register.ts';
+import { Gatekeeper } from '../access/gatekeeper.ts';
+import { keyFilePath } from '../access/key-file.ts';
+import { KeyRegister } from '../access/key-register.ts';
+import { SqliteKeyDirectory } from '../access/sqlite-key-directory.ts';
+import type { Closers } from '../closers.ts';
+import type { Service, ServiceOptions } from './service.ts';
+
+/** Who may ask, how much, and from where: keys and origins on disk, looked up in memory. */
+export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers) {
+  const path = keyFilePath(dataDir);
+  const register = KeyRegister.open(path);
+  closers.add(() => register.close());
+  const originRegister = EmbedOriginRegister.open(path);
+  closers.add(() => originRegister.close());
+  const directory = new SqliteKeyDirectory({
+    path,
+    clock,
+    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; what is known of it stays in force'),
+  });
+  closers.add(() => directory.close());
+  // What this process changes itself holds at once; what others change, as soon as the directory looks.
+  const refreshed = <Result>(result: Result): Result => {
+    directory.refresh();
+    return result;
+  };
+  const keys: Service['keys'] = {
+    create: (wanted, nowMs) => refreshed(register.create(wanted, nowMs)),
+    list: () => register.list(),
+    revoke: (id, nowMs) => refreshed(register.revoke(id, nowMs)),
+  };
+  const originLists: Service['originLists'] = {
+    allow: (accountName, origins) => refreshed(originRegister.allow(accountName, origins)),
+    list: (accountName) => originRegister.list(accountName),
+    remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
+  };
+  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits });
+  return { gatekeeper, keys, origins: directory.origins, originLists };
+}

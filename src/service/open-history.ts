@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { Gatekeeper } from '../access/gatekeeper.ts';
+import { analyticsFiles } from '../analytics/analytics-files.ts';
+import { Retention } from '../analytics/retention.ts';
+import { startThreadAnalytics } from '../analytics/thread-analytics.ts';
+import { bounds } from '../bounds.ts';
+import type { DailyCaps } from '../clicks/daily-caps.ts';
+import type { Closers } from '../closers.ts';
+import { isoDate } from '../domain/calendar.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import { dropSegments } from '../events/drop-segments.ts';
+import { openEventLog } from '../events/file-event-log.ts';
+import { recordTimeMs } from '../events/ledger-record.ts';
+import { nodeLogFiles } from '../events/node-log-files.ts';
+import { FileJournal } from '../journal/file-journal.ts';
+import { type CreatedSession, restoreIdempotencyKey } from '../operations/create-session.ts';
+import type { SecretRing } from '../secrets/secret-ring.ts';
+import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
+import { MemorySessionStore } from '../sessions/memory-session-store.ts';
+import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
+import { servedVerticals } from './served-verticals.ts';
+import type { ServiceOptions } from './service.ts';
+import { shard } from './shard.ts';
+import { visitSoundRecord } from './visit-sound-record.ts';
+
+/** What happened, what is still live of it, and what it adds up to. */
+export async function openHistory(
+  options: ServiceOptions,
+  closers: Closers,
+  secrets: SecretRing,
+  gatekeeper: Gatekeeper,
+  caps: DailyCaps,
+) {
+  const { dataDir, clock, logger } = options;
+  const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
+  const files = analyticsFiles(dataDir);
+  const sessions = new MemorySessionStore({
+    clock,
+    sessionsMax,
+    sessionTtlMs,
+    parts: bounds.sessionStoreParts,
+    sweepMs: bounds.sessionSweepMs,
+  });
+  closers.add(() => sessions.close());
+
+  const idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
+    clock,
+    secrets,
+    rememberedMs: sessionTtlMs,
+    keysMax: bounds.idempotencyKeysMax,
+  });
+  const restore = new RestoreFromLedger({
+    clock,
+    sessions,
+    sessionTtlMs,
+    verticals: servedVerticals(options),
+    onKeyedSession: (session) => restoreIdempotencyKey({ idempotencyKeys, sessionTtlMs }, session),
+  });
+  const ledger = await openEventLog({
+    folder: files.ledgerFolder,
+    shard,
+    durability: options.durability,
+    onRecord: (_position, record) => {
+      restore.visit(record);
+      if (!caps.idle) visitSoundRecord(record, (sound) => caps.see(sound));
+    },
+    visitSince: {
+      wallMs: caps.idle ? restore.neededSinceMs : Math.min(restore.neededSinceMs, caps.neededSinceMs),
+      timeOf: recordTimeMs,
+    },
+    onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
+  });
+  closers.add(() => ledger.close());
+  for (const [keyNumber, count] of restore.sessionsToday) {
+    gatekeeper.restoreSessions(keyNumber, restore.today, count);
+  }
+
+  const journal = await FileJournal.open({
+    folder: join(dataDir, 'journal'),
+    shard,
+    durability: options.durability,
+    clock,
+    secrets,
+    verticals: servedVerticals(options),
+    keptMs: sessionTtlMs,
+    onMerge: (sub, changes) => restore.visitMerge(sub, changes),
+    onTrouble: (trouble) => logger.error(trouble, `journal: ${trouble.kind}`),
+  });
+  closers.add(() => journal.close());
+
+  const analytics = await startThreadAnalytics({
+    files,
+    log: ledger,
+    onCrash: (fault) => logger.error({ err: fault }, 'the aggregator stopped and is started again'),
+    onRebuild: (reason) => logger.warn({ reason }, 'the analytics store is rebuilt from the ledger'),
+  });
+  closers.add(() => analytics.close());
+  ledger.onDurable((position) => analytics.durable(position));
+
+  if (options.retentionDays !== null) {
+    const retention = new Retention({
+      days: options.retentionDays,
+      clock,
+      analytics,
+      dropLedger: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
+      onGivenUp: ({ keptFromDay, segments }) =>
+        logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'what is older than the retention was given up'),
+      onFault: (fault) => logger.warn({ err: fault }, 'what is older than the retention could not be given up yet'),
+    });
+    closers.add(() => retention.close());
+  }
+  return { sessions, idempotencyKeys, ledger, journal, analytics };
+}

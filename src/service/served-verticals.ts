@@ -1,0 +1,6 @@
+import type { Vertical } from '../verticals/vertical.ts';
+import type { ServiceOptions } from './service.ts';
+
+export function servedVerticals({ catalogs }: ServiceOptions): Vertical[] {
+  return [...new Set(catalogs.map(({ vertical }) => vertical))];
+}

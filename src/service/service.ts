@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import type { EmbedOriginRegister } from '../access/embed-origin-register.ts';
+import type { Gatekeeper } from '../access/gatekeeper.ts';
+import type { KeyLimits } from '../access/key-limits.ts';
+import type { KeyRegister } from '../access/key-register.ts';
+import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Outcome } from '../domain/outcome.ts';
+import type { ApiOperations } from '../faces/api-operations.ts';
+import type { CatalogChange, CatalogSource } from '../offers/catalog-library.ts';
+import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
+import type { ClickOutcome, ClickRequest } from '../operations/follow-click.ts';
+
+/** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
+export interface ServiceOptions {
+  readonly dataDir: string;
+  readonly secretFile: string;
+  /** One live and one test catalog for each vertical served. */
+  readonly catalogs: readonly CatalogSource[];
+  readonly durability: Durability;
+  /** Days back from today that sessions and the ledger are kept; null: for ever. */
+  readonly retentionDays: number | null;
+  readonly matcher: MatcherChoice;
+  readonly sessions: { readonly max: number; readonly ttlMs: number };
+  readonly limits: KeyLimits;
+  readonly corsOrigins: readonly string[];
+  /** Null: no listeners, and `urlsFor` is asked with port 0. */
+  readonly listen: { readonly public: Endpoint; readonly operations: Endpoint; readonly engine: ListenerChoice } | null;
+  /** Our addresses as answers name them, given the public port that was bound. */
+  readonly urlsFor: (boundPort: number) => PublicUrls;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A running service: its operations behind the gate, and the means to look after it. */
+export interface Service extends AsyncDisposable {
+  readonly gatekeeper: Gatekeeper;
+  readonly operations: ApiOperations;
+  readonly keys: Pick<KeyRegister, 'create' | 'list' | 'revoke'>;
+  /** Where the widgets of each account may be embedded. */
+  readonly originLists: Pick<EmbedOriginRegister, 'allow' | 'list' | 'remove'>;
+  readonly urls: PublicUrls;
+  /** Ports bound; null without listeners. */
+  readonly ports: { readonly public: number; readonly operations: number } | null;
+  followClick(request: ClickRequest): Promise<ClickOutcome>;
+  /** Takes one row of what lenders say of clicks, or an array of them (D11). */
+  confirmRevenue(rows: unknown): Promise<Outcome<ConfirmationsView>>;
+  /** Where the token for the operations listener is, and whether this start has written it; null without listeners. */
+  readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
+  /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */
+  reloadCatalogs(): Promise<readonly CatalogChange[]>;
+  /** What keeps it from taking requests, in words; empty when it is ready. */
+  notReady(): readonly string[];
+  /** Stops taking requests, answers those in flight, makes the log durable, closes everything. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,236 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { analyticsFiles } from '../analytics/analytics-files.ts';
+import { PageCursors } from '../analytics/page-cursors.ts';
+import { bounds } from '../bounds.ts';
+import { ClickBudget } from '../clicks/click-budget.ts';
+import { ClickIds } from '../clicks/click-id.ts';
+import { DailyCaps } from '../clicks/daily-caps.ts';
+import { OfferValueSeal } from '../clicks/offer-value-seal.ts';
+import { Patience } from '../clicks/patience.ts';
+import { Closers } from '../closers.ts';
+import type { PublicUrls } from '../config/config.ts';
+import { flatText } from '../domain/flat-text.ts';
+import { unavailable } from '../domain/outcome.ts';
+import { TaskQueue } from '../domain/task-queue.ts';
+import { lockFolder } from '../events/folder-lock.ts';
+import { ApiFace } from '../faces/api-face.ts';
+import { ApiOperations } from '../faces/api-operations.ts';
+import { ClickFace, clickPath, sandboxLandingPath } from '../faces/click-face.ts';
+import { confirmationsFace } from '../faces/confirmations-face.ts';
+import { Cors } from '../faces/cors.ts';
+import { logoFace } from '../faces/logo-face.ts';
+import { operationsFace } from '../faces/operations-face.ts';
+import { publicFace } from '../faces/public-face.ts';
+import { WidgetFace } from '../faces/widget-face.ts';
+import type { Handler, Listener } from '../http/listener.ts';
+import { Metrics } from '../metrics/metrics.ts';
+import { confirmRevenue } from '../operations/confirm-revenue.ts';
+import { followClick } from '../operations/follow-click.ts';
+import { openOperatorToken, operatorTokenPath } from '../secrets/operator-token.ts';
+import { RandomPool } from '../secrets/random-pool.ts';
+import { openSecretFile } from '../secrets/secret-file.ts';
+import { SubIds } from '../sessions/sub-id.ts';
+import { DeviceClassifier } from '../user-agents/device-class.ts';
+import { loadWidgetScript } from '../widgets/widget-script.ts';
+import { WidgetTokens } from '../widgets/widget-token.ts';
+import { listenerOpener } from './listener-opener.ts';
+import { openAccess } from './open-access.ts';
+import { keepCaps, logoPlace, openCatalogs, openLogos, warnOfLogos } from './open-catalogs.ts';
+import { openHistory } from './open-history.ts';
+import { openMatcher } from './open-matcher.ts';
+import { servedVerticals } from './served-verticals.ts';
+import type { Service, ServiceOptions } from './service.ts';
+import { shard } from './shard.ts';
+
+/**
+ * The one composition root: which adapter stands behind which port is decided here and nowhere else. Pieces are opened in
+ * the order in which they need each other, and closed in reverse, also when one of them fails to open.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const closers = new Closers();
+  try {
+    return await compose(options, closers);
+  } catch (fault) {
+    await closers.close().catch(() => {}); // What failed first is what the caller should hear of.
+    throw fault;
+  }
+}
+
+async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
+  const { dataDir, clock } = options;
+  // Ids of live sessions and the callers' metadata are in there: nobody else's business.
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(dataDir);
+  closers.add(() => lock.release());
+
+  const { ledgerFolder } = analyticsFiles(dataDir);
+  const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
+  const { gatekeeper, keys, origins, originLists } = openAccess(options, closers);
+  // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
+  let urls: PublicUrls;
+  const catalogs = openCatalogs(options, () => urls.cdn);
+  const caps = new DailyCaps(clock.wallMs());
+  for (const { vertical, mode } of options.catalogs) {
+    caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
+  }
+  const widgetScript = loadWidgetScript();
+  const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
+    options,
+    closers,
+    secrets,
+    gatekeeper,
+    caps,
+  );
+  keepCaps(options, caps, catalogs, ledger);
+  const logos = await openLogos(options, closers, catalogs);
+  // A change of catalog reads the ledger, so it is given up before that closes.
+  closers.add(() => catalogs.close());
+  const matcher = await openMatcher(options, closers, catalogs);
+  const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
+  closers.add(() => patience.close());
+
+  let stage: 'starting' | 'serving' | 'stopping' = 'starting';
+  const notReady = (): readonly string[] => {
+    if (stage !== 'serving') return [`the service is ${stage}`];
+    const reasons: string[] = [];
+    if (!ledger.healthy) reasons.push('the ledger cannot be written');
+    if (!journal.healthy) reasons.push('the journal cannot be written');
+    if (!analytics.healthy) reasons.push('the aggregator is not running');
+    return reasons;
+  };
+  let publicListener: Listener | null = null;
+  const metrics = new Metrics({
+    liveSessions: () => sessions.size,
+    requestsInFlight: () => publicListener?.inFlight ?? 0,
+    matchesWaiting: () => matcher.waiting,
+    offersAtDailyCap: () => caps.closedCount(clock.wallMs()),
+    ledgerAppended: () => ledger.appendedPosition,
+    ledgerDurable: () => ledger.durablePosition,
+    analyticsFolded: () => analytics.foldedPosition,
+    analyticsLeftOut: async () => {
+      const { records: _, ...leftOut } = await analytics.totals();
+      return leftOut;
+    },
+  });
+
+  // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
+  // put in right after, before the event loop can bring it a request.
+  let face!: Handler;
+  let ports: Service['ports'] = null;
+  let operatorToken: Service['operatorToken'] = null;
+  if (options.listen !== null) {
+    const path = operatorTokenPath(dataDir);
+    const { token, created } = openOperatorToken(path);
+    operatorToken = { path, created };
+    const confirmations = confirmationsFace({
+      isOperator: (authorization) => token.isIn(authorization),
+      // This listener is open a little before everything is put together.
+      confirm: async (rows) =>
+        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
+    });
+    const listen = listenerOpener(options, options.listen.engine, closers, metrics);
+    const operationsListener = await listen(
+      options.listen.operations,
+      operationsFace({ notReady, metrics, confirmations }),
+      bounds.confirmationBodyBytesMax,
+    );
+    publicListener = await listen(options.listen.public, (exchange) => face(exchange), bounds.bodyBytesMax);
+    ports = { public: publicListener.port, operations: operationsListener.port };
+  }
+  urls = options.urlsFor(ports?.public ?? 0);
+
+  const random = new RandomPool();
+  const shared = {
+    clock,
+    sessions,
+    subIds: new SubIds(secrets, shard, random),
+    ledger,
+    devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
+    catalogs,
+    caps,
+    seal: new OfferValueSeal(secrets, random),
+  };
+  const showing = {
+    ...shared,
+    matcher,
+    explanations: new TaskQueue(bounds.explanationsWaitingMax),
+    clickUrlHead: flatText(JSON.stringify(`${urls.click}${clickPath}?sub=`).slice(1, -1)),
+    onSessionMissing: metrics.sessionMissing,
+    onViewLost: metrics.viewLost,
+    tokens: new WidgetTokens(secrets),
+    random,
+    widgetScriptUrl: `${urls.widget}/widget.js?v=${widgetScript.hash}`,
+  };
+  const operations = new ApiOperations({
+    ...showing,
+    sessionTtlMs: options.sessions.ttlMs,
+    idempotencyKeys,
+    journal,
+    analytics,
+    pageCursors: new PageCursors(secrets),
+    widgetUrl: urls.widget,
+  });
+  const clickIds = new ClickIds(secrets);
+  const queue = new TaskQueue(bounds.confirmationBatchesWaitingMax);
+  const confirmPorts = { ...shared, clickIds, history: analytics, queue };
+  const clickPorts = {
+    ...shared,
+    clickIds,
+    budget: new ClickBudget(bounds.clicksRecordedPerLinkMax, bounds.clickCountersMax),
+    patience,
+    sandboxLandingUrl: urls.click + sandboxLandingPath,
+    onUnrecorded: metrics.clickUnrecorded,
+  };
+  face = publicFace({
+    api: new ApiFace({
+      verticals: servedVerticals(options),
+      gatekeeper,
+      operations,
+      cors: new Cors(options.corsOrigins),
+    }),
+    click: new ClickFace(clickPorts),
+    widget: new WidgetFace({
+      ...showing,
+      originsOf: (account) => origins.of(account),
+      ownOrigin: new URL(urls.widget).origin,
+      cdnOrigin: new URL(urls.cdn).origin,
+      script: widgetScript,
+      onWidgetEvents: metrics.widgetEvents,
+    }),
+    logo: logoFace(logos.shelf),
+  });
+  stage = 'serving';
+
+  const close = (): Promise<void> => {
+    stage = 'stopping';
+    return closers.close();
+  };
+  return {
+    gatekeeper,
+    operations,
+    keys,
+    originLists,
+    urls,
+    ports,
+    followClick: (request) => followClick(clickPorts, request),
+    confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
+    operatorToken,
+    reloadCatalogs: async () => {
+      const changes = await Promise.all(
+        options.catalogs
+          .filter((source) => 'file' in source)
+          .map(async ({ vertical, mode }) => {
+            const change = await catalogs.reload(vertical.number, mode);
+            // Where offers stay, their logos may have changed all the same.
+            if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
+            return change;
+          }),
+      );
+      warnOfLogos(options, logos);
+      return changes;
+    },
+    notReady,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
