@@ -1,6 +1,7 @@
 import type { CatalogLibrary } from './catalog-library.ts';
 import { rankOffers } from './match.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
+import { packOrders } from './packed-orders.ts';
 
 /** Matches at once, in the calling thread: for tests, small embedded uses, and wherever a worker is not worth the way. */
 export class InThreadMatcher implements Matcher {
@@ -17,7 +18,7 @@ export class InThreadMatcher implements Matcher {
     const compiled = this.#catalogs.byVersion(catalogVersion);
     if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
     const { total, orders } = rankOffers(compiled.tables, borrower, today, closed);
-    return { catalogVersion, total, orders };
+    return { catalogVersion, total, orders: packOrders(orders) };
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,8 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { sorts } from './matcher.ts';
+import type { RankedOffers } from './match.ts';
+import { type Ranking, sorts } from './matcher.ts';
+import { packOrderBytes } from './packed-orders.ts';
 
 /**
  * What crosses between the front end and a matching worker: many requests in one message, and their answers in one.
@@ -8,7 +10,7 @@ import { sorts } from './matcher.ts';
  *     batch   [[[version, today, field, field, ...], ...], [closed offers as bytes, ...], [place among those, or -1, ...]]
  *     answers [rankings as bytes, [[place in the batch, message], ...]]
  *
- * The bytes of the answers are 16-bit numbers in the machine's order: for each request its total and then its orders, or
+ * The bytes of the answers are 16-bit numbers, little-endian: for each request its total and then its orders, or
  * `failed` alone. Closed offers are sent once for all requests of a batch that leave out the same; while none are closed,
  * both lists are empty.
  */
@@ -20,12 +22,20 @@ export interface Batch {
   readonly closed: readonly (Int32Array | null)[];
 }
 
-/** One answer: a ranking without its version, or why there is none. */
-export type BatchAnswer = { readonly total: number; readonly orders: Uint16Array } | { readonly failure: string };
+/** What a worker answers one request, or why it cannot. */
+export type BatchAnswer = RankedOffers | Failure;
+
+/** The same as the front end gets it: a ranking without its version. */
+export type BatchResult = Omit<Ranking, 'catalogVersion'> | Failure;
+
+interface Failure {
+  readonly failure: string;
+}
 
 /** Stands where a total would, which the bound on offers keeps below it. */
 const failed = 0xffff;
 const failureCharactersMax = 500;
+const numberBytes = Uint16Array.BYTES_PER_ELEMENT;
 const valuesMax = bounds.fieldNamesMax + 2;
 const answerNumbersMax = 1 + sorts.length * bounds.offersMax;
 
@@ -33,7 +43,7 @@ const encoder = new Encoder({ initialBufferSize: 64 * 1024 });
 const decoder = new Decoder({
   maxArrayLength: Math.max(bounds.matchBatchMax, valuesMax),
   maxStrLength: failureCharactersMax * 4,
-  maxBinLength: bounds.matchBatchMax * answerNumbersMax * Uint16Array.BYTES_PER_ELEMENT,
+  maxBinLength: bounds.matchBatchMax * answerNumbersMax * numberBytes,
   maxMapLength: 0,
   maxExtLength: 0,
 });
@@ -53,38 +63,36 @@ export function decodeBatch(message: Uint8Array): Batch {
 }
 
 export function encodeAnswers(answers: readonly BatchAnswer[]): Uint8Array {
-  const numbers = new Uint16Array(answers.length * answerNumbersMax);
+  const bytes = Buffer.allocUnsafe(answers.length * answerNumbersMax * numberBytes);
   const failures: [number, string][] = [];
   let end = 0;
   for (const [place, answer] of answers.entries()) {
     if ('failure' in answer) {
-      numbers[end++] = failed;
+      end = bytes.writeUInt16LE(failed, end);
       failures.push([place, answer.failure.slice(0, failureCharactersMax)]);
     } else {
-      numbers[end++] = answer.total;
-      numbers.set(answer.orders, end);
-      end += answer.orders.length;
+      end = bytes.writeUInt16LE(answer.total, end);
+      for (const offer of answer.orders) end = bytes.writeUInt16LE(offer, end);
     }
   }
-  return encoder.encode([new Uint8Array(numbers.buffer, 0, end * Uint16Array.BYTES_PER_ELEMENT), failures]);
+  return encoder.encode([bytes.subarray(0, end), failures]);
 }
 
-export function decodeAnswers(bytes: Uint8Array): BatchAnswer[] {
-  const [packed, failures] = decoder.decode(bytes) as [Uint8Array, [number, string][]];
-  // Copied, since 16-bit numbers must start at an even address.
-  const numbers = new Uint16Array(packed.slice().buffer);
+export function decodeAnswers(message: Uint8Array): BatchResult[] {
+  const [packed, failures] = decoder.decode(message) as [Uint8Array, [number, string][]];
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const messages = new Map(failures);
-  const answers: BatchAnswer[] = [];
-  for (let at = 0; at < numbers.length; ) {
-    const total = numbers[at++]!;
+  const results: BatchResult[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const total = bytes.readUInt16LE(at);
+    at += numberBytes;
     if (total === failed) {
-      answers.push({ failure: messages.get(answers.length) ?? 'unknown' });
+      results.push({ failure: messages.get(results.length) ?? 'unknown' });
       continue;
     }
-    const length = Math.min(total, bounds.offersMax) * sorts.length;
-    // Each ranking owns its numbers: it outlives the batch in its session.
-    answers.push({ total, orders: numbers.slice(at, at + length) });
-    at += length;
+    const end = at + Math.min(total, bounds.offersMax) * sorts.length * numberBytes;
+    results.push({ total, orders: packOrderBytes(bytes, at, end) });
+    at = end;
   }
-  return answers;
+  return results;
 }

@@ -5,12 +5,17 @@ import { BestOffers } from './best-offers.ts';
 import { chooseEligible } from './eligible-offers.ts';
 import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
-import type { Ranking } from './matcher.ts';
 import { countOf, hasOffer, leaveOut, lowestBit, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
 import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
 import { recommendedScore, type Score } from './recommended-score.ts';
 import { amountKey, amountOfKey, aprKey, revenueKey } from './sort-keys.ts';
+
+/** A ranking as it comes to be; `Ranking` says what is in it, and holds the orders packed. */
+export interface RankedOffers {
+  readonly total: number;
+  readonly orders: Uint16Array;
+}
 
 export type RankOffers = (
   tables: MatchTables,
@@ -18,7 +23,7 @@ export type RankOffers = (
   today: number,
   /** Offers that are left out, a bit each (`ClosedOffers`); null: none. */
   closed?: Int32Array | null,
-) => Omit<Ranking, 'catalogVersion'>;
+) => RankedOffers;
 
 /** A ranking, and what it knows beforehand of a catalog. */
 export type Ranker = RankOffers & { readonly indexOf: (tables: MatchTables) => MatchIndex };
@@ -225,7 +230,7 @@ export function prepareRanking(tables: MatchTables): void {
   rankOffers.indexOf(tables).prepare();
 }
 
-const nothing: ReturnType<RankOffers> = { total: 0, orders: new Uint16Array(0) };
+const nothing: RankedOffers = { total: 0, orders: new Uint16Array(0) };
 
 /**
  * Whether to price these offers one by one: with as few as that it takes longer to come across the best of them in the orders

@@ -1,4 +1,5 @@
 import type { PocketVector } from '../verticals/pocket-vector.ts';
+import type { PackedOrders } from './packed-orders.ts';
 
 /**
  * The matching port: which offers this borrower may have, in all four orders. Adapters: in the calling thread, or a pool
@@ -32,5 +33,5 @@ export interface Ranking {
   /** How many offers matched; each order holds the best 20 of them. */
   readonly total: number;
   /** Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts`, `min(total, 20)` of them, end to end. */
-  readonly orders: Uint16Array;
+  readonly orders: PackedOrders;
 }

@@ -3,7 +3,7 @@ import { Piscina } from 'piscina';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
-import { type Batch, type BatchAnswer, type BatchRequest, decodeAnswers, encodeBatch } from './match-batch.ts';
+import { type Batch, type BatchRequest, type BatchResult, decodeAnswers, encodeBatch } from './match-batch.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
@@ -142,7 +142,7 @@ export class PoolMatcher implements Matcher {
       );
   }
 
-  #answer(lane: Lane, batch: readonly Waiting[], answers: readonly BatchAnswer[]): void {
+  #answer(lane: Lane, batch: readonly Waiting[], answers: readonly BatchResult[]): void {
     if (lane.batch !== batch) return;
     lane.batch = null;
     // The next batch goes first, so that the worker is busy while this one is handed out.

@@ -14,6 +14,7 @@ import type { CompiledCatalog } from '../offers/compile-catalog.ts';
 import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
 import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
 import { renderOffers } from '../offers/offer-json.ts';
+import { offerAt } from '../offers/packed-orders.ts';
 import type { Ranked, Session } from '../sessions/session.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
 import type { WidgetUse } from '../sessions/widget-use.ts';
@@ -169,7 +170,7 @@ function noteView(
   shown: number,
 ): void {
   const offerIds: string[] = [];
-  for (let i = from; i < from + shown; i++) offerIds.push(catalog.offers[ranking.orders[i]!]!.id);
+  for (let i = from; i < from + shown; i++) offerIds.push(catalog.offers[offerAt(ranking.orders, i)]!.id);
   const sub = ports.subIds.bytesOf(subId);
   const shownHere = [recordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
   const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.use.isOwedView(load.id)];

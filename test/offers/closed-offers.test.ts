@@ -9,6 +9,7 @@ import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
 import { sorts } from '../../src/offers/matcher.ts';
+import { packOrders } from '../../src/offers/packed-orders.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
@@ -17,6 +18,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainOffer } from './one-offer-catalog.ts';
+import { packed } from './packed.ts';
 
 const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => '' });
 
@@ -110,7 +112,7 @@ for (const threads of [0, 1, 2]) {
       );
       for (const [at, { catalog, borrower, closed }] of requests.entries()) {
         const expected = rankOffers(catalog.tables, borrower, today, closed);
-        assert.deepEqual(rankings[at], { catalogVersion: catalog.version, ...expected });
+        assert.deepEqual(rankings[at], { catalogVersion: catalog.version, ...packed(expected) });
         if ((at >> 1) % 4 === 3) assert.equal(expected.total, 0);
       }
       const borrower = borrowerOf(goodBorrower);
@@ -123,7 +125,7 @@ for (const threads of [0, 1, 2]) {
       });
       assert.equal(fewer!.total, open.total - 1);
       assert.equal(fewer!.orders.length, Math.min(open.total - 1, 20) * sorts.length);
-      assert.ok(!fewer!.orders.includes(best!));
+      assert.ok(!fewer!.orders.includes(packOrders(Uint16Array.of(best!))));
     });
   });
 }

@@ -6,6 +6,7 @@ import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-c
 import type { RankOffers } from '../../src/offers/match.ts';
 import { sorts } from '../../src/offers/matcher.ts';
 import { renderOffers } from '../../src/offers/offer-json.ts';
+import { packOrders } from '../../src/offers/packed-orders.ts';
 import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
@@ -83,7 +84,16 @@ function compareAnswers(
   const shown = [...new Set(orders)];
   for (let from = 0; from < shown.length; from += bounds.offersMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersMax));
-    const text = renderOffers(compiled, some, 0, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
+    const text = renderOffers(
+      compiled,
+      packOrders(some),
+      0,
+      some.length,
+      borrower,
+      'https://go.example/c?sub=',
+      'sub',
+      'v',
+    );
     const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;

@@ -14,6 +14,7 @@ import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-lea
 import { ManualClock } from '../support/manual-clock.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { packed } from './packed.ts';
 
 const verticals = [personalLoans, equipmentLeases];
 const textOf = (seed: number) => JSON.stringify(generateCatalog(seed, 60));
@@ -87,7 +88,7 @@ for (const { name, threads } of [
       for (const [at, { catalog, borrower }] of requests.entries()) {
         assert.deepEqual(rankings[at], {
           catalogVersion: catalog.version,
-          ...rankOffers(catalog.tables, borrower, today),
+          ...packed(rankOffers(catalog.tables, borrower, today)),
         });
       }
       assert.ok(rankings.filter((ranking) => ranking!.total > 0).length > 50);
@@ -96,7 +97,7 @@ for (const { name, threads } of [
     test('reads the borrower before it returns', async () => {
       const catalog = bench.catalogs.current(1, 'live');
       const borrower = borrowerOf(goodBorrower);
-      const expected = rankOffers(catalog.tables, borrower, today);
+      const expected = packed(rankOffers(catalog.tables, borrower, today));
       assert.ok(expected.total > 0);
       const answer = bench.matcher.match({ catalogVersion: catalog.version, borrower, today });
       borrower.fill(-1);
@@ -125,7 +126,7 @@ for (const { name, threads } of [
       for (const catalog of [old, bench.catalogs.current(1, 'live')]) {
         assert.deepEqual(await bench.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
           catalogVersion: catalog.version,
-          ...rankOffers(catalog.tables, borrower, today),
+          ...packed(rankOffers(catalog.tables, borrower, today)),
         });
       }
       assert.equal(during!.total, rankOffers(old.tables, borrower, today).total);
@@ -181,7 +182,7 @@ describe('the pool', () => {
     const pool = bench.matcher as PoolMatcher;
     const catalog = bench.catalogs.current(1, 'live');
     const borrower = borrowerOf(goodBorrower);
-    const expected = { catalogVersion: catalog.version, ...rankOffers(catalog.tables, borrower, today) };
+    const expected = { catalogVersion: catalog.version, ...packed(rankOffers(catalog.tables, borrower, today)) };
     const answers = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
     await new Promise(setImmediate);
     await Promise.all(pool.threads.map((thread) => thread.terminate()));
