@@ -98,6 +98,8 @@ export const bounds = {
   catalogPieceOffers: 250,
   /** How often the catalog file is looked at for a change. */
   catalogWatchMs: 1_000,
+  /** Catalogs up to this size are ranked in the front-end thread, since the way to a worker costs it more (bench/README.md). */
+  matchInThreadOffersMax: 100,
   /** Requests that may wait for the matchers; beyond it, 503. */
   matchQueueMax: 4_096,
   matchBatchMax: 64,

@@ -51,7 +51,7 @@ export async function measureCrossover(scale: CrossoverScale): Promise<Crossover
     });
     const matchers = {
       inThread: await startMatcher({ threads: 0, catalogs, verticals: [personalLoans] }),
-      pool: await startMatcher({ threads: 1, catalogs, verticals: [personalLoans] }),
+      pool: await startMatcher({ threads: 1, inThreadOffersMax: 0, catalogs, verticals: [personalLoans] }),
     };
     try {
       for (const matcher of Object.values(matchers)) await warmUp(matcher, catalogs, borrowers);

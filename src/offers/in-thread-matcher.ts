@@ -13,7 +13,7 @@ export class InThreadMatcher implements Matcher {
     this.#catalogs = catalogs;
   }
 
-  async match({ catalogVersion, borrower, today, closed = null }: MatchRequest): Promise<Ranking | null> {
+  match({ catalogVersion, borrower, today, closed = null }: MatchRequest): Ranking | null {
     if (this.#closed) return null;
     const compiled = this.#catalogs.byVersion(catalogVersion);
     if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);

@@ -6,8 +6,11 @@ import type { PackedOrders } from './packed-orders.ts';
  * of workers that get micro-batches. Both run the same pure rules on the same compiled catalog.
  */
 export interface Matcher {
-  /** Null when more requests wait than the queue may hold: the caller answers 503. Rejects only on a bug. */
-  match(request: MatchRequest): Promise<Ranking | null>;
+  /**
+   * At once where the calling thread does it, else as a promise. Null when more requests wait than the queue may hold: the
+   * caller answers 503. Throws or rejects only on a bug.
+   */
+  match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Requests waiting or under way. */
   readonly waiting: number;
   close(): Promise<void>;

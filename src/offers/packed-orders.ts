@@ -6,7 +6,8 @@
 export type PackedOrders = string;
 
 export function packOrders(orders: Uint16Array): PackedOrders {
-  return String.fromCharCode(...orders);
+  // Spread out, a typed array would be iterated: seven times as slow.
+  return String.fromCharCode.apply(null, orders as unknown as number[]);
 }
 
 /** Packs what lies in `bytes[start, end)` as 16-bit numbers, little-endian, at any address. */

@@ -1,12 +1,16 @@
+import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogLibrary } from './catalog-library.ts';
 import { InThreadMatcher } from './in-thread-matcher.ts';
 import type { Matcher } from './matcher.ts';
 import { PoolMatcher } from './pool-matcher.ts';
+import { SplitMatcher } from './split-matcher.ts';
 
 export interface StartMatcherOptions {
   /** Matching worker threads; 0 matches in the calling thread. */
   readonly threads: number;
+  /** Catalogs of at most so many offers are matched in the calling thread whatever there is of workers. */
+  readonly inThreadOffersMax?: number;
   readonly catalogs: CatalogLibrary;
   /** The verticals of those catalogs. */
   readonly verticals: readonly Vertical[];
@@ -15,20 +19,27 @@ export interface StartMatcherOptions {
 }
 
 /** Starts the matcher of a service, with every catalog in use ready in all of its threads; later ones are made ready before use. */
-export async function startMatcher({ threads, catalogs, verticals, onFault }: StartMatcherOptions): Promise<Matcher> {
-  if (threads === 0) return new InThreadMatcher(catalogs);
-  const matcher = new PoolMatcher({
+export async function startMatcher({
+  threads,
+  inThreadOffersMax = bounds.matchInThreadOffersMax,
+  catalogs,
+  verticals,
+  onFault,
+}: StartMatcherOptions): Promise<Matcher> {
+  const inThread = new InThreadMatcher(catalogs);
+  if (threads === 0) return inThread;
+  const pool = new PoolMatcher({
     threads,
     archiveFolder: catalogs.archive.folder,
     verticals,
     ...(onFault === undefined ? {} : { onFault }),
   });
   try {
-    for (const compiled of catalogs.inUse) await matcher.prepare(compiled);
+    for (const compiled of catalogs.inUse) await pool.prepare(compiled);
   } catch (fault) {
-    await matcher.close();
+    await pool.close();
     throw fault;
   }
-  catalogs.beforeUse((compiled) => matcher.prepare(compiled));
-  return matcher;
+  catalogs.beforeUse((compiled) => pool.prepare(compiled));
+  return inThreadOffersMax === 0 ? pool : new SplitMatcher({ catalogs, inThread, pool, inThreadOffersMax });
 }

@@ -124,27 +124,59 @@ function answer(
   );
 }
 
+/** Ranks and answers. An explanation comes first, so that no view is noted without its reasons. */
+function answerAnew(
+  ports: ShowOffersPorts,
+  asked: OffersAsked,
+  session: Session,
+  offered: Offered,
+): Outcome<string> | Promise<Outcome<string>> {
+  return asked.explain ? explainAndRank(ports, asked, session, offered) : rank(ports, asked, session, offered, null);
+}
+
+async function explainAndRank(
+  ports: ShowOffersPorts,
+  asked: OffersAsked,
+  session: Session,
+  offered: Offered,
+): Promise<Outcome<string>> {
+  const { catalog, today, closed } = offered;
+  const explanation = await ports.explanations.run(() =>
+    explainOffers(catalog.tables, session.tenant.vertical, asked.borrower, today, closed.bits),
+  );
+  if (explanation === null) return unavailable(bounds.retryAfterSeconds);
+  return rank(ports, asked, session, offered, explanation);
+}
+
+function rank(
+  ports: ShowOffersPorts,
+  asked: OffersAsked,
+  session: Session,
+  offered: Offered,
+  explanation: Explanation | null,
+): Outcome<string> | Promise<Outcome<string>> {
+  const { catalog, today, closed } = offered;
+  const { borrower } = asked;
+  const ranking = ports.matcher.match({ catalogVersion: catalog.version, borrower, today, closed: closed.bits });
+  if (!(ranking instanceof Promise)) return answerRanked(ports, asked, session, offered, explanation, ranking);
+  return ranking.then((made) => answerRanked(ports, asked, session, offered, explanation, made));
+}
+
 /**
- * Ranks, keeps the ranking unless the fields changed meanwhile, and answers. Where an offer reached its daily cap during the
- * matching, it starts again: so no answer shows an offer that is closed when the answer is made.
+ * Keeps the ranking unless the fields changed meanwhile, and answers. Where an offer reached its daily cap during the matching, it
+ * starts again: so no answer shows an offer that is closed when the answer is made.
  */
-async function answerAnew(
+function answerRanked(
   ports: ShowOffersPorts,
   asked: OffersAsked,
   session: Session,
   { catalog, today, closed }: Offered,
-): Promise<Outcome<string>> {
+  explanation: Explanation | null,
+  ranking: Ranking | null,
+): Outcome<string> | Promise<Outcome<string>> {
+  if (ranking === null) return unavailable(bounds.retryAfterSeconds);
   const { subId, borrower } = asked;
   const { vertical, mode } = session.tenant;
-  const { version: catalogVersion } = catalog;
-  // Before the ranking, so that what is shown is as fresh as in any other answer, and no view is noted without its reasons.
-  const explanation = asked.explain
-    ? await ports.explanations.run(() => explainOffers(catalog.tables, vertical, borrower, today, closed.bits))
-    : null;
-  if (asked.explain && explanation === null) return unavailable(bounds.retryAfterSeconds);
-  const ranking = await ports.matcher.match({ catalogVersion, borrower, today, closed: closed.bits });
-  if (ranking === null) return unavailable(bounds.retryAfterSeconds);
-
   const nowMs = ports.clock.wallMs();
   const current = ports.catalogs.current(vertical.number, mode);
   const closedNow = ports.caps.closedOffers(current, nowMs);
@@ -153,7 +185,8 @@ async function answerAnew(
     return answerAnew(ports, asked, session, offered);
   }
   const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
-  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), { catalogVersion, creditBand });
+  const basis = { catalogVersion: catalog.version, creditBand };
+  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), basis);
   const ranked = { ranking, today, closed, creditBand, sealedValue };
   if (session.fields === borrower) session.ranked = ranked;
   return answer(ports, asked, catalog, ranked, explanation);

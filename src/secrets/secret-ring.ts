@@ -9,7 +9,15 @@ export interface Secret {
 }
 
 /** What a derived key is for. Each purpose has a key of its own, so that no token can pass for another kind. */
-export type KeyPurpose = 'sub-id' | 'click-id' | 'offer-value' | 'journal' | 'idempotency' | 'cursor' | 'widget';
+export type KeyPurpose =
+  | 'sub-id'
+  | 'click-id'
+  | 'offer-value'
+  | 'offer-value-pad'
+  | 'journal'
+  | 'idempotency'
+  | 'cursor'
+  | 'widget';
 
 /** The secrets of a service (D3): the newest signs, all of them verify. */
 export class SecretRing {

@@ -81,7 +81,7 @@ async function openMatcher(t: TestContext, threads: number) {
       { vertical: personalLoans, mode: 'test', text: JSON.stringify(generateCatalog(2, 33)) },
     ],
   });
-  const matcher = await startMatcher({ threads, catalogs, verticals: [personalLoans] });
+  const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [personalLoans] });
   afterwards(t, () => matcher.close());
   return { catalogs: (['live', 'test'] as const).map((mode) => catalogs.current(1, mode)), matcher };
 }

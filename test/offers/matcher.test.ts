@@ -43,7 +43,13 @@ async function openBench(threads: number): Promise<Bench> {
     ],
   });
   const faults: unknown[] = [];
-  const matcher = await startMatcher({ threads, catalogs, verticals, onFault: (fault) => faults.push(fault) });
+  const matcher = await startMatcher({
+    threads,
+    inThreadOffersMax: 0,
+    catalogs,
+    verticals,
+    onFault: (fault) => faults.push(fault),
+  });
   const change = (seed: number) => {
     writeFileSync(file, textOf(seed));
     return catalogs.reload(1, 'live');
@@ -108,7 +114,7 @@ for (const { name, threads } of [
       const borrower = borrowerOf(goodBorrower);
       const { version } = bench.catalogs.current(1, 'live');
       const [bad, worse, good] = await Promise.allSettled(
-        ['000000000000', '../../secret', version].map((catalogVersion) =>
+        ['000000000000', '../../secret', version].map(async (catalogVersion) =>
           bench.matcher.match({ catalogVersion, borrower, today }),
         ),
       );

@@ -139,7 +139,7 @@ test('the matcher in the calling thread and the pool answer alike, and every tim
   const verticals = [personalLoans];
   const matchers = [
     await startMatcher({ threads: 0, catalogs, verticals }),
-    await startMatcher({ threads: 1, catalogs, verticals }),
+    await startMatcher({ threads: 1, inThreadOffersMax: 0, catalogs, verticals }),
   ];
   for (const matcher of matchers) afterwards(t, () => matcher.close());
   const catalogVersion = catalogs.current(personalLoans.number, 'live').version;
