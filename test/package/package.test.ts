@@ -158,46 +158,9 @@ test('npx finds the command, which tells the version of the package', async () =
   assert.equal(printed, `${version}\n`);
 });
 
-test('the command gives the server the heap that is wanted', async () => {
-  const sessionsWith = async (megabytes: string): Promise<number> => {
-    const env = { MARKETPLACE_HEAP_MB: megabytes };
-    const printed = await runToEnd(command(), ['check-config', '--json'], { folder: installed.project, env });
-    return JSON.parse(printed).sessions.max;
-  };
-  const [few, many] = [await sessionsWith('400'), await sessionsWith('800')];
-  assert.ok(many > few * 1.5, `${few} and ${many} sessions`);
-});
-
-for (const wrong of ['0', '-1', '1.5', 'half', '1 GB']) {
-  test(`the command refuses a heap of ${wrong} in one line`, async () => {
-    const env = { MARKETPLACE_HEAP_MB: wrong };
-    const line = `marketplace: MARKETPLACE_HEAP_MB holds "${wrong}"; it may hold a whole number of megabytes`;
-    await assert.rejects(runToEnd(command(), ['serve'], { folder: installed.project, env }), (error: Error) =>
-      error.message.endsWith(`:\n${line}\n`),
-    );
-  });
-}
-
 test('the command serves, and drains at SIGTERM', async (t) => {
   const env = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_DATA_DIR: './data-of-serve' };
   const serving = await startServing(t, command(), ['serve'], { cwd: installed.project, env });
   assert.equal(await createSession(serving), 200);
   assert.equal(await serving.stop(), 0);
-});
-
-test('an older Node.js is told which one is needed', async () => {
-  const { engines } = JSON.parse(readFileSync(join(installed.home, 'package.json'), 'utf8'));
-  const needed = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node)!;
-  const runOn = (version: string) => {
-    const pretence = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
-    const launcher = join(installed.home, 'dist', 'bin', 'launch.js');
-    return runToEnd(process.execPath, ['--import', pretence, launcher, '--version'], { folder: installed.project });
-  };
-  const [, major, minor] = needed.map(Number);
-  for (const older of [`${major}.${minor! - 1}.9`, `${major! - 1}.99.0`, '16.20.2']) {
-    await assert.rejects(runOn(older), (error: Error) =>
-      error.message.endsWith(`\nmarketplace: this is Node.js ${older}; it needs ${major}.${minor} or newer\n`),
-    );
-  }
-  assert.match(await runOn(`${major}.${minor}.0`), /^\d/);
 });
