@@ -68,7 +68,7 @@ test('packages are installed from the lock file only, and none of their scripts 
   const npm = runs.map(({ content }) => content).filter((content) => content.startsWith('npm '));
   assert.ok(npm.length > 0);
   for (const command of npm) assert.match(command, /^npm ci .*--ignore-scripts/);
-  assert.ok(!runs.some(({ content }) => /\b(curl|wget|sudo|apt|apt-get|ADD)\b/.test(content)));
+  assert.ok(!runs.some(({ content }) => /\b(curl|wget|sudo|apt|apt-get)\b/.test(content)));
   assert.ok(!image.stages.some(({ steps }) => steps.some(({ keyword }) => keyword === 'ADD')));
 });
 

@@ -83,8 +83,10 @@ async function followStage(
 
 async function run({ content }: Step, folder: string, workFolder: string): Promise<void> {
   const command = content.replaceAll(ownPaths, (path) => join(folder, path));
-  // What npm's cache has is not fetched again; the steps themselves stay as they are.
-  await runToEnd('sh', ['-c', command], { folder: workFolder, env: { npm_config_prefer_offline: 'true' } });
+  // What npm's cache has is not fetched again, and a registry that failed is asked once more; the steps stay as they are.
+  const once = () =>
+    runToEnd('sh', ['-c', command], { folder: workFolder, env: { npm_config_prefer_offline: 'true' } });
+  await (command.startsWith('npm ') ? once().catch(once) : once());
 }
 
 /** As Docker does: of a folder what is in it, and a file under its own name where the target ends with a slash. */
