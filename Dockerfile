@@ -28,6 +28,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
+RUN mkdir bin && ln -s ../dist/bin/launch.js bin/marketplace
 # Everything that is written lies under /data, so the root file system may be read-only. The user is the image's `node`, by
 # number, since that is how Kubernetes sees that it is not root.
 RUN install -d -m 700 -o 1000 -g 1000 /data
@@ -35,7 +36,8 @@ USER 1000:1000
 VOLUME /data
 # The operations port stays within the container, where the health check is. For probes and metrics from outside set
 # SVC_OPS_HOST=0.0.0.0, and publish the port to the operator's network only.
-ENV NODE_ENV=production \
+ENV PATH=/app/bin:${PATH} \
+    NODE_ENV=production \
     SVC_DATA_DIR=/data \
     SVC_HOST=0.0.0.0
 EXPOSE 8080
@@ -44,5 +46,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
 # The server is the first process, without an init before it: it handles SIGTERM and SIGINT itself, and starts threads, never
 # processes, so there is none to reap. `docker run --init` does no harm.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "/app/dist/bin/launch.js"]
+ENTRYPOINT ["marketplace"]
 CMD ["serve"]

@@ -32,7 +32,7 @@ test('all steps of the Dockerfile can be carried out', () => {
 
 test('the image holds the program and the packages it needs, neither sources nor tools', () => {
   const app = join(followed.folder, 'app');
-  assert.deepEqual(readdirSync(app).sort(), ['LICENSE', 'dist', 'node_modules', 'package.json']);
+  assert.deepEqual(readdirSync(app).sort(), ['LICENSE', 'bin', 'dist', 'node_modules', 'package.json']);
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8'));
   const isThere = (name: string) => existsSync(join(app, 'node_modules', name));
   assert.deepEqual(Object.keys(dependencies).filter(isThere), Object.keys(dependencies));
@@ -44,7 +44,8 @@ test('the image serves from a read-only root as the first process and not as roo
   mkdirSync(volume, { mode: 0o700 });
   const user = lastOf('USER');
   if (process.getuid?.() === 0) chownSync(volume, ...(user.split(':').map(Number) as [number, number]));
-  const env = { ...image.stages.at(-1)!.env, SVC_PORT: '0', SVC_OPS_PORT: String(await freePort()) };
+  const { PATH, ...settings } = image.stages.at(-1)!.env;
+  const env = { ...settings, SVC_PORT: '0', SVC_OPS_PORT: String(await freePort()) };
   const command = [...JSON.parse(lastOf('ENTRYPOINT')), ...JSON.parse(lastOf('CMD'))];
   const running = await runImage(t, {
     folder: followed.folder,
@@ -53,6 +54,7 @@ test('the image serves from a read-only root as the first process and not as roo
     workFolder: lastOf('WORKDIR'),
     user,
     env,
+    programs: PATH!,
   });
 
   if (canContain()) {

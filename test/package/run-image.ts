@@ -14,12 +14,17 @@ export interface RunOrder {
   readonly workFolder: string;
   readonly user: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Where it looks for programs; what the base image adds is `${PATH}`. */
+  readonly programs: string;
 }
 
 export interface RunningImage extends Serving {
   /** Of the server itself, on this machine. */
   readonly serverPid: number;
 }
+
+/** The variable, as it is written in a Dockerfile. */
+const basePrograms = /\$\{PATH\}/;
 
 /** Whether this machine lets us give a process a root folder and process ids of its own. */
 export function canContain(): boolean {
@@ -50,17 +55,19 @@ const contain = `
 
 /** Runs an image's command the way a container does, as far as this machine can. */
 export async function runImage(t: TestContext, order: RunOrder): Promise<RunningImage> {
-  const { folder, volume, workFolder, user } = order;
+  const { folder, volume, workFolder, user, programs } = order;
   if (!canContain()) {
     const at = (path: string) =>
       path.replace(/^\/app(?=\/|$)/, () => join(folder, 'app')).replace(/^\/data$/, () => volume);
-    const [program, ...args] = order.command.map(at) as [string, ...string[]];
     const env = Object.entries(order.env).map(([name, value]) => [name, at(value)]);
-    const options = { cwd: at(workFolder), env: { ...plainEnvironment(), ...Object.fromEntries(env) } };
-    const serving = await startServing(t, program, args, options);
+    const PATH = at(programs.replace(basePrograms, process.env.PATH!));
+    const options = { cwd: at(workFolder), env: { ...plainEnvironment(), ...Object.fromEntries(env), PATH } };
+    const serving = await startServing(t, '/usr/bin/env', order.command, options);
     return { ...serving, serverPid: serving.pid };
   }
-  const settings = Object.entries({ ...order.env, PATH: '/node' }).map(([name, value]) => `${name}=${value}`);
+  const settings = Object.entries({ ...order.env, PATH: programs.replace(basePrograms, '/node:/usr/bin:/bin') }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const inside = [
     folder,
     volume,
