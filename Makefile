@@ -5,7 +5,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install widget run test match-test crash-test check format demo bench bench-check capacity-check clean
+.PHONY: help install widget run test match-test crash-test check format demo bench bench-check capacity-check package clean
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,7 +14,7 @@ install: $(INSTALLED) $(WIDGET) ## a Node.js of our own where needed, and the pi
 
 $(INSTALLED): package.json package-lock.json .npmrc
 	@echo "installing the pinned packages into node_modules"
-	@$(WITH_NODE) npm ci --no-audit --no-fund --loglevel=error
+	@$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 widget: $(WIDGET) ## the script that partners' pages load
@@ -65,5 +65,8 @@ bench-check: $(INSTALLED) $(WIDGET) ## fail where a ratio of the benchmarks got 
 capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SLO=50 ms, and a minute of one box's load to check it; MIX=file
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
 
+package: $(INSTALLED) ## what npm installs elsewhere: compiled, with types, as svc-marketplace-<version>.tgz
+	@$(WITH_NODE) npm pack --loglevel=error
+
 clean: ## forget what was installed (never the data folder)
-	rm -rf node_modules .node test-artefacts src/widget-client/dist
+	rm -rf node_modules .node test-artefacts src/widget-client/dist dist svc-marketplace-*.tgz

@@ -63,7 +63,9 @@ function mixFrom(file: string | undefined): Mix {
 
 function planFrom({ keys, sloP99, headroom, result }: CapacityOptions, mix: Mix): Plan {
   if (result === undefined && !existsSync(latestResult)) {
-    throw new CommandLineError('nothing was measured here yet: make bench does it, or name a result by --result');
+    throw new CommandLineError(
+      'nothing was measured here yet: make bench does it in a checkout, or name a result by --result',
+    );
   }
   const file = result ?? latestResult;
   const figures = about(file, () => readFigures(readText(file, bounds.benchResultBytesMax), mix));

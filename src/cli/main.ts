@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import process from 'node:process';
 import { CommanderError } from 'commander';
 import { KeyFileError } from '../access/key-file.ts';
@@ -14,11 +13,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+// By name, since the way to it is another one in the compiled package.
+const { version }: { version: string } = createRequire(import.meta.url)('svc-marketplace/package.json');
 
 // The exit code is set, not exited with, so that everything printed reaches a slow reader.
 try {
-  await program(manifest.version).parseAsync();
+  await program(version).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeFor(error);
 }

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** From the project's root, with forward slashes. */
 const documents = [
-  'README.md',
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
   ...['docs', 'examples', 'bench'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md') && !/(^|\/)(node_modules|results)\//.test(name))

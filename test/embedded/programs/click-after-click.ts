@@ -1,4 +1,4 @@
-import { createMarketplace, personalLoans, type Result } from 'svc-marketplace';
+import { createMarketplace, personalLoans, type Result } from '../../../src/index.ts';
 import { writeLine } from '../../support/write-line.ts';
 
 /**

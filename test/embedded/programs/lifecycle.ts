@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createMarketplace, type Result } from 'svc-marketplace';
+import { createMarketplace, type Result } from '../../../src/index.ts';
 
 /**
  * What a program that embeds the service does in its life: `node lifecycle.ts FOLDER none|uws|node MATCHER_THREADS`. It

@@ -1,4 +1,4 @@
-import { createMarketplace } from 'svc-marketplace';
+import { createMarketplace } from '../../../src/index.ts';
 import { writeLine } from '../../support/write-line.ts';
 
 /**

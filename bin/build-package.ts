@@ -1,0 +1,62 @@
+/**
+ * Compiles what `npm pack` takes along into `dist/`: `node bin/build-package.ts`. The folder mirrors the checkout, so that a path from
+ * one file of ours to another holds in both; only its ending changes.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
+run(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'widget-client', 'dist'));
+cpSync(join(root, 'src', 'catalogs'), join(dist, 'src', 'catalogs'), {
+  recursive: true,
+  filter: (path) => !path.endsWith('.ts'),
+});
+for (const path of filesEnding('.js')) rewrite(path, nameCompiledThreads);
+for (const path of filesEnding('.d.ts')) rewrite(path, nameCompiledModules);
+const reachable = declarationsFrom(join(dist, 'src', 'index.d.ts'));
+for (const path of filesEnding('.d.ts')) if (!reachable.has(path)) rmSync(path);
+chmodSync(join(dist, 'bin', 'launch.js'), 0o755);
+
+function run(script: string, ...args: readonly string[]): void {
+  execFileSync(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+function filesEnding(ending: string): string[] {
+  return readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(dist, name));
+}
+
+function rewrite(path: string, change: (text: string) => string): void {
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
+}
+
+/** Imports are rewritten by the compiler; files that a thread or a process is started with are known to it as strings only. */
+function nameCompiledThreads(code: string): string {
+  return code.replaceAll(/(new URL\('\.[^']*)\.ts', import\.meta\.url\)/g, "$1.js', import.meta.url)");
+}
+
+/** The compiler leaves the imports of declarations as they were written. */
+function nameCompiledModules(declarations: string): string {
+  return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
+}
+
+/** The declarations that an importer of this one gets to see; the others would only add to the package. */
+function declarationsFrom(entry: string): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const queue = [entry];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const imports = readFileSync(path, 'utf8').matchAll(/\b(?:from |import\()['"](\.[^'"]*)\.js['"]/g);
+    for (const [, module] of imports) queue.push(join(dirname(path), `${module}.d.ts`));
+  }
+  return seen;
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runMarketplace } from './run-marketplace.ts';
+
+const root = new URL('../../', import.meta.url);
+
+test('the server gets the heap that is wanted', async () => {
+  const sessionsWith = async (megabytes: string): Promise<number> => {
+    const { stdout } = await runMarketplace(['check-config', '--json'], { MARKETPLACE_HEAP_MB: megabytes });
+    return JSON.parse(stdout).sessions.max;
+  };
+  const [few, many] = [await sessionsWith('400'), await sessionsWith('800')];
+  assert.ok(many > few * 1.5, `${few} and ${many} sessions`);
+});
+
+for (const wrong of ['0', '-1', '1.5', 'half', '1 GB', '99999999']) {
+  test(`a heap of ${wrong} is refused in one line`, async () => {
+    const ran = await runMarketplace(['serve'], { MARKETPLACE_HEAP_MB: wrong });
+    const stderr = `marketplace: MARKETPLACE_HEAP_MB holds "${wrong}"; it may hold a whole number of megabytes\n`;
+    assert.deepEqual(ran, { code: 1, stdout: '', stderr });
+  });
+}
+
+test('commands that serve nothing do not ask for the heap', async () => {
+  const { code } = await runMarketplace(['--version'], { MARKETPLACE_HEAP_MB: 'half' });
+  assert.equal(code, 0);
+});
+
+test('an older Node.js is told which one is needed', async () => {
+  const { engines } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+  const [major = 0, minor = 0] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node)!.slice(1).map(Number);
+  const runOn = (version: string) => {
+    const pretence = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
+    const launcher = fileURLToPath(new URL('bin/launch.ts', root));
+    return runMarketplace(['--import', pretence, launcher, '--version'], {}, { command: process.execPath });
+  };
+  for (const older of [`${major}.${minor - 1}.9`, `${major - 1}.99.0`, '16.20.2']) {
+    const stderr = `marketplace: this is Node.js ${older}; it needs ${major}.${minor} or newer\n`;
+    assert.deepEqual(await runOn(older), { code: 1, stdout: '', stderr });
+  }
+  assert.match((await runOn(`${major}.${minor}.0`)).stdout, /^\d/);
+});

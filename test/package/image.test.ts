@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, before, test } from 'node:test';
+import { checkout } from './copy-checkout.ts';
+import { type FollowedImage, followImage } from './follow-image.ts';
+import { type Image, readImage } from './read-image.ts';
+import { canContain, runImage } from './run-image.ts';
+import { runToEnd } from './run-to-end.ts';
+import { createSession } from './start-serving.ts';
+
+let root: string;
+let image: Image;
+let followed: FollowedImage;
+before(async () => {
+  root = mkdtempSync(join(tmpdir(), 'marketplace-image-'));
+  image = readImage(readFileSync(join(checkout, 'Dockerfile'), 'utf8'));
+  followed = await followImage(image, root);
+});
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const lastOf = (keyword: string): string =>
+  image.stages.at(-1)!.steps.findLast((step) => step.keyword === keyword)!.content;
+
+test('all steps of the Dockerfile can be carried out', () => {
+  const owners = process.getuid?.() === 0 ? [] : ['install -d -m 700 -o 1000 -g 1000 /data'];
+  assert.deepEqual(followed.skipped, owners);
+});
+
+test('the image holds the program and the packages it needs, neither sources nor tools', () => {
+  const app = join(followed.folder, 'app');
+  assert.deepEqual(readdirSync(app).sort(), ['LICENSE', 'bin', 'dist', 'node_modules', 'package.json']);
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8'));
+  const isThere = (name: string) => existsSync(join(app, 'node_modules', name));
+  assert.deepEqual(Object.keys(dependencies).filter(isThere), Object.keys(dependencies));
+  assert.deepEqual(Object.keys(devDependencies).filter(isThere), []);
+});
+
+test('the image serves from a read-only root as the first process and not as root, is healthy, and drains at SIGTERM', async (t) => {
+  const volume = join(root, 'volume');
+  mkdirSync(volume, { mode: 0o700 });
+  const user = lastOf('USER');
+  if (process.getuid?.() === 0) chownSync(volume, ...(user.split(':').map(Number) as [number, number]));
+  const { PATH, ...settings } = image.stages.at(-1)!.env;
+  const env = { ...settings, SVC_PORT: '0', SVC_OPS_PORT: String(await freePort()) };
+  const command = [...JSON.parse(lastOf('ENTRYPOINT')), ...JSON.parse(lastOf('CMD'))];
+  const running = await runImage(t, {
+    folder: followed.folder,
+    volume,
+    command,
+    workFolder: lastOf('WORKDIR'),
+    user,
+    env,
+    programs: PATH!,
+  });
+
+  if (canContain()) {
+    const of = (file: string) => readFileSync(`/proc/${running.serverPid}/${file}`, 'utf8');
+    assert.match(of('status'), /^NSpid:\t\d+\t1$/m);
+    assert.match(of('status'), /^Uid:\t1000\t1000\t1000\t1000$/m);
+    assert.match(of('mountinfo'), /^\d+ \d+ \S+ \S+ \/ ro\b/m);
+  } else {
+    t.diagnostic('without root and namespaces it ran as an ordinary process');
+  }
+  assert.equal(await createSession(running), 200);
+  const [check, ...args] = JSON.parse(lastOf('HEALTHCHECK').replace(/^CMD /, ''));
+  await runToEnd(check, args, { folder: root, env });
+  assert.equal(await running.stop(running.serverPid), 0);
+  await assert.rejects(runToEnd(check, args, { folder: root, env }));
+  assert.ok(readdirSync(volume).includes('ledger'));
+});
+
+/** One that nobody has at the moment: the health check has to be told which. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, before, test } from 'node:test';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { checkout } from './copy-checkout.ts';
+import { examplesIn } from './document-examples.ts';
+import { type InstalledPackage, installPackage } from './installed-package.ts';
+import { plainEnvironment, runToEnd } from './run-to-end.ts';
+import { createSession, startServing } from './start-serving.ts';
+
+/** 380 kB when this was written: somebody should notice when the package grows by a half. */
+const packedBytesMax = 600_000;
+
+let installed: InstalledPackage;
+before(async () => {
+  installed = await installPackage();
+});
+after(() => installed?.remove());
+
+test('the package holds the compiled program, what it reads, and its documents', () => {
+  const expected = [
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[a-z-]+\.md)$/,
+    /^dist\/bin\/launch\.(js|d\.ts)$/,
+    /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+(\.d\.ts|\.js)$/,
+    /^dist\/src\/catalogs\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
+    /^dist\/src\/widget-client\/dist\/widget\.js(\.br|\.gz)?$/,
+  ];
+  const paths = installed.files.map(({ path }) => path);
+  assert.deepEqual(
+    paths.filter((path) => !expected.some((shape) => shape.test(path))),
+    [],
+  );
+  for (const shape of expected)
+    assert.ok(
+      paths.some((path) => shape.test(path)),
+      `${shape}`,
+    );
+  assert.ok(
+    !paths.some((path) => /^dist\/src\/widget-client\/(?!dist\/)/.test(path)),
+    'the widget goes along as a bundle',
+  );
+  assert.ok(installed.packedBytes <= packedBytesMax, `${installed.packedBytes} bytes packed`);
+});
+
+test('no file of the package names one that is not in it', () => {
+  const paths = new Set(installed.files.map(({ path }) => path));
+  const missing = [...paths]
+    .filter((path) => /^dist\/.*\.(js|d\.ts)$/.test(path) && !path.includes('/widget-client/'))
+    .flatMap((path) => {
+      const code = readFileSync(join(installed.home, path), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+      const named = [
+        ...code.matchAll(/\b(?:from |import\(|import )['"](\.[^'"]+)['"]/g),
+        ...code.matchAll(/new URL\('(\.[^']+\.[a-z]+)', import\.meta\.url\)/g),
+      ].map((match) => join(path, '..', match[1]!));
+      return named.filter((name) => !paths.has(name) && !paths.has(name.replace(/\.js$/, '.d.ts')));
+    });
+  assert.deepEqual(missing, []);
+});
+
+test('an installation has neither TypeScript nor anything else that only builds or tests', () => {
+  const { devDependencies } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  const found = readdirSync(join(installed.project, 'node_modules'));
+  assert.deepEqual(
+    Object.keys(devDependencies).filter((name) => found.includes(name.split('/')[0]!) && !name.startsWith('@')),
+    [],
+  );
+  assert.ok(!found.includes('@types'));
+});
+
+test('a checker of packages finds nothing to better', async () => {
+  const { messages, pkg } = await publint({ pkgDir: installed.home, pack: false, strict: true });
+  assert.deepEqual(
+    messages.map((message) => formatMessage(message, pkg, { color: false })),
+    [],
+  );
+});
+
+for (const document of ['README.md', 'docs/embedding.md']) {
+  test(`the example of ${document} runs as it stands there`, async () => {
+    const [example = ''] = examplesIn(document);
+    assert.ok(example.includes("dataDir: './data'"));
+    const name = `${document.replaceAll(/\W/g, '-')}.js`;
+    // Nothing of it is TypeScript's alone, which shows in its running.
+    writeFileSync(join(installed.project, name), example.replace("'./data'", `'./data-of-${name}'`));
+    const printed = await runToEnd(process.execPath, [name], { folder: installed.project });
+    assert.match(printed, document === 'README.md' ? /^sub_[0-9a-f]{64}\n$/ : /^https:\/\/\S+\n1\n$/);
+  });
+}
+
+test('a catalog that is replaced, and a pool of matchers, find their threads', async () => {
+  const program = `
+    import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+    import { createMarketplace, personalLoans } from 'svc-marketplace';
+    const at = new URL('node_modules/svc-marketplace/dist/src/catalogs/', import.meta.url);
+    for (const name of ['personal-loans', 'personal-loans-sandbox']) copyFileSync(new URL(name + '.json', at), name + '.json');
+    const marketplace = await createMarketplace({
+      dataDir: './data-of-threads',
+      matcherThreads: 1,
+      catalogs: [
+        { vertical: personalLoans, mode: 'live', file: 'personal-loans.json' },
+        { vertical: personalLoans, mode: 'test', file: 'personal-loans-sandbox.json' },
+      ],
+    });
+    const catalog = JSON.parse(readFileSync('personal-loans.json', 'utf8'));
+    catalog.lenders.pop();
+    writeFileSync('personal-loans.json', JSON.stringify(catalog));
+    const changes = await marketplace.reloadCatalogs();
+    const { key } = marketplace.keys.create({ account: 'demo', vertical: 'personal-loans', mode: 'live' });
+    const partner = marketplace.partner(key);
+    const session = await partner.createSession({ referrer_tag: 'threads' });
+    const fields = { loan_amount: 15000, loan_purpose: 'major_purchase', credit_score_range: '700-749', annual_income: 85000, employment_status: 'employed', state: 'CA' };
+    await partner.submitInputs({ sub_id: session.value.sub_id, fields });
+    const shown = await partner.getMarketplace({ sub_id: session.value.sub_id });
+    console.log(JSON.stringify([changes.map(({ ok, changed }) => [ok, changed]), shown.value.offers.length > 0]));
+    await marketplace.close();
+  `;
+  writeFileSync(join(installed.project, 'threads.js'), program);
+  const printed = await runToEnd(process.execPath, ['threads.js'], { folder: installed.project });
+  assert.deepEqual(JSON.parse(printed), [
+    [
+      [true, true],
+      [true, false],
+    ],
+    true,
+  ]);
+});
+
+for (const [resolution, module] of [
+  ['node16', 'node16'],
+  ['bundler', 'esnext'],
+] as const) {
+  test(`its types hold where modules are resolved as ${resolution} does, libraries checked too`, async () => {
+    const { project } = installed;
+    const examples = ['README.md', 'docs/embedding.md'].flatMap(examplesIn);
+    const names = examples.map((example, at) => {
+      const name = `${resolution}-${at}.ts`;
+      writeFileSync(join(project, name), example);
+      return name;
+    });
+    const config = `tsconfig-${resolution}.json`;
+    const types = { typeRoots: [join(checkout, 'node_modules', '@types')], types: ['node'] };
+    const checked = { target: 'es2022', strict: true, skipLibCheck: false, noEmit: true };
+    const compilerOptions = { ...checked, ...types, module, moduleResolution: resolution };
+    writeFileSync(join(project, config), JSON.stringify({ compilerOptions, files: names }));
+    const tsc = join(checkout, 'node_modules', 'typescript', 'bin', 'tsc');
+    assert.equal(await runToEnd(process.execPath, [tsc, '-p', config], { folder: project }), '');
+  });
+}
+
+const command = () => join(installed.project, 'node_modules', '.bin', 'marketplace');
+
+test('npx finds the command, which tells the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(join(installed.home, 'package.json'), 'utf8'));
+  const printed = await runToEnd('npx', ['--no', '--', 'marketplace', '--version'], { folder: installed.project });
+  assert.equal(printed, `${version}\n`);
+});
+
+test('the command serves, and drains at SIGTERM', async (t) => {
+  const env = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_DATA_DIR: './data-of-serve' };
+  const serving = await startServing(t, command(), ['serve'], { cwd: installed.project, env });
+  assert.equal(await createSession(serving), 200);
+  assert.equal(await serving.stop(), 0);
+});

@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import type { TestContext } from 'node:test';
+import { plainEnvironment } from './run-to-end.ts';
+import { type Serving, startServing } from './start-serving.ts';
+
+export interface RunOrder {
+  /** The image's folder, and that of its volume. */
+  readonly folder: string;
+  readonly volume: string;
+  readonly command: readonly string[];
+  readonly workFolder: string;
+  readonly user: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where it looks for programs; what the base image adds is `${PATH}`. */
+  readonly programs: string;
+}
+
+export interface RunningImage extends Serving {
+  /** Of the server itself, on this machine. */
+  readonly serverPid: number;
+}
+
+/** The variable, as it is written in a Dockerfile. */
+const basePrograms = /\$\{PATH\}/;
+
+/** Whether this machine lets us give a process a root folder and process ids of its own. */
+export function canContain(): boolean {
+  return process.getuid?.() === 0 && spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status === 0;
+}
+
+/**
+ * The image's folder becomes the root, read-only but for the volume; what it would have from its base are this machine's folders and this
+ * Node.js. The command is the first process in there.
+ */
+const contain = `
+  set -e
+  root=$1 volume=$2 node=$3 user=$4; shift 4
+  mount --make-rprivate /
+  mount --bind "$root" "$root"
+  for name in bin lib lib64 usr etc dev; do
+    [ -e "/$name" ] || continue
+    mkdir "$root/$name"
+    mount --rbind "/$name" "$root/$name"
+  done
+  mkdir "$root/proc" "$root/node"
+  mount -t proc proc "$root/proc"
+  mount --bind "$node" "$root/node"
+  mount --bind "$volume" "$root/data"
+  mount -o remount,bind,ro "$root"
+  exec chroot --userspec="$user" "$root" env -i "$@"
+`;
+
+/** Runs an image's command the way a container does, as far as this machine can. */
+export async function runImage(t: TestContext, order: RunOrder): Promise<RunningImage> {
+  const { folder, volume, workFolder, user, programs } = order;
+  if (!canContain()) {
+    const at = (path: string) =>
+      path.replace(/^\/app(?=\/|$)/, () => join(folder, 'app')).replace(/^\/data$/, () => volume);
+    const env = Object.entries(order.env).map(([name, value]) => [name, at(value)]);
+    const PATH = at(programs.replace(basePrograms, process.env.PATH!));
+    const options = { cwd: at(workFolder), env: { ...plainEnvironment(), ...Object.fromEntries(env), PATH } };
+    const serving = await startServing(t, '/usr/bin/env', order.command, options);
+    return { ...serving, serverPid: serving.pid };
+  }
+  const settings = Object.entries({ ...order.env, PATH: programs.replace(basePrograms, '/node:/usr/bin:/bin') }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
+  const inside = [
+    folder,
+    volume,
+    dirname(process.execPath),
+    user,
+    `--chdir=${workFolder}`,
+    ...settings,
+    ...order.command,
+  ];
+  const args = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', contain, 'sh', ...inside];
+  const serving = await startServing(t, 'unshare', args, {});
+  const { pid } = serving;
+  return { ...serving, serverPid: Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) };
+}

@@ -1,0 +1,64 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import type { TestContext } from 'node:test';
+
+export interface Serving {
+  readonly pid: number;
+  readonly port: number;
+  readonly operationsPort: number;
+  /** An API key of the sandbox that its first start made and showed. */
+  readonly testKey: string;
+  /** Sends SIGTERM to it, or to the process of that id, and gives the code it ends with. */
+  stop(pid?: number): Promise<number | null>;
+}
+
+/** Runs a command that serves a data folder for the first time, and waits until it has introduced itself. */
+export async function startServing(
+  t: TestContext,
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): Promise<Serving> {
+  const server = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  // Where the test did not come to stop it.
+  t.after(() => server.kill('SIGKILL'));
+  const ended = once(server, 'close') as Promise<[number | null]>;
+  let said = '';
+  const introduced = new Promise<RegExpExecArray>((resolve, reject) => {
+    server.once('error', reject);
+    ended.then(([code]) => reject(new Error(`it ended with ${code} before it served:\n${said}`)), reject);
+    const hear = (text: string) => {
+      said += text;
+      const found = /serving http:\S+?:(\d+)\/v1\S+, operations on \S+:(\d+)\n(?:.|\n)*test {2}(\S+)(?:.|\n)*curl/.exec(
+        said,
+      );
+      if (found !== null) resolve(found);
+    };
+    server.stdout!.setEncoding('utf8').on('data', hear);
+    server.stderr!.setEncoding('utf8').on('data', hear);
+  });
+  const [, port, operationsPort, testKey] = await introduced;
+  return {
+    pid: server.pid!,
+    port: Number(port),
+    operationsPort: Number(operationsPort),
+    testKey: testKey!,
+    async stop(pid = server.pid!) {
+      process.kill(pid, 'SIGTERM');
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+/** Asks it for a session, as a partner does. */
+export async function createSession({ port, testKey }: Serving): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/personal-loans/session`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
+    body: '{"referrer_tag":"first-try"}',
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
