@@ -226,6 +226,14 @@ export const bounds = {
   /** A question nobody could answer in this time is refused: its asker's own deadline has passed. */
   analyticsAnswerMs: 2_000,
 
+  // Operations
+  /** How often it is looked how late the event loop is. */
+  loopDelaySampledMs: 20,
+  /** The moments at which the ledger had grown that are remembered to tell how long the analytics are behind. */
+  foldLagMarksMax: 512,
+  /** How far apart they are at first; where they are too many, every other one goes. */
+  foldLagMarkedMs: 100,
+
   // Configuration
   portMax: 65_535,
   matcherThreadsMax: 256,

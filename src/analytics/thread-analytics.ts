@@ -21,6 +21,7 @@ import {
   type SummaryQuery,
 } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
+import { FoldLag } from './fold-lag.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
@@ -40,6 +41,8 @@ export interface ThreadAnalyticsOptions {
 export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
   /** To be called whenever more of the log is durable (`EventLog.onDurable`). */
   durable(position: number): void;
+  /** For how long the oldest record has been durable that is not in the counters; milliseconds, 0 when all are. */
+  readonly lagMs: number;
   /** How many records counted nothing, and why. Rejects as `summary` does. */
   totals(): Promise<FoldTotals>;
   /**
@@ -75,6 +78,7 @@ class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;
   readonly #options: ThreadAnalyticsOptions;
   readonly #progress = new SharedProgress();
+  readonly #lag = new FoldLag();
   #state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   #worker!: Worker;
   #exited!: Promise<void>;
@@ -105,8 +109,14 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#state === 'up';
   }
 
+  get lagMs(): number {
+    const { durablePosition, foldedPosition } = this.#progress;
+    return this.#lag.read(durablePosition, foldedPosition, performance.now());
+  }
+
   durable(position: number): void {
     this.#progress.durablePosition = position;
+    this.#lag.note(position, this.#progress.foldedPosition, performance.now());
     if (this.#progress.claimWaking()) this.#tell({ kind: 'wake' });
     for (const [id, asked] of this.#held) {
       // In the order of asking, which is the order of positions.

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { CommanderError } from 'commander';
 import { KeyFileError } from '../access/key-file.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { version } from '../service/version.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { say } from './output.ts';
@@ -14,11 +14,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-
 // The exit code is set, not exited with, so that everything printed reaches a slow reader.
 try {
-  await program(manifest.version).parseAsync();
+  await program(version).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeFor(error);
 }
