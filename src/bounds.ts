@@ -194,6 +194,8 @@ export const bounds = {
   keyReadWaitMs: 20,
   /** How long a command waits for another process that is writing the key file. */
   keyWriteWaitMs: 5_000,
+  /** The same for a service, which answers nobody meanwhile. */
+  keyServeWaitMs: 100,
   /** How often a new key file tries for the lock that its journal mode needs. */
   keyWalRetryMs: 5,
   accountNameCharactersMax: 64,

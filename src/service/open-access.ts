@@ -3,6 +3,7 @@ import { Gatekeeper } from '../access/gatekeeper.ts';
 import { keyFilePath } from '../access/key-file.ts';
 import { KeyRegister } from '../access/key-register.ts';
 import { SqliteKeyDirectory } from '../access/sqlite-key-directory.ts';
+import { bounds } from '../bounds.ts';
 import type { Closers } from '../closers.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Service, ServiceOptions } from './service.ts';
@@ -10,9 +11,9 @@ import type { Service, ServiceOptions } from './service.ts';
 /** Who may ask, how much, and from where: keys and origins on disk, looked up in memory. */
 export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers, metrics: Metrics) {
   const path = keyFilePath(dataDir);
-  const register = KeyRegister.open(path);
+  const register = KeyRegister.open(path, bounds.keyServeWaitMs);
   closers.add(() => register.close());
-  const originRegister = EmbedOriginRegister.open(path);
+  const originRegister = EmbedOriginRegister.open(path, bounds.keyServeWaitMs);
   closers.add(() => originRegister.close());
   const directory = new SqliteKeyDirectory({
     path,

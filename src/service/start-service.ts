@@ -35,6 +35,7 @@ import { SubIds } from '../sessions/sub-id.ts';
 import { DeviceClassifier } from '../user-agents/device-class.ts';
 import { loadWidgetScript } from '../widgets/widget-script.ts';
 import { WidgetTokens } from '../widgets/widget-token.ts';
+import { accessFaces } from './access-faces.ts';
 import { CatalogWatch } from './catalog-watch.ts';
 import { listenerOpener } from './listener-opener.ts';
 import { openAccess } from './open-access.ts';
@@ -114,8 +115,9 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     const path = operatorTokenPath(dataDir);
     const { token, created } = openOperatorToken(path);
     operatorToken = { path, created };
+    const isOperator = (authorization: string): boolean => token.isIn(authorization);
     const confirmations = confirmationsFace({
-      isOperator: (authorization) => token.isIn(authorization),
+      isOperator,
       // This listener is open a little before everything is put together.
       confirm: async (rows) =>
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
@@ -123,7 +125,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     const listen = listenerOpener(options, options.listen.engine, closers, metrics);
     const operationsListener = await listen(
       options.listen.operations,
-      operationsFace({ notReady, metrics, confirmations }),
+      operationsFace({ notReady, metrics, confirmations, ...accessFaces(options, isOperator, keys, originLists) }),
       bounds.confirmationBodyBytesMax,
     );
     const publicListener = await listen(
