@@ -11,6 +11,10 @@ import { TalliedHistogram } from './tallied-histogram.ts';
 export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
+const logTroubles = ['tail-cut', 'segment-abandoned', 'unavailable', 'healed', 'records-lost', 'not-tended'] as const;
+/** What may happen to a log; `not-tended` to the journal alone, when no new epoch could be begun or no old one removed. */
+export type LogTroubleKind = (typeof logTroubles)[number];
+
 /** Why a request got no further than the gate: by what it lacked, or by which of the limits. */
 export type GateRefusal = 'unauthorized' | 'vertical_mismatch' | 'minute' | 'analytics' | 'day';
 
@@ -167,6 +171,8 @@ export class Metrics {
       this.#batchRequests,
     );
     addProcessMetrics(this.#registry);
+    // A counter that first appears with its first event shows a reader no increase.
+    for (const log of logNames) for (const kind of logTroubles) this.#logTroubles.inc({ log, kind }, 0);
   }
 
   /** Once, when everything that is read is there. */
@@ -259,7 +265,7 @@ export class Metrics {
   readonly aggregatorRestarted = (): void => this.#aggregatorRestarts.inc();
   readonly analyticsRebuilt = (): void => this.#analyticsRebuilds.inc();
 
-  logTrouble(log: LogName, kind: string): void {
+  logTrouble(log: LogName, kind: LogTroubleKind): void {
     this.#logTroubles.inc({ log, kind });
   }
 

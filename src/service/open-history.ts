@@ -13,7 +13,7 @@ import { openEventLog } from '../events/file-event-log.ts';
 import { recordTimeMs } from '../events/ledger-record.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
 import { FileJournal } from '../journal/file-journal.ts';
-import type { LogName, Metrics } from '../metrics/metrics.ts';
+import type { LogName, LogTroubleKind, Metrics } from '../metrics/metrics.ts';
 import { type CreatedSession, restoreIdempotencyKey } from '../operations/create-session.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
@@ -124,7 +124,7 @@ export async function openHistory(
 function watchedLog(name: LogName, logger: ServiceOptions['logger'], metrics: Metrics) {
   return {
     onStored: metrics.groupsOf(name),
-    onTrouble: (trouble: { readonly kind: string }) => {
+    onTrouble: (trouble: { readonly kind: LogTroubleKind }) => {
       metrics.logTrouble(name, trouble.kind);
       logger.error(trouble, `${name}: ${trouble.kind}`);
     },
