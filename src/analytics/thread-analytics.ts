@@ -45,6 +45,8 @@ export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
   readonly lagMs: number;
   /** How many records counted nothing, and why. Rejects as `summary` does. */
   totals(): Promise<FoldTotals>;
+  /** The same of what is counted so far, however far behind that is. */
+  totalsSoFar(): Promise<FoldTotals>;
   /**
    * Gives up the sessions of a certain age, once all that was appended before is counted: their daily counters are sealed,
    * they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the same, and may be asked
@@ -151,6 +153,10 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#ask({ kind: 'totals' }) as Promise<FoldTotals>;
   }
 
+  totalsSoFar(): Promise<FoldTotals> {
+    return this.#ask({ kind: 'totals' }, 0) as Promise<FoldTotals>;
+  }
+
   seal(age: Age): Promise<SealOutcome> {
     return this.#ask({ kind: 'seal', age }) as Promise<SealOutcome>;
   }
@@ -160,7 +166,8 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#closing;
   }
 
-  #ask(question: Question): Promise<Answers[Question['kind']]> {
+  /** @param upTo the position that must be counted; by default that of the last record appended */
+  #ask(question: Question, upTo?: number): Promise<Answers[Question['kind']]> {
     if (this.#state !== 'up') return Promise.reject(new AnalyticsUnavailable('the aggregator is not running'));
     if (this.#held.size + this.#asked.size >= bounds.analyticsQueueMax) {
       return Promise.reject(new AnalyticsUnavailable('too many questions are waiting'));
@@ -169,7 +176,7 @@ class AggregatorThread implements ThreadAnalytics {
     // What became durable before this was hooked to the log was told to nobody.
     if (log.durablePosition > this.#progress.durablePosition) this.durable(log.durablePosition);
     // While the log cannot write, what it took may never become durable; everything that was acknowledged is.
-    const position = log.healthy ? log.appendedPosition : log.durablePosition;
+    const position = upTo ?? (log.healthy ? log.appendedPosition : log.durablePosition);
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Answers[Question['kind']]>();
     const deadline = setTimeout(() => {

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { BucketTally } from './bucket-tally.ts';
 import type { EventLoopDelay } from './event-loop-delay.ts';
+import { inTime } from './in-time.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { RequestTally } from './request-tally.ts';
 import { batchRequests, groupBytes, groupRecords, storeDurations } from './scales.ts';
@@ -312,14 +313,22 @@ export class Metrics {
   }
 
   #watchLeftOut(read: MetricSources['analyticsLeftOut']): void {
+    // One question at a time, however many scrapes there are: the aggregator has others to answer.
+    let asked: ReturnType<typeof read> | null = null;
+    const ask = (): ReturnType<typeof read> => {
+      asked ??= read().finally(() => {
+        asked = null;
+      });
+      return asked;
+    };
     new Counter({
       name: 'marketplace_analytics_left_out_total',
       help: 'Records of the ledger that counted nothing, by reason.',
       labelNames: ['reason'],
       registers: [this.#registry],
       async collect() {
-        // The figures of the last scrape stay while the aggregator is being started again.
-        const leftOut = await read().catch(() => null);
+        // The figures of the last scrape stay while the aggregator is being started again or is held up.
+        const leftOut = await inTime(ask());
         if (leftOut === null) return;
         this.reset();
         for (const [reason, records] of Object.entries(leftOut)) this.inc({ reason }, records);
@@ -334,7 +343,7 @@ export class Metrics {
         help,
         registers: [this.#registry],
         async collect() {
-          const disk = await statfs(dataDir).catch(() => null);
+          const disk = await inTime(statfs(dataDir));
           if (disk === null) this.remove();
           else this.set(disk[blocks] * disk.bsize);
         },

@@ -156,7 +156,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       analyticsLagSeconds: () => analytics.lagMs / 1000,
       aggregatorUp: () => analytics.healthy,
       analyticsLeftOut: async () => {
-        const { records: _, ...leftOut } = await analytics.totals();
+        const { records: _, ...leftOut } = await analytics.totalsSoFar();
         return leftOut;
       },
     });

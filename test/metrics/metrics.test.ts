@@ -91,14 +91,33 @@ test('counts what should not happen', async () => {
   assert.match(text, /^marketplace_log_troubles_total\{log="ledger",kind="segment-abandoned"\} 1$/m);
 });
 
-test('answers a scrape while the aggregator cannot, with what it said last', async () => {
-  let leftOut = async () => ({ duplicateClicks: 2 });
-  const metrics = watching({ analyticsLeftOut: () => leftOut() });
-  await metrics.render();
-  leftOut = () => Promise.reject(new Error('gone'));
-  const text = await metrics.render();
-  assert.match(text, /^marketplace_live_sessions 3$/m);
-  assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+for (const [trouble, answer] of [
+  ['cannot answer', () => Promise.reject(new Error('gone'))],
+  ['never answers', () => new Promise<never>(() => {})],
+] as const) {
+  test(`answers a scrape while the aggregator ${trouble}, with what it said last`, async () => {
+    let leftOut = async () => ({ duplicateClicks: 2 });
+    const metrics = watching({ analyticsLeftOut: () => leftOut() });
+    await metrics.render();
+    leftOut = answer;
+    const text = await metrics.render();
+    assert.match(text, /^marketplace_live_sessions 3$/m);
+    assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+  });
+}
+
+test('asks the aggregator once at a time, however many scrapes there are', async () => {
+  let asked = 0;
+  const metrics = watching({
+    analyticsLeftOut: async () => {
+      asked++;
+      await new Promise(setImmediate);
+      return { duplicateClicks: asked };
+    },
+  });
+  await Promise.all([metrics.render(), metrics.render(), metrics.render()]);
+  assert.equal(asked, 1);
+  assert.match(await metrics.render(), /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
 });
 
 test('answers a scrape while the folder of the data cannot be looked at, without telling of its disk', async () => {
