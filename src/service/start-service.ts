@@ -24,7 +24,6 @@ import { publicFace } from '../faces/public-face.ts';
 import { routeNames } from '../faces/routes.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
 import type { Handler } from '../http/listener.ts';
-import { EventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
@@ -45,7 +44,7 @@ import { openMatcher } from './open-matcher.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
-import { version } from './version.ts';
+import { watchFigures } from './watch-figures.ts';
 
 /**
  * The one composition root: which adapter stands behind which port is decided here and nowhere else. Pieces are opened in
@@ -134,31 +133,17 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       bounds.bodyBytesMax,
       metrics.requests.count,
     );
-    const loopDelay = new EventLoopDelay();
-    closers.add(() => loopDelay.close());
-    metrics.watch({
-      build: { version, engine: publicListener.engine },
-      dataDir,
-      loopDelay,
-      ready: () => notReady().length === 0,
-      liveSessions: () => sessions.size,
-      liveSessionsMax: options.sessions.max,
-      requestsInFlight: () => publicListener.inFlight,
-      apiKeys: keysKnown,
-      catalogs: () => catalogWatch.figures(),
-      matchThreads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
-      matchesWaiting: () => matcher.waiting,
-      offersAtDailyCap: () => caps.closedCount(clock.wallMs()),
-      logHealthy: { ledger: () => ledger.healthy, journal: () => journal.healthy },
-      ledgerAppended: () => ledger.appendedPosition,
-      ledgerDurable: () => ledger.durablePosition,
-      analyticsFolded: () => analytics.foldedPosition,
-      analyticsLagSeconds: () => analytics.lagMs / 1000,
-      aggregatorUp: () => analytics.healthy,
-      analyticsLeftOut: async () => {
-        const { records: _, ...leftOut } = await analytics.totalsSoFar();
-        return leftOut;
-      },
+    watchFigures(options, closers, metrics, {
+      notReady,
+      publicListener,
+      keysKnown,
+      sessions,
+      catalogWatch,
+      matcher,
+      caps,
+      ledger,
+      journal,
+      analytics,
     });
     ports = { public: publicListener.port, operations: operationsListener.port };
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertRefused } from '../support/answers.ts';
+import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
 import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
@@ -128,6 +129,39 @@ for (const engine of engines) {
       assert.deepEqual(['day', 'analytics', 'minute'].map(refused), [1, 1, 3]);
       const wanting = (reason: string) => scrape.value('marketplace_authorization_refusals_total', { reason });
       assert.deepEqual(['vertical_mismatch', 'unauthorized'].map(wanting), [1, 0]);
+    });
+
+    test('say which catalog is in use since when, and whether a change of it was refused', async (t) => {
+      const catalogs = new ChangeableCatalogs(fixture);
+      t.after(() => catalogs.remove());
+      const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
+      t.after(() => market.close());
+      const live = { vertical: fixture.vertical.segment, mode: 'live' };
+      const look = async () => {
+        const scrape = await Scrape.of(market.operations);
+        const [inUse, ...others] = scrape.find('marketplace_catalog_info', live);
+        assert.equal(others.length, 0);
+        return {
+          version: inUse?.labels.version,
+          sinceMs: 1000 * scrape.value('marketplace_catalog_in_use_since_timestamp_seconds', live),
+          offers: scrape.value('marketplace_catalog_offers', live),
+          faulty: scrape.value('marketplace_catalog_faulty', live),
+        };
+      };
+      const first = await look();
+      market.clock.advance(3_600_000);
+      catalogs.write({ ...catalogs.first, lenders: [] });
+      await market.marketplace.reloadCatalogs();
+      assert.deepEqual(await look(), { ...first, faulty: 1 });
+      const { id } = catalogs.first.lenders[0]!.offers[0]!;
+      catalogs.write(withoutOffers(catalogs.first, [id]));
+      await market.marketplace.reloadCatalogs();
+      const second = await look();
+      assert.notEqual(second.version, first.version);
+      assert.deepEqual(
+        [second.faulty, second.offers, second.sinceMs],
+        [0, first.offers - 1, first.sinceMs + 3_600_000],
+      );
     });
 
     test('say what runs, what it holds, and how full it is', async (t) => {
