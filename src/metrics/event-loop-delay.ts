@@ -19,7 +19,7 @@ export class EventLoopDelay {
   }
 
   /** Milliseconds since the start that the loop had work, and those it waited. */
-  get use(): EventLoopUtilization {
+  use(): EventLoopUtilization {
     return performance.eventLoopUtilization();
   }
 

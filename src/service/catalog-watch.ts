@@ -1,4 +1,4 @@
-import type { CatalogFigures } from '../metrics/metrics.ts';
+import type { CatalogFigures } from '../metrics/watched.ts';
 import type { CatalogChange, CatalogLibrary, CatalogSource } from '../offers/catalog-library.ts';
 import type { ServiceOptions } from './service.ts';
 

@@ -20,6 +20,6 @@ test('sees a loop that was held up, and forgets it for no reader', async (t) => 
 test('tells how much of its time the loop had work', () => {
   const delay = new EventLoopDelay();
   delay.close();
-  const { active, idle } = delay.use;
+  const { active, idle } = delay.use();
   assert.ok(active > 0 && idle >= 0);
 });

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { BucketTally } from '../../src/metrics/bucket-tally.ts';
-import { type MetricSources, Metrics } from '../../src/metrics/metrics.ts';
+import { Metrics } from '../../src/metrics/metrics.ts';
 import { loopDelays } from '../../src/metrics/scales.ts';
+import type { Watched } from '../../src/metrics/watched.ts';
 
-const quiet: MetricSources = {
+const quiet: Watched = {
   build: { version: '1.2.3', engine: 'node' },
   dataDir: tmpdir(),
-  loopDelay: { tally: new BucketTally(loopDelays), use: { active: 1_500, idle: 500, utilization: 0.75 } },
+  loopDelay: { tally: new BucketTally(loopDelays), use: () => ({ active: 1_500, idle: 500, utilization: 0.75 }) },
   ready: () => true,
   liveSessions: () => 3,
   liveSessionsMax: 10,
@@ -27,7 +28,7 @@ const quiet: MetricSources = {
   analyticsLeftOut: async () => ({ duplicateClicks: 2 }),
 };
 
-function watching(sources: Partial<MetricSources> = {}): Metrics {
+function watching(sources: Partial<Watched> = {}): Metrics {
   const metrics = new Metrics(['other', 'session']);
   metrics.watch({ ...quiet, ...sources });
   return metrics;

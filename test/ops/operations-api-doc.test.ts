@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { routeNames } from '../../src/faces/routes.ts';
-import { logNames } from '../../src/metrics/metrics.ts';
+import { logNames } from '../../src/metrics/log-names.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
 import { visitEverything } from '../support/visit-everything.ts';
