@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import { assertRefused } from '../support/answers.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
 import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { generateCatalog } from '../support/random-catalog.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
 import { visitEverything } from '../support/visit-everything.ts';
@@ -129,6 +131,20 @@ for (const engine of engines) {
       assert.deepEqual(['day', 'analytics', 'minute'].map(refused), [1, 1, 3]);
       const wanting = (reason: string) => scrape.value('marketplace_authorization_refusals_total', { reason });
       assert.deepEqual(['vertical_mismatch', 'unauthorized'].map(wanting), [1, 0]);
+    });
+
+    test('count the requests that travel to matching workers', async (t) => {
+      const text = JSON.stringify(generateCatalog(7, 2 * bounds.matchInThreadOffersMax));
+      const catalogs = (['live', 'test'] as const).map((mode) => ({ vertical: fixture.vertical, mode, text }));
+      const market = await RunningMarketplace.start(engine, { matcherThreads: 1, catalogs });
+      t.after(() => market.close());
+      const caller = market.caller(fixture);
+      for (let visit = 0; visit < 3; visit++) await caller.offers(await caller.sessionWith('many', fixture.complete));
+      const scrape = await Scrape.of(market.operations);
+      assert.equal(scrape.value('marketplace_match_batch_requests_count'), 3);
+      assert.equal(scrape.value('marketplace_match_batch_requests_bucket', { le: '1' }), 3);
+      assert.equal(scrape.value('marketplace_match_threads'), 1);
+      assert.equal(scrape.value('marketplace_matches_waiting'), 0);
     });
 
     test('say which catalog is in use since when, and whether a change of it was refused', async (t) => {
