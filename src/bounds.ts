@@ -194,6 +194,8 @@ export const bounds = {
   keyReadWaitMs: 20,
   /** How long a command waits for another process that is writing the key file. */
   keyWriteWaitMs: 5_000,
+  /** The same for a service, which answers nobody meanwhile. */
+  keyServeWaitMs: 100,
   /** How often a new key file tries for the lock that its journal mode needs. */
   keyWalRetryMs: 5,
   accountNameCharactersMax: 64,
@@ -225,6 +227,16 @@ export const bounds = {
   analyticsQueueMax: 1_024,
   /** A question nobody could answer in this time is refused: its asker's own deadline has passed. */
   analyticsAnswerMs: 2_000,
+
+  // Operations
+  /** What a scrape waits for a figure that is asked of another thread or of the disk; without it the scrape goes on. */
+  scrapeWaitMs: 250,
+  /** How often it is looked how late the event loop is. */
+  loopDelaySampledMs: 20,
+  /** The moments at which the ledger had grown that are remembered to tell how long the analytics are behind. */
+  foldLagMarksMax: 512,
+  /** How far apart they are at first; where they are too many, every other one goes. */
+  foldLagMarkedMs: 100,
 
   // Configuration
   portMax: 65_535,
@@ -332,6 +344,8 @@ assert(bounds.catalogAmountUsdMax < 2 ** 37);
 // A day is sealed only when no click on its sessions and no confirmation of one can count any more, with weeks to spare.
 assert(bounds.clickAttributedMs + bounds.confirmationAcceptedMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);
+// Whatever is held up, the operator's figures come in time to say so.
+assert(bounds.scrapeWaitMs * 4 <= bounds.requestDeadlineMs);
 assert(bounds.clickAttributedMs + bounds.sessionTtlMs <= bounds.catalogKeptMs);
 // Frame lengths stay below 2^24, which is what makes marked frames quick to find.
 assert(bounds.recordBytesMax * 2 <= bounds.logChunkBytes && bounds.recordBytesMax < 2 ** 24);

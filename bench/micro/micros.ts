@@ -12,6 +12,7 @@ import { recordDecoderMicros } from './events/record-decoder.ts';
 import { sessionAnswerMicro } from './faces/api-face.ts';
 import { errorReplyMicro } from './faces/error-reply.ts';
 import { replyTextMicro } from './http/reply-text.ts';
+import { requestTallyMicros } from './metrics/request-tally.ts';
 import type { Micro } from './micro.ts';
 import { matchMicros } from './offers/match.ts';
 import { matchBatchMicros } from './offers/match-batch.ts';
@@ -51,6 +52,7 @@ export function microsFor({
     ...offerJsonMicros,
     replyTextMicro,
     errorReplyMicro,
+    ...requestTallyMicros,
     ...widgetTokenMicros,
     ...clickIdMicros,
     ...recordDecoderMicros,

@@ -16,6 +16,13 @@ export type Removal = 'removed' | 'not_allowed';
 /** The lists cannot be changed or shown like that. The message is one line for people and repeats nothing that was given. */
 export class EmbedOriginError extends RangeError {
   override readonly name = 'EmbedOriginError';
+  /** What of the call is at fault. */
+  readonly about: 'account' | 'origins';
+
+  constructor(about: 'account' | 'origins', message: string) {
+    super(message);
+    this.about = about;
+  }
 }
 
 /** Keeps the lists of where each account's widgets may be embedded: the writing side, beside that of the keys. */
@@ -26,9 +33,13 @@ export class EmbedOriginRegister {
     this.#database = database;
   }
 
-  /** Creates the file when there is none. Throws `KeyFileError`. */
-  static open(path: string): EmbedOriginRegister {
-    return new EmbedOriginRegister(openKeyFileToWrite(path, false));
+  /**
+   * Creates the file when there is none. Throws `KeyFileError`.
+   *
+   * @param waitMs how long a change may wait for another process, blocking this thread; then it throws (`isKeyFileBusy`)
+   */
+  static open(path: string, waitMs?: number): EmbedOriginRegister {
+    return new EmbedOriginRegister(openKeyFileToWrite(path, false, waitMs));
   }
 
   /** Throws `KeyFileError`, also when there is no file. */
@@ -49,6 +60,7 @@ export class EmbedOriginRegister {
       const count = this.#database.prepare<[number], number>('SELECT count(*) FROM embed_origins WHERE account = ?');
       if (count.pluck().get(account)! > bounds.embedOriginsMax) {
         throw new EmbedOriginError(
+          'origins',
           `an account may allow ${bounds.embedOriginsMax} origins; remove those that are not in use any more`,
         );
       }
@@ -91,7 +103,10 @@ export class EmbedOriginRegister {
     const find = this.#database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck();
     const account = typeof name === 'string' ? find.get(name) : undefined;
     if (account === undefined) {
-      throw new EmbedOriginError('there is no account of this name; an account is made with its first API key');
+      throw new EmbedOriginError(
+        'account',
+        'there is no account of this name; an account is made with its first API key',
+      );
     }
     return account;
   }
@@ -100,6 +115,6 @@ export class EmbedOriginRegister {
 function requireOrigins(origins: readonly unknown[]): void {
   for (const origin of origins) {
     const fault = typeof origin === 'string' ? webOriginFault(origin) : 'An origin is a text.';
-    if (fault !== null) throw new EmbedOriginError(fault);
+    if (fault !== null) throw new EmbedOriginError('origins', fault);
   }
 }

@@ -9,7 +9,7 @@ import { DayCount, type DaySlot } from './day-count.ts';
 import type { ApiKey, KeyDirectory } from './key-directory.ts';
 import { effectiveLimits, hasOwnLimits, type KeyLimits } from './key-limits.ts';
 import { KeyUse, type Operation } from './key-use.ts';
-import { type KeyPolicies, keyPolicies, type LimitStatus } from './limit-status.ts';
+import { type KeyPolicies, keyPolicies, type LimitName, type LimitStatus } from './limit-status.ts';
 
 export interface Admission {
   readonly ok: true;
@@ -33,6 +33,8 @@ export interface GatekeeperOptions {
   readonly clock: Clock;
   /** For keys that carry no limits of their own. */
   readonly defaultLimits: KeyLimits;
+  /** Told of every request that is refused, and by what: for a metric. */
+  readonly onRefused?: (by: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
 
 const unauthorized: Rejection = { ok: false, refusal: { code: 'UNAUTHORIZED' }, limits: null };
@@ -51,6 +53,7 @@ export class Gatekeeper {
   readonly #clock: Clock;
   readonly #defaultLimits: KeyLimits;
   readonly #defaultPolicies: KeyPolicies;
+  readonly #onRefused: NonNullable<GatekeeperOptions['onRefused']>;
   readonly #uses = new Map<number, KeyUse>();
   readonly #restored = new Map<number, DayCount>();
   #lastRestoredDay = Number.NEGATIVE_INFINITY;
@@ -62,6 +65,7 @@ export class Gatekeeper {
     this.#clock = options.clock;
     this.#defaultLimits = options.defaultLimits;
     this.#defaultPolicies = keyPolicies(options.defaultLimits);
+    this.#onRefused = options.onRefused ?? (() => {});
     this.#nextTidyMs = options.clock.monotonicMs() + bounds.minuteWindowMs;
   }
 
@@ -73,20 +77,22 @@ export class Gatekeeper {
   /** @param authorization the `Authorization` header as sent, empty when absent */
   admit(authorization: string, vertical: Vertical, operation: Operation): Admission | Rejection {
     const text = bearerKey(authorization);
-    if (text === null) return unauthorized;
+    if (text === null) return this.#unauthorized();
     const key = this.#directory.find(hashApiKey(text));
     const wallMs = this.#clock.wallMs();
-    if (key === undefined || wallMs >= key.expiresAtMs) return unauthorized;
+    if (key === undefined || wallMs >= key.expiresAtMs) return this.#unauthorized();
 
     const nowMs = this.#clock.monotonicMs();
     if (nowMs >= this.#nextTidyMs) this.#tidy(nowMs, wallMs);
     const use = this.#uses.get(key.number) ?? this.#startUse(key);
 
     if (key.vertical !== vertical.segment) {
+      this.#onRefused('vertical_mismatch');
       return { ok: false, refusal: verticalMismatch, limits: use.standing(operation, nowMs, wallMs) };
     }
     if (!use.fits(operation, nowMs, wallMs)) {
       const limits = use.exhausted(operation, nowMs, wallMs);
+      this.#onRefused(limits.policy.name);
       const retryAfterSeconds = Math.max(1, limits.resetSeconds);
       return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limits };
     }
@@ -107,6 +113,11 @@ export class Gatekeeper {
     sessions.restore(day, count);
     this.#lastRestoredDay = Math.max(this.#lastRestoredDay, day);
     this.#restored.set(keyNumber, sessions);
+  }
+
+  #unauthorized(): Rejection {
+    this.#onRefused('unauthorized');
+    return unauthorized;
   }
 
   #startUse(key: ApiKey): KeyUse {

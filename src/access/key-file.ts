@@ -80,11 +80,21 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
 }
 
 /** Opens the key file for whoever writes to it. What was told to be stored must not be lost to a power cut. Throws `KeyFileError`. */
-export function openKeyFileToWrite(path: string, mustExist: boolean): Database.Database {
+export function openKeyFileToWrite(
+  path: string,
+  mustExist: boolean,
+  waitMs: number = bounds.keyWriteWaitMs,
+): Database.Database {
   const database = openKeyFile(path, bounds.keyWriteWaitMs, mustExist);
+  database.pragma(`busy_timeout = ${waitMs}`);
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');
   return database;
+}
+
+/** Whether it failed because another process was writing for longer than one may wait. Nothing was changed then. */
+export function isKeyFileBusy(fault: unknown): boolean {
+  return fault instanceof Database.SqliteError && fault.code.startsWith('SQLITE_BUSY');
 }
 
 function migrate(database: Database.Database, path: string, waitMs: number): void {

@@ -49,9 +49,13 @@ export class KeyRegister {
     this.#database = database;
   }
 
-  /** Creates the file when there is none. Throws `KeyFileError`. */
-  static open(path: string): KeyRegister {
-    return new KeyRegister(openKeyFileToWrite(path, false));
+  /**
+   * Creates the file when there is none. Throws `KeyFileError`.
+   *
+   * @param waitMs how long a change may wait for another process, blocking this thread; then it throws (`isKeyFileBusy`)
+   */
+  static open(path: string, waitMs?: number): KeyRegister {
+    return new KeyRegister(openKeyFileToWrite(path, false, waitMs));
   }
 
   /** Throws `KeyFileError`, also when there is no file. */

@@ -3,8 +3,12 @@ import { dayMs } from '../domain/calendar.ts';
 import { flatText } from '../domain/flat-text.ts';
 import type { KeyLimits } from './key-limits.ts';
 
+/** Requests of a minute, analytics queries of a minute, sessions of a day. */
+export type LimitName = 'minute' | 'analytics' | 'day';
+
 /** One limit, as it is told with the answers of an operation that is subject to it, maybe among others. */
 export interface LimitPolicy {
+  readonly name: LimitName;
   readonly limit: number;
   /** Value of the `RateLimit-Policy` field: all limits of the operation, e.g. `"minute";q=500;w=60`. */
   readonly policies: string;
@@ -37,9 +41,9 @@ export interface LimitStatus {
 /** Keys with the same limits may share one: its texts are read with every answer. */
 export function keyPolicies(limits: KeyLimits): KeyPolicies {
   const minuteSeconds = bounds.minuteWindowMs / 1000;
-  const requests = { name: 'minute', limit: limits.requestsPerMinute, seconds: minuteSeconds };
-  const analytics = { name: 'analytics', limit: limits.analyticsPerMinute, seconds: minuteSeconds };
-  const sessions = { name: 'day', limit: limits.sessionsPerDay, seconds: dayMs / 1000 };
+  const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, seconds: minuteSeconds };
+  const analytics: NamedLimit = { name: 'analytics', limit: limits.analyticsPerMinute, seconds: minuteSeconds };
+  const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, seconds: dayMs / 1000 };
   return {
     requests: limitPolicy(requests, [requests]),
     ofAnalytics: {
@@ -54,7 +58,7 @@ export function keyPolicies(limits: KeyLimits): KeyPolicies {
 }
 
 interface NamedLimit {
-  readonly name: string;
+  readonly name: LimitName;
   readonly limit: number;
   readonly seconds: number;
 }
@@ -62,6 +66,7 @@ interface NamedLimit {
 function limitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit[]): LimitPolicy {
   const policies = all.map((each) => `"${each.name}";q=${each.limit};w=${each.seconds}`).join(', ');
   return {
+    name,
     limit,
     policies,
     headersToRemaining: flatText(

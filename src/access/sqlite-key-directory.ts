@@ -60,6 +60,11 @@ export class SqliteKeyDirectory implements KeyDirectory {
     this.#timer = setInterval(() => this.#poll(), bounds.keyPollMs);
   }
 
+  /** How many keys there are, expired ones included. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
   find(hash: string): ApiKey | undefined {
     return this.#keys.get(hash) ?? this.#findAnew(hash);
   }

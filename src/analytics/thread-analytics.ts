@@ -21,6 +21,7 @@ import {
   type SummaryQuery,
 } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
+import { FoldLag } from './fold-lag.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
@@ -40,8 +41,12 @@ export interface ThreadAnalyticsOptions {
 export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
   /** To be called whenever more of the log is durable (`EventLog.onDurable`). */
   durable(position: number): void;
+  /** For how long the oldest record has been durable that is not in the counters; milliseconds, 0 when all are. */
+  readonly lagMs: number;
   /** How many records counted nothing, and why. Rejects as `summary` does. */
   totals(): Promise<FoldTotals>;
+  /** The same of what is counted so far, however far behind that is. */
+  totalsSoFar(): Promise<FoldTotals>;
   /**
    * Gives up the sessions of a certain age, once all that was appended before is counted: their daily counters are sealed,
    * they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the same, and may be asked
@@ -75,6 +80,7 @@ class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;
   readonly #options: ThreadAnalyticsOptions;
   readonly #progress = new SharedProgress();
+  readonly #lag = new FoldLag();
   #state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   #worker!: Worker;
   #exited!: Promise<void>;
@@ -105,8 +111,14 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#state === 'up';
   }
 
+  get lagMs(): number {
+    const { durablePosition, foldedPosition } = this.#progress;
+    return this.#lag.read(durablePosition, foldedPosition, performance.now());
+  }
+
   durable(position: number): void {
     this.#progress.durablePosition = position;
+    this.#lag.note(position, this.#progress.foldedPosition, performance.now());
     if (this.#progress.claimWaking()) this.#tell({ kind: 'wake' });
     for (const [id, asked] of this.#held) {
       // In the order of asking, which is the order of positions.
@@ -141,6 +153,10 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#ask({ kind: 'totals' }) as Promise<FoldTotals>;
   }
 
+  totalsSoFar(): Promise<FoldTotals> {
+    return this.#ask({ kind: 'totals' }, 0) as Promise<FoldTotals>;
+  }
+
   seal(age: Age): Promise<SealOutcome> {
     return this.#ask({ kind: 'seal', age }) as Promise<SealOutcome>;
   }
@@ -150,7 +166,8 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#closing;
   }
 
-  #ask(question: Question): Promise<Answers[Question['kind']]> {
+  /** @param upTo the position that must be counted; by default that of the last record appended */
+  #ask(question: Question, upTo?: number): Promise<Answers[Question['kind']]> {
     if (this.#state !== 'up') return Promise.reject(new AnalyticsUnavailable('the aggregator is not running'));
     if (this.#held.size + this.#asked.size >= bounds.analyticsQueueMax) {
       return Promise.reject(new AnalyticsUnavailable('too many questions are waiting'));
@@ -159,7 +176,7 @@ class AggregatorThread implements ThreadAnalytics {
     // What became durable before this was hooked to the log was told to nobody.
     if (log.durablePosition > this.#progress.durablePosition) this.durable(log.durablePosition);
     // While the log cannot write, what it took may never become durable; everything that was acknowledged is.
-    const position = log.healthy ? log.appendedPosition : log.durablePosition;
+    const position = upTo ?? (log.healthy ? log.appendedPosition : log.durablePosition);
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Answers[Question['kind']]>();
     const deadline = setTimeout(() => {

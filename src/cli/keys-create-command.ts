@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { issuedKeyJson } from '../access/issued-key-json.ts';
 import { parseExpiry } from '../access/key-expiry.ts';
 import { keyFilePath } from '../access/key-file.ts';
 import { KeyRegister } from '../access/key-register.ts';
@@ -9,7 +10,7 @@ import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { knownVerticals } from '../verticals/known-verticals.ts';
 import { accountName } from './account-name.ts';
-import { issuedKeyJson } from './issued-key-json.ts';
+
 import { printResult, say, timestamp } from './output.ts';
 import { wholeNumberUpTo } from './whole-number.ts';
 import { withKeyRegister } from './with-key-register.ts';

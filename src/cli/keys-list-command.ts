@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
+import { issuedKeyJson, keyState } from '../access/issued-key-json.ts';
 import { keyFilePath } from '../access/key-file.ts';
 import { type IssuedKey, KeyRegister } from '../access/key-register.ts';
 import { dataDirOf } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { systemClock } from '../domain/clock.ts';
-import { issuedKeyJson, keyState } from './issued-key-json.ts';
+
 import { printResult, say, table, timestamp } from './output.ts';
 import { withKeyRegister } from './with-key-register.ts';
 

@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module';
 import process from 'node:process';
 import { CommanderError } from 'commander';
 import { KeyFileError } from '../access/key-file.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { version } from '../service/version.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { say } from './output.ts';
@@ -12,9 +12,6 @@ import { program } from './program.ts';
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
-
-// By name, since the way to it is another one in the compiled package.
-const { version }: { version: string } = createRequire(import.meta.url)('svc-marketplace/package.json');
 
 // The exit code is set, not exited with, so that everything printed reaches a slow reader.
 try {

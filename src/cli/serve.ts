@@ -53,7 +53,9 @@ export async function serve(config: Config): Promise<void> {
   );
   const { operatorToken } = service;
   if (operatorToken?.created) {
-    printResult(`The token that lets an operator confirm revenue (marketplace confirm) is in ${operatorToken.path}`);
+    printResult(
+      `The operator's token, which keys and confirmations over HTTP want (docs/operations-api.md), is in ${operatorToken.path}`,
+    );
   }
   if (service.keys.list().length === 0) introduce(service);
   logger.info({ dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max }, 'serving');

@@ -31,6 +31,8 @@ export interface EventLogOptions {
   readonly visitSince?: VisitSince;
   /** Called when the log runs into trouble or out of it; for the operator's eyes. */
   readonly onTrouble?: (trouble: LogTrouble) => void;
+  /** Told of each group that was stored: its records and bytes, and the microseconds that writing and syncing took. */
+  readonly onStored?: (records: number, bytes: number, elapsedUs: number) => void;
   readonly segmentBytesMax?: number;
   readonly pendingBytesMax?: number;
   /** How often a log that cannot be written tries again. */
@@ -164,6 +166,7 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   readonly #pendingBytesMax: number;
   readonly #healMs: number;
   readonly #onTrouble: (trouble: LogTrouble) => void;
+  readonly #onStored: (records: number, bytes: number, elapsedUs: number) => void;
   readonly #encoder = new Encoder();
   #gathering = new Group();
   #storing = new Group();
@@ -194,6 +197,7 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     this.#pendingBytesMax = options.pendingBytesMax ?? bounds.logPendingBytesMax;
     this.#healMs = options.healMs ?? bounds.logHealMs;
     this.#onTrouble = options.onTrouble ?? (() => {});
+    this.#onStored = options.onStored ?? (() => {});
     this.#appendedPosition = position;
     this.#durablePosition = position;
     this.#appendedCrc = crc;
@@ -286,7 +290,9 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     for (let attempt = 1; ; attempt++) {
       const last = this.#closing;
       try {
+        const startedMs = performance.now();
         await this.#store(group);
+        this.#onStored(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
         if (!this.#healthy) {
           this.#healthy = true;
           this.#onTrouble({ kind: 'healed' });

@@ -12,6 +12,7 @@ import { errorReply, jsonHeaders } from './error-reply.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
 import { prefersJson } from './prefers-json.ts';
 import { readQueryParameters } from './query-parameters.ts';
+import { type RouteName, routeOf } from './routes.ts';
 
 const replayed = fixedHeaders({ 'Idempotency-Replayed': 'true' });
 const htmlHeaders = fixedHeaders({
@@ -30,13 +31,15 @@ export interface ApiFacePorts {
 interface Route {
   readonly vertical: Vertical;
   readonly operation: Operation;
+  /** For the figures. */
+  readonly number: number;
   /** HEAD goes with GET. */
   readonly method: 'POST' | 'GET';
   /** Value of the Allow header. */
   readonly allow: string;
 }
 
-const operationPaths: readonly (readonly [segment: string, operation: Operation, method: Route['method']])[] = [
+const operationPaths: readonly (readonly [segment: RouteName, operation: Operation, method: Route['method']])[] = [
   ['session', 'create_session', 'POST'],
   ['inputs', 'submit_inputs', 'POST'],
   ['marketplace', 'get_marketplace', 'GET'],
@@ -69,7 +72,13 @@ export class ApiFace {
     for (const vertical of ports.verticals) {
       for (const [segment, operation, method] of operationPaths) {
         const allow = method === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
-        this.#routes.set(`/v1/${vertical.segment}/${segment}`, { vertical, operation, method, allow });
+        this.#routes.set(`/v1/${vertical.segment}/${segment}`, {
+          vertical,
+          operation,
+          number: routeOf(segment),
+          method,
+          allow,
+        });
       }
     }
   }
@@ -78,6 +87,7 @@ export class ApiFace {
     const route = this.#routes.get(exchange.path);
     if (route === undefined)
       return this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
+    exchange.route = route.number;
     const { method } = exchange;
     if (method === 'OPTIONS') return this.#describe(exchange, route);
     const cors = this.#ports.cors.headersFor(exchange);

@@ -6,10 +6,13 @@ import { answerReading } from './answer-reading.ts';
 import { askAgain, fetchesAhead, purposeOf } from './fetches-ahead.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
+import { routeOf } from './routes.ts';
 
 const clickParameters = new Set(['sub', 'offer', 'v'] as const);
 export const clickPath = '/c';
 export const sandboxLandingPath = '/c/sandbox';
+const clickRoute = routeOf('click');
+const sandboxLandingRoute = routeOf('sandbox_landing');
 
 const privately = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
 const redirectHeaders = fixedHeaders(privately);
@@ -29,7 +32,10 @@ export class ClickFace {
     this.#ports = ports;
   }
 
-  readonly handle: Handler = (exchange) => answerReading(exchange, () => this.#answer(exchange));
+  readonly handle: Handler = (exchange) => {
+    exchange.route = exchange.path === sandboxLandingPath ? sandboxLandingRoute : clickRoute;
+    return answerReading(exchange, () => this.#answer(exchange));
+  };
 
   #answer(exchange: Exchange): void | Promise<void> {
     if (exchange.path === sandboxLandingPath) {

@@ -4,6 +4,8 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { answerReading } from './answer-reading.ts';
 import { confirmationsPath } from './confirmations-face.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
+import { keysPath } from './keys-face.ts';
+import { originsPath } from './origins-face.ts';
 
 export interface OperationsFacePorts {
   /** What keeps the service from taking requests, in words; empty when it is ready. */
@@ -11,15 +13,19 @@ export interface OperationsFacePorts {
   readonly metrics: Metrics;
   /** Answers `/confirmations`. */
   readonly confirmations: Handler;
+  /** Answers `/keys` and what is under it. */
+  readonly keys: Handler;
+  /** Answers `/origins`. */
+  readonly origins: Handler;
 }
 
 const noStore = fixedHeaders({ 'Cache-Control': 'no-store' });
 
 /**
  * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the
- * reasons when not) and `/metrics` (Prometheus text) for everyone, and `/confirmations` for the operator.
+ * reasons when not) and `/metrics` (Prometheus text) for everyone; `/confirmations`, `/keys` and `/origins` for the operator.
  */
-export function operationsFace({ notReady, metrics, confirmations }: OperationsFacePorts): Handler {
+export function operationsFace({ notReady, metrics, confirmations, keys, origins }: OperationsFacePorts): Handler {
   const pages: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
     '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     '/readyz': (exchange) => {
@@ -37,8 +43,11 @@ export function operationsFace({ notReady, metrics, confirmations }: OperationsF
     },
   };
   return (exchange) => {
-    if (exchange.path === confirmationsPath) return confirmations(exchange);
-    const page = Object.hasOwn(pages, exchange.path) ? pages[exchange.path] : undefined;
+    const { path } = exchange;
+    if (path === confirmationsPath) return confirmations(exchange);
+    if (path === keysPath || path.startsWith(`${keysPath}/`)) return keys(exchange);
+    if (path === originsPath) return origins(exchange);
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (page === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
     return answerReading(exchange, () => page(exchange));
   };

@@ -12,6 +12,7 @@ import { answerReading } from './answer-reading.ts';
 import { errorReply } from './error-reply.ts';
 import { widgetLinkBrokenPage, widgetOverPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
+import { routeOf } from './routes.ts';
 import { type WidgetLinkParameters, widgetLinkParameters } from './widget-link-parameters.ts';
 import { WidgetRequestsFace, type WidgetRequestsFacePorts } from './widget-requests-face.ts';
 import { widgetScriptFace } from './widget-script-face.ts';
@@ -28,6 +29,10 @@ export const widgetPath = '/w';
 const scriptPath = '/w/widget.js';
 const offersPath = '/w/offers';
 const eventsPath = '/w/events';
+const pageRoute = routeOf('widget_page');
+const scriptRoute = routeOf('widget_script');
+const offersRoute = routeOf('widget_offers');
+const eventsRoute = routeOf('widget_events');
 
 const pageHeaders = fixedHeaders({
   'Content-Type': 'text/html; charset=utf-8',
@@ -60,12 +65,16 @@ export class WidgetFace {
     switch (exchange.path) {
       case widgetPath:
       case `${widgetPath}/`:
+        exchange.route = pageRoute;
         return answerReading(exchange, () => this.#page(exchange));
       case scriptPath:
+        exchange.route = scriptRoute;
         return this.#script(exchange);
       case offersPath:
+        exchange.route = offersRoute;
         return this.#requests.offers(exchange);
       case eventsPath:
+        exchange.route = eventsRoute;
         return this.#requests.events(exchange);
       default:
         return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));

@@ -30,10 +30,13 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   readonly requestId = nextRequestId();
   over = false;
   refusalHeaders = '';
+  route = 0;
   dueMs = 0;
   earlier: Deadlined | null = null;
   later: Deadlined | null = null;
   protected readonly listener: L;
+  /** When its head was here; monotonic milliseconds. */
+  protected readonly arrivedMs = performance.now();
   /** The body is not fit to be read, so the connection ends with this exchange. */
   protected bodyUnwanted = false;
   private bodyAsked = false;
@@ -80,7 +83,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   reply(reply: Reply): void {
     if (this.over) return;
     try {
-      this.answer(reply);
+      this.send(reply);
     } catch (fault) {
       this.fail(fault);
     }
@@ -153,6 +156,12 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   }
 
   private refuse(refusal: Refusal): void {
-    this.answer(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
+    this.send(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
+  }
+
+  private send(reply: Reply): void {
+    this.answer(reply);
+    // In whole microseconds, which unlike fractions need no object of their own.
+    this.listener.options.onAnswered?.(this.route, reply.status, ((performance.now() - this.arrivedMs) * 1000) | 0);
   }
 }

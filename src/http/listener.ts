@@ -27,6 +27,8 @@ export interface Exchange {
    * owed them whoever answers. Empty until the face knows them.
    */
   refusalHeaders: HeaderText;
+  /** Which of the service's routes it came to, for the figures: a number the faces agree on. 0 until a face knows it. */
+  route: number;
   /** Sends the answer. Only the first call counts; after an abort or the deadline it does nothing. */
   reply(reply: Reply): void;
   /** True once answered, aborted or past the deadline: whatever is still being computed is wanted by nobody. */
@@ -57,6 +59,11 @@ export interface ListenerOptions {
   readonly onFault: (fault: unknown, requestId: string) => void;
   /** A request that ran into the deadline, for a metric. */
   readonly onDeadline?: () => void;
+  /**
+   * Told of every answer once, as it is handed to the engine, with the microseconds since the request's head was here. What
+   * the engine refuses by itself is not told: such a request never was an exchange.
+   */
+  readonly onAnswered?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
   readonly deadlineMs: number;
 }

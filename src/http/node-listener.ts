@@ -173,7 +173,7 @@ class NodeExchange extends EngineExchange<NodeListener> {
   }
 
   run(): void {
-    this.listener.deadlines.add(this, performance.now());
+    this.listener.deadlines.add(this, this.arrivedMs);
     this.handle();
     this.handling = false;
   }

@@ -179,7 +179,7 @@ class UwsExchange extends EngineExchange<UwsListener> {
     // needs no watching. That is a twentieth of a small request's cost.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());
-    if (!this.over) this.listener.deadlines.add(this, performance.now());
+    if (!this.over) this.listener.deadlines.add(this, this.arrivedMs);
   }
 
   override header(lowerCaseName: string): string {

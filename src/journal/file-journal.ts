@@ -5,7 +5,7 @@ import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { LogUnavailable } from '../events/event-log.ts';
-import { type FileEventLog, type LogTrouble, openEventLog } from '../events/file-event-log.ts';
+import { type EventLogOptions, type FileEventLog, type LogTrouble, openEventLog } from '../events/file-event-log.ts';
 import type { LogFiles } from '../events/log-files.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -27,6 +27,8 @@ export interface FileJournalOptions {
   readonly keptMs: number;
   /** Called at opening for every merge that was durable, in order; maybe for sessions long expired. Bytes are views: copy them. */
   readonly onMerge: (sub: Uint8Array, changes: readonly number[]) => void;
+  /** As of the log. */
+  readonly onStored?: EventLogOptions['onStored'];
   readonly files?: LogFiles;
   /** How often a journal that cannot be written tries again. */
   readonly healMs?: number;
@@ -203,7 +205,8 @@ function removeEpoch(folder: string, name: string): void {
   rmSync(gone, { recursive: true });
 }
 
-function logOptions({ folder, shard, durability, files, healMs, onTrouble }: FileJournalOptions, name: string) {
+function logOptions(options: FileJournalOptions, name: string) {
+  const { folder, shard, durability, files, healMs, onTrouble, onStored } = options;
   return {
     folder: join(folder, name),
     shard,
@@ -211,6 +214,7 @@ function logOptions({ folder, shard, durability, files, healMs, onTrouble }: Fil
     ...(files !== undefined && { files }),
     ...(healMs !== undefined && { healMs }),
     ...(onTrouble !== undefined && { onTrouble }),
+    ...(onStored !== undefined && { onStored }),
   };
 }
 

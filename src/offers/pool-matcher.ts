@@ -15,6 +15,8 @@ export interface PoolMatcherOptions {
   readonly verticals: readonly Vertical[];
   /** A worker died or could not start: for the log. Its requests were already seen to. */
   readonly onFault?: (fault: unknown) => void;
+  /** How many requests travelled to a worker together. */
+  readonly onBatch?: (requests: number) => void;
 }
 
 /** What a matching worker is started with. */
@@ -57,12 +59,14 @@ interface Lane {
 export class PoolMatcher implements Matcher {
   readonly #lanes: readonly Lane[];
   readonly #onFault: (fault: unknown) => void;
+  readonly #onBatch: (requests: number) => void;
   readonly #queue: Waiting[] = [];
   #dispatch: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor({ threads, archiveFolder, verticals, onFault = () => {} }: PoolMatcherOptions) {
-    this.#onFault = onFault;
+  constructor({ threads, archiveFolder, verticals, onFault, onBatch }: PoolMatcherOptions) {
+    this.#onFault = onFault ?? (() => {});
+    this.#onBatch = onBatch ?? (() => {});
     const workerData: MatchWorkerData = { archiveFolder, verticals };
     this.#lanes = Array.from({ length: threads }, () => {
       const pool = new Piscina({
@@ -133,6 +137,7 @@ export class PoolMatcher implements Matcher {
 
   #send(lane: Lane, batch: readonly Waiting[]): void {
     lane.batch = batch;
+    this.#onBatch(batch.length);
     lane.pool
       .run(encodeBatch(batchOf(batch)))
       .then(decodeAnswers)

@@ -16,23 +16,21 @@ export interface StartMatcherOptions {
   readonly verticals: readonly Vertical[];
   /** A worker died or could not start: for the log. */
   readonly onFault?: (fault: unknown) => void;
+  /** How many requests travelled to a worker together. */
+  readonly onBatch?: (requests: number) => void;
 }
 
 /** Starts the matcher of a service, with every catalog in use ready in all of its threads; later ones are made ready before use. */
-export async function startMatcher({
-  threads,
-  inThreadOffersMax = bounds.matchInThreadOffersMax,
-  catalogs,
-  verticals,
-  onFault,
-}: StartMatcherOptions): Promise<Matcher> {
+export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
+  const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals, onFault, onBatch } = options;
   const inThread = new InThreadMatcher(catalogs);
   if (threads === 0) return inThread;
   const pool = new PoolMatcher({
     threads,
     archiveFolder: catalogs.archive.folder,
     verticals,
-    ...(onFault === undefined ? {} : { onFault }),
+    ...(onFault !== undefined && { onFault }),
+    ...(onBatch !== undefined && { onBatch }),
   });
   try {
     for (const compiled of catalogs.inUse) await pool.prepare(compiled);

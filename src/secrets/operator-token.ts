@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFileDurably } from '../files/write-file-durably.ts';
 import { SecretFileError } from './secret-file.ts';
 
-/** What the operations listener asks of whoever changes anything through it (D11). Never a partner's key. */
+/** What the operations listener asks of whoever changes anything through it (D4, D11). Never a partner's key. */
 export class OperatorToken {
   readonly #hash: Buffer;
 

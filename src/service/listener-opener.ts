@@ -3,13 +3,18 @@ import type { Closers } from '../closers.ts';
 import type { Endpoint, ListenerChoice } from '../config/config.ts';
 import { errorReply } from '../faces/error-reply.ts';
 import { startListener } from '../http/choose-listener.ts';
-import type { Handler, Listener } from '../http/listener.ts';
+import type { Handler, Listener, ListenerOptions } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Opens listeners that fail, answer and close alike. */
 export function listenerOpener({ logger }: ServiceOptions, engine: ListenerChoice, closers: Closers, metrics: Metrics) {
-  return async (endpoint: Endpoint, handler: Handler, bodyBytesMax: number): Promise<Listener> => {
+  return async (
+    endpoint: Endpoint,
+    handler: Handler,
+    bodyBytesMax: number,
+    onAnswered?: NonNullable<ListenerOptions['onAnswered']>,
+  ): Promise<Listener> => {
     const listener = await startListener(
       engine,
       {
@@ -21,6 +26,7 @@ export function listenerOpener({ logger }: ServiceOptions, engine: ListenerChoic
           logger.error({ err: fault, requestId }, 'a request failed');
         },
         onDeadline: metrics.deadline,
+        ...(onAnswered !== undefined && { onAnswered }),
         bodyBytesMax,
         deadlineMs: bounds.requestDeadlineMs,
       },

@@ -3,15 +3,17 @@ import { Gatekeeper } from '../access/gatekeeper.ts';
 import { keyFilePath } from '../access/key-file.ts';
 import { KeyRegister } from '../access/key-register.ts';
 import { SqliteKeyDirectory } from '../access/sqlite-key-directory.ts';
+import { bounds } from '../bounds.ts';
 import type { Closers } from '../closers.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
 /** Who may ask, how much, and from where: keys and origins on disk, looked up in memory. */
-export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers) {
+export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, closers: Closers, metrics: Metrics) {
   const path = keyFilePath(dataDir);
-  const register = KeyRegister.open(path);
+  const register = KeyRegister.open(path, bounds.keyServeWaitMs);
   closers.add(() => register.close());
-  const originRegister = EmbedOriginRegister.open(path);
+  const originRegister = EmbedOriginRegister.open(path, bounds.keyServeWaitMs);
   closers.add(() => originRegister.close());
   const directory = new SqliteKeyDirectory({
     path,
@@ -26,6 +28,7 @@ export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, c
   };
   const keys: Service['keys'] = {
     create: (wanted, nowMs) => refreshed(register.create(wanted, nowMs)),
+    find: (id) => register.find(id),
     list: () => register.list(),
     revoke: (id, nowMs) => refreshed(register.revoke(id, nowMs)),
   };
@@ -34,6 +37,6 @@ export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, c
     list: (accountName) => originRegister.list(accountName),
     remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
   };
-  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits });
-  return { gatekeeper, keys, origins: directory.origins, originLists };
+  const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits, onRefused: metrics.gateRefused });
+  return { gatekeeper, keys, keysKnown: () => directory.size, origins: directory.origins, originLists };
 }

@@ -13,6 +13,8 @@ import { openEventLog } from '../events/file-event-log.ts';
 import { recordTimeMs } from '../events/ledger-record.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
 import { FileJournal } from '../journal/file-journal.ts';
+import type { LogName, LogTroubleKind } from '../metrics/log-names.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { type CreatedSession, restoreIdempotencyKey } from '../operations/create-session.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
@@ -30,6 +32,7 @@ export async function openHistory(
   secrets: SecretRing,
   gatekeeper: Gatekeeper,
   caps: DailyCaps,
+  metrics: Metrics,
 ) {
   const { dataDir, clock, logger } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
@@ -68,7 +71,7 @@ export async function openHistory(
       wallMs: caps.idle ? restore.neededSinceMs : Math.min(restore.neededSinceMs, caps.neededSinceMs),
       timeOf: recordTimeMs,
     },
-    onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
+    ...watchedLog('ledger', logger, metrics),
   });
   closers.add(() => ledger.close());
   for (const [keyNumber, count] of restore.sessionsToday) {
@@ -84,15 +87,21 @@ export async function openHistory(
     verticals: servedVerticals(options),
     keptMs: sessionTtlMs,
     onMerge: (sub, changes) => restore.visitMerge(sub, changes),
-    onTrouble: (trouble) => logger.error(trouble, `journal: ${trouble.kind}`),
+    ...watchedLog('journal', logger, metrics),
   });
   closers.add(() => journal.close());
 
   const analytics = await startThreadAnalytics({
     files,
     log: ledger,
-    onCrash: (fault) => logger.error({ err: fault }, 'the aggregator stopped and is started again'),
-    onRebuild: (reason) => logger.warn({ reason }, 'the analytics store is rebuilt from the ledger'),
+    onCrash: (fault) => {
+      metrics.aggregatorRestarted();
+      logger.error({ err: fault }, 'the aggregator stopped and is started again');
+    },
+    onRebuild: (reason) => {
+      metrics.analyticsRebuilt();
+      logger.warn({ reason }, 'the analytics store is rebuilt from the ledger');
+    },
   });
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
@@ -110,4 +119,15 @@ export async function openHistory(
     closers.add(() => retention.close());
   }
   return { sessions, idempotencyKeys, ledger, journal, analytics };
+}
+
+/** What becomes of the groups and troubles of a log. */
+function watchedLog(name: LogName, logger: ServiceOptions['logger'], metrics: Metrics) {
+  return {
+    onStored: metrics.groupsOf(name),
+    onTrouble: (trouble: { readonly kind: LogTroubleKind }) => {
+      metrics.logTrouble(name, trouble.kind);
+      logger.error(trouble, `${name}: ${trouble.kind}`);
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import type { Closers } from '../closers.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
 import type { Matcher } from '../offers/matcher.ts';
 import { startMatcher } from '../offers/start-matcher.ts';
@@ -10,13 +11,18 @@ export async function openMatcher(
   options: ServiceOptions,
   closers: Closers,
   catalogs: CatalogLibrary,
+  metrics: Metrics,
 ): Promise<Matcher> {
   const { logger } = options;
   const matcher = await startMatcher({
     threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
     catalogs,
     verticals: servedVerticals(options),
-    onFault: (fault) => logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew'),
+    onFault: (fault) => {
+      metrics.matchWorkerFailed();
+      logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew');
+    },
+    onBatch: metrics.matchBatch,
   });
   closers.add(() => matcher.close());
   return matcher;

@@ -36,7 +36,7 @@ export interface ServiceOptions {
 export interface Service extends AsyncDisposable {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
-  readonly keys: Pick<KeyRegister, 'create' | 'list' | 'revoke'>;
+  readonly keys: Pick<KeyRegister, 'create' | 'find' | 'list' | 'revoke'>;
   /** Where the widgets of each account may be embedded. */
   readonly originLists: Pick<EmbedOriginRegister, 'allow' | 'list' | 'remove'>;
   readonly urls: PublicUrls;

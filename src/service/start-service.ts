@@ -21,8 +21,9 @@ import { Cors } from '../faces/cors.ts';
 import { logoFace } from '../faces/logo-face.ts';
 import { operationsFace } from '../faces/operations-face.ts';
 import { publicFace } from '../faces/public-face.ts';
+import { routeNames } from '../faces/routes.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
-import type { Handler, Listener } from '../http/listener.ts';
+import type { Handler } from '../http/listener.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
@@ -33,6 +34,8 @@ import { SubIds } from '../sessions/sub-id.ts';
 import { DeviceClassifier } from '../user-agents/device-class.ts';
 import { loadWidgetScript } from '../widgets/widget-script.ts';
 import { WidgetTokens } from '../widgets/widget-token.ts';
+import { accessFaces } from './access-faces.ts';
+import { CatalogWatch } from './catalog-watch.ts';
 import { listenerOpener } from './listener-opener.ts';
 import { openAccess } from './open-access.ts';
 import { keepCaps, logoPlace, openCatalogs, openLogos, warnOfLogos } from './open-catalogs.ts';
@@ -41,6 +44,7 @@ import { openMatcher } from './open-matcher.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
+import { watchFigures } from './watch-figures.ts';
 
 /**
  * The one composition root: which adapter stands behind which port is decided here and nowhere else. Pieces are opened in
@@ -65,7 +69,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
 
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
-  const { gatekeeper, keys, origins, originLists } = openAccess(options, closers);
+  const metrics = new Metrics(routeNames);
+  const { gatekeeper, keys, keysKnown, origins, originLists } = openAccess(options, closers, metrics);
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
@@ -80,12 +85,13 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     secrets,
     gatekeeper,
     caps,
+    metrics,
   );
   keepCaps(options, caps, catalogs, ledger);
   const logos = await openLogos(options, closers, catalogs);
   // A change of catalog reads the ledger, so it is given up before that closes.
   closers.add(() => catalogs.close());
-  const matcher = await openMatcher(options, closers, catalogs);
+  const matcher = await openMatcher(options, closers, catalogs, metrics);
   const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
   closers.add(() => patience.close());
 
@@ -98,21 +104,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     if (!analytics.healthy) reasons.push('the aggregator is not running');
     return reasons;
   };
-  let publicListener: Listener | null = null;
-  const metrics = new Metrics({
-    liveSessions: () => sessions.size,
-    requestsInFlight: () => publicListener?.inFlight ?? 0,
-    matchesWaiting: () => matcher.waiting,
-    offersAtDailyCap: () => caps.closedCount(clock.wallMs()),
-    ledgerAppended: () => ledger.appendedPosition,
-    ledgerDurable: () => ledger.durablePosition,
-    analyticsFolded: () => analytics.foldedPosition,
-    analyticsLeftOut: async () => {
-      const { records: _, ...leftOut } = await analytics.totals();
-      return leftOut;
-    },
-  });
-
+  const catalogWatch = new CatalogWatch(options, catalogs);
   // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
   // put in right after, before the event loop can bring it a request.
   let face!: Handler;
@@ -122,8 +114,9 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     const path = operatorTokenPath(dataDir);
     const { token, created } = openOperatorToken(path);
     operatorToken = { path, created };
+    const isOperator = (authorization: string): boolean => token.isIn(authorization);
     const confirmations = confirmationsFace({
-      isOperator: (authorization) => token.isIn(authorization),
+      isOperator,
       // This listener is open a little before everything is put together.
       confirm: async (rows) =>
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
@@ -131,10 +124,27 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     const listen = listenerOpener(options, options.listen.engine, closers, metrics);
     const operationsListener = await listen(
       options.listen.operations,
-      operationsFace({ notReady, metrics, confirmations }),
+      operationsFace({ notReady, metrics, confirmations, ...accessFaces(options, isOperator, keys, originLists) }),
       bounds.confirmationBodyBytesMax,
     );
-    publicListener = await listen(options.listen.public, (exchange) => face(exchange), bounds.bodyBytesMax);
+    const publicListener = await listen(
+      options.listen.public,
+      (exchange) => face(exchange),
+      bounds.bodyBytesMax,
+      metrics.requests.count,
+    );
+    watchFigures(options, closers, metrics, {
+      notReady,
+      publicListener,
+      keysKnown,
+      sessions,
+      catalogWatch,
+      matcher,
+      caps,
+      ledger,
+      journal,
+      analytics,
+    });
     ports = { public: publicListener.port, operations: operationsListener.port };
   }
   urls = options.urlsFor(ports?.public ?? 0);
@@ -219,8 +229,10 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       const changes = await Promise.all(
         options.catalogs
           .filter((source) => 'file' in source)
-          .map(async ({ vertical, mode }) => {
+          .map(async (source) => {
+            const { vertical, mode } = source;
             const change = await catalogs.reload(vertical.number, mode);
+            catalogWatch.changed(source, change);
             // Where offers stay, their logos may have changed all the same.
             if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
             return change;

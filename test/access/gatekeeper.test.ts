@@ -393,3 +393,27 @@ test('a caller who waits as long as a refusal says is admitted', (t) => {
     }),
   );
 });
+
+test('whoever counts refusals is told of each, and by what it was', (t) => {
+  const { directory, folder, clock } = openGate(t);
+  const told: string[] = [];
+  const gatekeeper = new Gatekeeper({
+    directory,
+    clock,
+    defaultLimits: bounds,
+    onRefused: (by) => told.push(by),
+  });
+  const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 } });
+  const ask = (operation: Operation) => gatekeeper.admit(`Bearer ${key}`, personalLoans, operation);
+  gatekeeper.admit('', personalLoans, 'create_session');
+  gatekeeper.admit('Bearer nobody', personalLoans, 'create_session');
+  clock.pass(bounds.keyMissPollMs);
+  admitted(ask('query_analytics'));
+  ask('query_analytics');
+  admitted(ask('create_session'));
+  ask('create_session');
+  admitted(ask('submit_inputs'));
+  ask('submit_inputs');
+  gatekeeper.admit(`Bearer ${key}`, otherVertical, 'submit_inputs');
+  assert.deepEqual(told, ['unauthorized', 'unauthorized', 'analytics', 'day', 'minute', 'vertical_mismatch']);
+});

@@ -48,6 +48,7 @@ test('an aggregator that is held up catches up, and nothing waits for it in memo
   await append(sessions - 2_000);
   assert(memory() - before < growthMax, `${memory() - before} bytes more`);
   assert(analytics.foldedPosition < 2_000);
+  assert(analytics.lagMs > 0);
   blocker.exec('ROLLBACK');
 
   const deadlineMs = Date.now() + 60_000;
@@ -56,6 +57,7 @@ test('an aggregator that is held up catches up, and nothing waits for it in memo
   const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;
   const { sessions: counted } = await analytics.summary({ ...query, referrerTag: 'held-up', subs: null });
   assert.equal(counted, sessions);
+  assert.equal(analytics.lagMs, 0);
 });
 
 setFlagsFromString('--expose-gc');

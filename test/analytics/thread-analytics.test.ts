@@ -182,6 +182,13 @@ describe('thread analytics', () => {
     assert.equal((await analytics.totals()).malformed, 3);
   });
 
+  it('tells what is counted so far without waiting for more', async () => {
+    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    const analytics = await start(logAt(5, 10));
+    while (analytics.foldedPosition < 5) await pause(1);
+    assert.equal((await analytics.totalsSoFar()).records, 5);
+  });
+
   it('holds a question until what was appended before it is durable', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));

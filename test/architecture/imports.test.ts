@@ -10,7 +10,7 @@ import { type SourceFile, sourceFiles } from './source-tree.ts';
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   files: [],
-  metrics: [],
+  metrics: ['bounds', 'domain'],
   secrets: ['files'],
   verticals: ['domain'],
   http: ['bounds', 'domain'],

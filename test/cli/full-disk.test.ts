@@ -11,6 +11,7 @@ import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { Scrape } from '../support/scrape.ts';
 import { worthUsd } from '../support/vertical-fixture.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
@@ -23,6 +24,7 @@ interface Server {
   readonly process: ChildProcess;
   /** What keeps it from being ready; empty when it is. */
   notReady(): Promise<readonly string[]>;
+  figures(): Promise<Scrape>;
   /** Lets no file of the process reach farther than this, as a full disk does wherever one still has to grow. */
   fillDisk(bytesMax: number): void;
   freeDisk(): void;
@@ -54,6 +56,7 @@ async function served(t: TestContext, folder: string, key: string): Promise<Serv
       assert.equal(status, reasons.length === 0 ? 200 : 503);
       return reasons;
     },
+    figures: () => Scrape.of(operations),
     fillDisk: (bytesMax) => limit(String(bytesMax)),
     freeDisk: () => limit('unlimited'),
     stop: async () => {
@@ -115,8 +118,19 @@ test('a full disk stops what must be durable and nothing else, and the service h
   const meanwhile = await caller.summary({ referrer_tag: 'full' });
   assert.deepEqual([meanwhile.sessions_total, meanwhile.marketplace_views, meanwhile.offer_clicks], [1, 1, 0]);
 
+  const full = await server.figures();
+  const ledger = { log: 'ledger' };
+  assert.equal(full.value('marketplace_ready'), 0);
+  assert.equal(full.value('marketplace_log_healthy', ledger), 0);
+  assert.equal(full.value('marketplace_log_troubles_total', { ...ledger, kind: 'unavailable' }), 1);
+  assert.equal(full.value('marketplace_clicks_unrecorded_total'), 2);
+  assert.equal(full.value('marketplace_requests_total', { route: 'session', status: '503' }), 4);
+
   server.freeDisk();
   await until(async () => (await server.notReady()).length === 0);
+  const healed = await server.figures();
+  assert.equal(healed.value('marketplace_log_healthy', ledger), 1);
+  assert.equal(healed.value('marketplace_log_troubles_total', { ...ledger, kind: 'healed' }), 1);
   const replayed = await caller.post('session', session, idempotency);
   assertOk(replayed);
   assert.equal(replayed.headers.get('idempotency-replayed'), 'true');
@@ -147,6 +161,10 @@ test('while only the figures find no room, sessions go on, and the figures catch
   // Again and again it is started, and finds no room: whenever it is asked, it has no answer.
   assertRefused(await caller.get('analytics', { referrer_tag: 'full' }), 'SERVICE_UNAVAILABLE');
   await caller.createSession('full');
+  const behind = await server.figures();
+  assert.ok(behind.value('marketplace_aggregator_restarts_total') >= 1);
+  assert.ok(behind.value('marketplace_analytics_lag_records') >= 1);
+  assert.ok(behind.value('marketplace_analytics_lag_seconds') > 0);
 
   server.freeDisk();
   await until(async () => (await server.notReady()).length === 0);

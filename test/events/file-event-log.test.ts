@@ -93,6 +93,26 @@ test('a segment gets its name only when its header is safe, and its first record
   await log.close();
 });
 
+test('whoever measures is told of every group once it is stored', async (t) => {
+  const groups: (readonly [records: number, bytes: number])[] = [];
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, {
+    onStored: (records, bytes, elapsedUs) => {
+      assert.ok(Number.isInteger(elapsedUs) && elapsedUs > 0);
+      groups.push([records, bytes]);
+    },
+  });
+  await Promise.all(appendTogether(log, 3));
+  await log.append(recordAt(4));
+  await log.close();
+  assert.deepEqual(
+    groups.map(([records]) => records),
+    [3, 1],
+  );
+  const bytes = groups.reduce((sum, [, size]) => sum + size, headerBytes);
+  assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
+});
+
 test('what arrives while a group is synced goes out together after it', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });

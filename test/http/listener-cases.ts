@@ -455,6 +455,74 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
+    name: 'tells of every answer once, with its route and status, whoever answers',
+    async run({ start, open }) {
+      const answered: (readonly [route: number, status: number])[] = [];
+      const handler: Handler = (x) => {
+        x.route = 3;
+        switch (x.path) {
+          case '/now':
+            x.reply(text('now'));
+            x.reply(text('again'));
+            return;
+          case '/later':
+            return new Promise<void>((resolve) => setImmediate(resolve)).then(() => x.reply(text('later', 404)));
+          case '/body':
+            return x.readBody(() => x.reply(text('read')));
+          case '/broken':
+            throw new Error('broken');
+        }
+        // Never answered.
+      };
+      const onAnswered = (route: number, status: number, elapsedUs: number): void => {
+        assert.ok(Number.isInteger(elapsedUs) && elapsedUs >= 0 && elapsedUs < 60_000_000, `${elapsedUs} us`);
+        answered.push([route, status]);
+      };
+      const listener = await start(handler, { onAnswered, deadlineMs: 200, bodyBytesMax: 8 });
+      const seen = async (request: string): Promise<number> => (await ask(await open(listener), request)).status;
+      const statuses = [
+        await seen(get('/now')),
+        await seen(get('/later')),
+        await seen(post('/body', '12345678')),
+        await seen(post('/body', '123456789')),
+        await seen(get('/broken')),
+        await seen(get('/never')),
+      ];
+      assert.deepEqual(statuses, [200, 404, 200, 413, 500, 503]);
+      assert.deepEqual(
+        answered,
+        statuses.map((status) => [3, status]),
+      );
+      // Refused before any face could see it.
+      answered.length = 0;
+      assert.equal(await seen(get('/now', 'Transfer-Encoding: chunked\r\n')), 400);
+      assert.deepEqual(answered, [[0, 400]]);
+    },
+  },
+  {
+    name: 'tells of no answer to a client that went away',
+    async run({ start, open }) {
+      const answered: number[] = [];
+      const { promise: seen, give: sees } = signal();
+      const { promise: over, give: isOver } = signal();
+      const handler: Handler = async (x) => {
+        if (x.path === '/now') return x.reply(text('now'));
+        sees();
+        await until(() => x.over);
+        x.reply(text('too late'));
+        isOver();
+      };
+      const listener = await start(handler, { onAnswered: (_route, status) => answered.push(status) });
+      const connection = await open(listener);
+      connection.send(get('/'));
+      await seen;
+      connection.close();
+      await over;
+      assert.equal((await ask(await open(listener), get('/now'))).status, 200);
+      assert.deepEqual(answered, [200]);
+    },
+  },
+  {
     name: 'answers 500 and reports the fault when the handler throws, rejects, or its body callback does',
     async run({ start, open, faults }) {
       const listener = await start((x) => {

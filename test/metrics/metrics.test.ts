@@ -1,48 +1,135 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { type MetricSources, Metrics } from '../../src/metrics/metrics.ts';
+import { BucketTally } from '../../src/metrics/bucket-tally.ts';
+import { Metrics } from '../../src/metrics/metrics.ts';
+import { loopDelays } from '../../src/metrics/scales.ts';
+import type { Watched } from '../../src/metrics/watched.ts';
 
-const quiet: MetricSources = {
+const quiet: Watched = {
+  build: { version: '1.2.3', engine: 'node' },
+  dataDir: tmpdir(),
+  loopDelay: { tally: new BucketTally(loopDelays), use: () => ({ active: 1_500, idle: 500, utilization: 0.75 }) },
+  ready: () => true,
   liveSessions: () => 3,
+  liveSessionsMax: 10,
   requestsInFlight: () => 0,
+  apiKeys: () => 2,
+  catalogs: () => [],
+  matchThreads: 1,
   matchesWaiting: () => 0,
   offersAtDailyCap: () => 0,
+  logHealthy: { ledger: () => true, journal: () => true },
   ledgerAppended: () => 9,
   ledgerDurable: () => 8,
   analyticsFolded: () => 7,
+  analyticsLagSeconds: () => 0.25,
+  aggregatorUp: () => true,
   analyticsLeftOut: async () => ({ duplicateClicks: 2 }),
 };
 
+function watching(sources: Partial<Watched> = {}): Metrics {
+  const metrics = new Metrics(['other', 'session']);
+  metrics.watch({ ...quiet, ...sources });
+  return metrics;
+}
+
 test('shows where things stand at the moment of the scrape', async () => {
   let live = 3;
-  const metrics = new Metrics({ ...quiet, liveSessions: () => live });
+  const metrics = watching({ liveSessions: () => live });
   assert.match(await metrics.render(), /^marketplace_live_sessions 3$/m);
   live = 4;
   const text = await metrics.render();
   assert.match(text, /^marketplace_live_sessions 4$/m);
+  assert.match(text, /^marketplace_live_sessions_max 10$/m);
   assert.match(text, /^marketplace_ledger_durable_position 8$/m);
-  assert.match(text, /^marketplace_analytics_left_out\{reason="duplicateClicks"\} 2$/m);
+  assert.match(text, /^marketplace_analytics_lag_records 1$/m);
+  assert.match(text, /^marketplace_analytics_lag_seconds 0.25$/m);
+  assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+  assert.match(text, /^marketplace_event_loop_active_seconds_total 1.5$/m);
+  assert.match(text, /^marketplace_build_info\{version="1.2.3",engine="node",node="22[.0-9]+"\} 1$/m);
+});
+
+test('shows what was counted, the same at every scrape', async () => {
+  const metrics = watching();
+  metrics.requests.count(1, 200, 120);
+  metrics.requests.count(1, 200, 80);
+  for (const text of [await metrics.render(), await metrics.render()]) {
+    assert.match(text, /^marketplace_requests_total\{route="session",status="200"\} 2$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="0.0001"\} 1$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="\+Inf"\} 2$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_sum\{route="session"\} 0.0002$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_count\{route="session"\} 2$/m);
+    assert.match(text, /^marketplace_request_duration_seconds_count\{route="other"\} 0$/m);
+  }
+});
+
+test('keeps the groups of two logs apart', async () => {
+  const metrics = watching();
+  metrics.groupsOf('journal')(7, 500, 30);
+  const text = await metrics.render();
+  assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
+  assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
+  assert.match(text, /^marketplace_log_store_duration_seconds_sum\{log="journal"\} 0.00003$/m);
+  assert.match(text, /^marketplace_log_group_records_count\{log="ledger"\} 0$/m);
 });
 
 test('counts what should not happen', async () => {
-  const metrics = new Metrics(quiet);
+  const metrics = watching();
   metrics.clickUnrecorded();
   metrics.sessionMissing();
   metrics.sessionMissing();
+  metrics.gateRefused('minute');
+  metrics.gateRefused('unauthorized');
+  metrics.logTrouble('ledger', 'segment-abandoned');
   const text = await metrics.render();
   assert.match(text, /^marketplace_clicks_unrecorded_total 1$/m);
   assert.match(text, /^marketplace_sessions_missing_total 2$/m);
   assert.match(text, /^marketplace_faults_total 0$/m);
+  assert.match(text, /^marketplace_limit_refusals_total\{limit="minute"\} 1$/m);
+  assert.match(text, /^marketplace_limit_refusals_total\{limit="day"\} 0$/m);
+  assert.match(text, /^marketplace_authorization_refusals_total\{reason="unauthorized"\} 1$/m);
+  assert.match(text, /^marketplace_log_troubles_total\{log="ledger",kind="segment-abandoned"\} 1$/m);
 });
 
-test('answers a scrape while the aggregator cannot', async () => {
-  const metrics = new Metrics({ ...quiet, analyticsLeftOut: () => Promise.reject(new Error('gone')) });
-  assert.match(await metrics.render(), /^marketplace_live_sessions 3$/m);
+for (const [trouble, answer] of [
+  ['cannot answer', () => Promise.reject(new Error('gone'))],
+  ['never answers', () => new Promise<never>(() => {})],
+] as const) {
+  test(`answers a scrape while the aggregator ${trouble}, with what it said last`, async () => {
+    let leftOut = async () => ({ duplicateClicks: 2 });
+    const metrics = watching({ analyticsLeftOut: () => leftOut() });
+    await metrics.render();
+    leftOut = answer;
+    const text = await metrics.render();
+    assert.match(text, /^marketplace_live_sessions 3$/m);
+    assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+  });
+}
+
+test('asks the aggregator once at a time, however many scrapes there are', async () => {
+  let asked = 0;
+  const metrics = watching({
+    analyticsLeftOut: async () => {
+      asked++;
+      await new Promise(setImmediate);
+      return { duplicateClicks: asked };
+    },
+  });
+  await Promise.all([metrics.render(), metrics.render(), metrics.render()]);
+  assert.equal(asked, 1);
+  assert.match(await metrics.render(), /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 2$/m);
+});
+
+test('answers a scrape while the folder of the data cannot be looked at, without telling of its disk', async () => {
+  const text = await watching({ dataDir: '/nowhere/at/all' }).render();
+  assert.match(text, /^marketplace_live_sessions 3$/m);
+  assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
 test('keeps two services in one process apart', async () => {
-  const one = new Metrics(quiet);
-  const other = new Metrics(quiet);
+  const one = watching();
+  const other = watching();
   one.fault();
   assert.match(await other.render(), /^marketplace_faults_total 0$/m);
 });

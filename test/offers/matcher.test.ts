@@ -23,6 +23,8 @@ interface Bench {
   readonly catalogs: CatalogLibrary;
   readonly matcher: Matcher;
   readonly faults: unknown[];
+  /** How many requests each message to a worker carried. */
+  readonly batches: number[];
   /** Puts the generated catalog of this seed in use for live keys. */
   change(seed: number): Promise<CatalogChange>;
   close(): Promise<void>;
@@ -43,12 +45,14 @@ async function openBench(threads: number): Promise<Bench> {
     ],
   });
   const faults: unknown[] = [];
+  const batches: number[] = [];
   const matcher = await startMatcher({
     threads,
     inThreadOffersMax: 0,
     catalogs,
     verticals,
     onFault: (fault) => faults.push(fault),
+    onBatch: (requests) => batches.push(requests),
   });
   const change = (seed: number) => {
     writeFileSync(file, textOf(seed));
@@ -58,7 +62,7 @@ async function openBench(threads: number): Promise<Bench> {
     await matcher.close();
     rmSync(folder, { recursive: true });
   };
-  return { catalogs, matcher, faults, change, close };
+  return { catalogs, matcher, faults, batches, change, close };
 }
 
 /** A bench of one test alone. */
@@ -158,6 +162,14 @@ for (const { name, threads } of [
 }
 
 describe('the pool', () => {
+  test('tells how many requests travelled together', async (context) => {
+    const { catalogs, matcher, batches } = await benchWith(1, context);
+    const count = bounds.matchBatchMax + 3;
+    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+    await Promise.all(Array.from({ length: count }, () => matcher.match(request)));
+    assert.deepEqual(batches, [bounds.matchBatchMax, 3]);
+  });
+
   test('answers null at once when its queue is full, and everything that was in it', async (context) => {
     const bench = await benchWith(1, context);
     const catalogVersion = bench.catalogs.current(1, 'live').version;

@@ -93,9 +93,13 @@ export class RunningMarketplace {
     return new ApiCaller(this.http, vertical.segment, key);
   }
 
-  /** What the operations listener asks of whoever confirms revenue. */
+  /** What the operations listener asks of the operator. */
   get operatorToken(): string {
     return readOperatorToken(operatorTokenPath(this.#folder));
+  }
+
+  get dataDir(): string {
+    return this.#folder;
   }
 
   async close(): Promise<void> {

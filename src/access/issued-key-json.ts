@@ -1,6 +1,6 @@
-import type { IssuedKey } from '../access/key-register.ts';
+import type { IssuedKey } from './key-register.ts';
 
-/** A key as `--json` shows it: times as ISO 8601, limits null where the service's default applies. */
+/** A key as the command line and the operations listener show it: times as ISO 8601, limits null where the service's default applies. */
 export function issuedKeyJson(issued: IssuedKey, nowMs: number) {
   return {
     id: issued.id,

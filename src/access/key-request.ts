@@ -1,0 +1,51 @@
+import { bounds } from '../bounds.ts';
+import { invalidRequest, type Outcome } from '../domain/outcome.ts';
+import { parseExpiry } from './key-expiry.ts';
+import { isAccountName, type NewKey } from './key-register.ts';
+
+/** What a key can be issued for. */
+export type KeyedVertical = NewKey['vertical'];
+
+/**
+ * A key as the body of a request wishes for it: `account`, `vertical`, `mode`, and what else `marketplace keys create` has
+ * options for, under the names that a listed key has them by. Refused with the member at fault; members unknown are ignored.
+ */
+export function parseKeyRequest(body: unknown, verticals: readonly KeyedVertical[], nowMs: number): Outcome<NewKey> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
+  const wish = body as Readonly<Record<string, unknown>>;
+  const { account, mode } = wish;
+  if (typeof account !== 'string' || !isAccountName(account)) return invalidRequest('account');
+  const vertical = verticals.find(({ segment }) => segment === wish.vertical);
+  if (vertical === undefined) return invalidRequest('vertical');
+  if (mode !== 'live' && mode !== 'test') return invalidRequest('mode');
+  const expiresAtMs = expiryOf(wish.expires);
+  if (expiresAtMs !== null && !(expiresAtMs > nowMs && expiresAtMs <= bounds.keyExpiryMsMax)) {
+    return invalidRequest('expires');
+  }
+  for (const [member, most] of limitMembers) if (!isLimit(wish[member], most)) return invalidRequest(member);
+  const limit = (member: LimitMember) => (wish[member] ?? null) as number | null;
+  const limits = {
+    requestsPerMinute: limit('requests_per_minute'),
+    analyticsPerMinute: limit('analytics_per_minute'),
+    sessionsPerDay: limit('sessions_per_day'),
+  };
+  return { ok: true, value: { accountName: account, vertical, mode, expiresAtMs, limits } };
+}
+
+const limitMembers = [
+  ['requests_per_minute', bounds.limitPerMinuteMax],
+  ['analytics_per_minute', bounds.limitPerMinuteMax],
+  ['sessions_per_day', bounds.limitPerDayMax],
+] as const;
+type LimitMember = (typeof limitMembers)[number][0];
+
+/** Null for never; what is no moment comes to NaN, which no key may have. */
+function expiryOf(expires: unknown): number | null {
+  if (expires === undefined || expires === null) return null;
+  return (typeof expires === 'string' ? parseExpiry(expires) : null) ?? Number.NaN;
+}
+
+function isLimit(value: unknown, most: number): boolean {
+  if (value === undefined || value === null) return true;
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
+}

@@ -1,0 +1,51 @@
+import type { Outcome, Refusal } from '../domain/outcome.ts';
+import { fixedHeaders, type HeaderText } from '../http/header-text.ts';
+import type { Exchange, Handler } from '../http/listener.ts';
+import { errorReply, jsonHeaders } from './error-reply.ts';
+import { isJsonMediaType, readJson } from './json-body.ts';
+
+/** Whether an Authorization header is the operator's. */
+export type IsOperator = (authorization: string) => boolean;
+
+type Method = 'GET' | 'POST' | 'DELETE';
+
+/**
+ * Answers a path for the operator alone. The order of checks is that of the API: method, token, and for whoever reads a body its
+ * size, content type and JSON. HEAD goes with GET.
+ */
+export function forOperator(isOperator: IsOperator, methods: { readonly [Name in Method]?: Handler }): Handler {
+  const names = Object.keys(methods).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const allowed = fixedHeaders({ Allow: [...names, 'OPTIONS'].join(', ') });
+  const byName = new Map<string, Handler>(Object.entries(methods));
+  const head = methods.GET;
+  if (head !== undefined) byName.set('HEAD', head);
+  return (exchange) => {
+    if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
+    const answer = byName.get(exchange.method);
+    if (answer === undefined) return refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, allowed);
+    if (!isOperator(exchange.header('authorization'))) return refuse(exchange, { code: 'UNAUTHORIZED' });
+    return answer(exchange);
+  };
+}
+
+/** Reads a body of JSON and answers with what it comes to. */
+export function answerJsonBody(
+  exchange: Exchange,
+  answer: (body: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>,
+  status = 200,
+): void {
+  const isJson = isJsonMediaType(exchange.header('content-type'));
+  exchange.readBody(async (bytes) => {
+    const read = readJson(isJson, bytes);
+    sendOutcome(exchange, read.ok ? await answer(read.value) : read, status);
+  });
+}
+
+export function sendOutcome(exchange: Exchange, outcome: Outcome<unknown>, status = 200): void {
+  if (!outcome.ok) refuse(exchange, outcome.refusal);
+  else exchange.reply({ status, headers: jsonHeaders, body: `${JSON.stringify(outcome.value)}\n` });
+}
+
+function refuse(exchange: Exchange, refusal: Refusal, headers: HeaderText = ''): void {
+  exchange.reply(errorReply(refusal, exchange.requestId, headers));
+}

@@ -1,0 +1,77 @@
+import { Counter, Gauge, type Metric, Registry } from 'prom-client';
+import type { BucketTally } from './bucket-tally.ts';
+import { inTime } from './in-time.ts';
+import { TalliedHistogram, type TalliedSeries } from './tallied-histogram.ts';
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** Null while it cannot be told: then it has no sample. What is not there in time is not waited for. */
+export type Read<Value> = () => Value | null | Promise<Value | null>;
+
+/** The figures of one service, in a registry of their own: several services may run in one process. */
+export class Figures {
+  readonly #registry = new Registry();
+
+  readonly contentType = this.#registry.contentType;
+
+  /** All of them in the Prometheus text format. */
+  render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** Counts events as they happen: rare ones, since the library takes its time over each. */
+  counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** A counter that is kept elsewhere. */
+  counted(name: string, help: string, labelNames: readonly string[], read: Read<readonly Sample[]>): void {
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      async collect() {
+        for (const { labels, value } of await renewed(this, read)) this.inc(labels, value);
+      },
+    });
+  }
+
+  gauge(name: string, help: string, read: Read<number>): void {
+    const asSamples = (value: number | null) => (value === null ? null : [{ labels: {}, value }]);
+    this.gauges(name, help, [], () => {
+      const value = read();
+      return value instanceof Promise ? value.then(asSamples) : asSamples(value);
+    });
+  }
+
+  gauges(name: string, help: string, labelNames: readonly string[], read: Read<readonly Sample[]>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      async collect() {
+        for (const { labels, value } of await renewed(this, read)) this.set(labels, value);
+      },
+    });
+  }
+
+  /** A histogram that is counted elsewhere. */
+  histogram(name: string, help: string, tally: BucketTally, series: TalliedSeries | null = null): void {
+    new TalliedHistogram(this.#registry, name, help, tally, series);
+  }
+}
+
+/** What a metric shows from now on; nothing of what it showed is left. */
+async function renewed(metric: Metric, read: Read<readonly Sample[]>): Promise<readonly Sample[]> {
+  const answer = read();
+  const samples = answer instanceof Promise ? await inTime(answer) : answer;
+  metric.reset();
+  // Without labels a reset one shows 0.
+  if (samples === null) metric.remove();
+  return samples ?? [];
+}

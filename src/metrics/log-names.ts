@@ -1,0 +1,14 @@
+/** The two logs that groups of records are written to. */
+export const logNames = ['ledger', 'journal'] as const;
+export type LogName = (typeof logNames)[number];
+
+/** What may happen to a log; `not-tended` to the journal alone, when no new epoch could be begun or no old one removed. */
+export const logTroubles = [
+  'tail-cut',
+  'segment-abandoned',
+  'unavailable',
+  'healed',
+  'records-lost',
+  'not-tended',
+] as const;
+export type LogTroubleKind = (typeof logTroubles)[number];

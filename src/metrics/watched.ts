@@ -1,0 +1,171 @@
+import { statfs } from 'node:fs/promises';
+import process from 'node:process';
+import type { EventLoopDelay } from './event-loop-delay.ts';
+import type { Figures } from './figures.ts';
+import { inTime } from './in-time.ts';
+import { type LogName, logNames } from './log-names.ts';
+
+export interface CatalogFigures {
+  readonly vertical: string;
+  readonly mode: string;
+  readonly version: string;
+  readonly offers: number;
+  /** Wall time from which it is in use, as this process knows it. */
+  readonly sinceMs: number;
+  /** Whether the last look at its file found it faulty. */
+  readonly faulty: boolean;
+}
+
+/** What is read where it is kept, at each scrape. */
+export interface Watched {
+  readonly build: { readonly version: string; readonly engine: string };
+  readonly dataDir: string;
+  readonly loopDelay: Pick<EventLoopDelay, 'tally' | 'use'>;
+  readonly ready: () => boolean;
+  readonly liveSessions: () => number;
+  readonly liveSessionsMax: number;
+  readonly requestsInFlight: () => number;
+  readonly apiKeys: () => number;
+  readonly catalogs: () => readonly CatalogFigures[];
+  readonly matchThreads: number;
+  readonly matchesWaiting: () => number;
+  readonly offersAtDailyCap: () => number;
+  readonly logHealthy: Readonly<Record<LogName, () => boolean>>;
+  readonly ledgerAppended: () => number;
+  readonly ledgerDurable: () => number;
+  readonly analyticsFolded: () => number;
+  /** Seconds for which the oldest record has been durable that the analytics do not count yet. */
+  readonly analyticsLagSeconds: () => number;
+  readonly aggregatorUp: () => boolean;
+  /** Records the analytics counters left out, by why; rejects while the aggregator cannot say. */
+  readonly analyticsLeftOut: () => Promise<Readonly<Record<string, number>>>;
+}
+
+export function addWatched(figures: Figures, watched: Watched): void {
+  const { build, ledgerDurable, analyticsFolded, logHealthy } = watched;
+  figures.gauges('marketplace_build_info', 'What is running, in its labels.', ['version', 'engine', 'node'], () => [
+    { labels: { ...build, node: process.versions.node }, value: 1 },
+  ]);
+  figures.gauge('marketplace_ready', '1 while the service takes requests, as /readyz tells.', () =>
+    Number(watched.ready()),
+  );
+  figures.gauge(
+    'marketplace_live_sessions',
+    'Sessions held, expired ones not yet swept included.',
+    watched.liveSessions,
+  );
+  figures.gauge(
+    'marketplace_live_sessions_max',
+    'Sessions that may be held; a new one beyond it gets 503.',
+    () => watched.liveSessionsMax,
+  );
+  figures.gauge('marketplace_requests_in_flight', 'Requests received and not yet answered.', watched.requestsInFlight);
+  figures.gauge(
+    'marketplace_api_keys',
+    'API keys known: issued and not revoked, expired ones included.',
+    watched.apiKeys,
+  );
+  addCatalogs(figures, watched.catalogs);
+  figures.gauge(
+    'marketplace_match_threads',
+    'Matching workers; with 0 the main thread matches.',
+    () => watched.matchThreads,
+  );
+  figures.gauge('marketplace_matches_waiting', 'Rankings waiting or under way.', watched.matchesWaiting);
+  figures.gauge(
+    'marketplace_offers_at_daily_cap',
+    'Offers left out of answers until UTC midnight, of all catalogs in use.',
+    watched.offersAtDailyCap,
+  );
+  figures.gauges('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
+    logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
+  );
+  figures.gauge('marketplace_ledger_appended_position', 'Records appended to the ledger.', watched.ledgerAppended);
+  figures.gauge('marketplace_ledger_durable_position', 'Records of the ledger that are durable.', ledgerDurable);
+  figures.gauge('marketplace_analytics_folded_position', 'Records the analytics counters hold.', analyticsFolded);
+  figures.gauge('marketplace_analytics_lag_records', 'Durable records the analytics do not count yet.', () =>
+    Math.max(0, ledgerDurable() - analyticsFolded()),
+  );
+  figures.gauge(
+    'marketplace_analytics_lag_seconds',
+    'Time for which the oldest record has been durable that the analytics do not count yet.',
+    watched.analyticsLagSeconds,
+  );
+  figures.gauge('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(watched.aggregatorUp()));
+  addLeftOut(figures, watched.analyticsLeftOut);
+  addEventLoop(figures, watched.loopDelay);
+  addDisk(figures, watched.dataDir);
+}
+
+function addCatalogs(figures: Figures, catalogs: Watched['catalogs']): void {
+  figures.gauges(
+    'marketplace_catalog_info',
+    'The catalogs in use, in its labels.',
+    ['vertical', 'mode', 'version'],
+    () => catalogs().map(({ vertical, mode, version }) => ({ labels: { vertical, mode, version }, value: 1 })),
+  );
+  const ofEach = (name: string, help: string, read: (catalog: CatalogFigures) => number): void =>
+    figures.gauges(name, help, ['vertical', 'mode'], () =>
+      catalogs().map((catalog) => ({
+        labels: { vertical: catalog.vertical, mode: catalog.mode },
+        value: read(catalog),
+      })),
+    );
+  ofEach('marketplace_catalog_offers', 'Offers of the catalog in use.', ({ offers }) => offers);
+  ofEach(
+    'marketplace_catalog_in_use_since_timestamp_seconds',
+    'Since when this process uses the catalog, as Unix time.',
+    ({ sinceMs }) => sinceMs / 1000,
+  );
+  ofEach(
+    'marketplace_catalog_faulty',
+    '1 while a changed catalog file is not taken because it is faulty.',
+    ({ faulty }) => Number(faulty),
+  );
+}
+
+function addLeftOut(figures: Figures, read: Watched['analyticsLeftOut']): void {
+  // What was said last stays while the aggregator is being started again or is held up. One question at a time, however many
+  // scrapes there are: it has others to answer.
+  let said: Readonly<Record<string, number>> = {};
+  let asked: Promise<void> | null = null;
+  const ask = async (): Promise<void> => {
+    try {
+      said = await read();
+    } catch {
+      // It will be asked again.
+    } finally {
+      asked = null;
+    }
+  };
+  figures.counted(
+    'marketplace_analytics_left_out_total',
+    'Records of the ledger that counted nothing, by reason.',
+    ['reason'],
+    async () => {
+      asked ??= ask();
+      await inTime(asked);
+      return Object.entries(said).map(([reason, value]) => ({ labels: { reason }, value }));
+    },
+  );
+}
+
+function addEventLoop(figures: Figures, { tally, use }: Watched['loopDelay']): void {
+  figures.histogram('marketplace_event_loop_delay_seconds', 'How late the main thread came to a timer.', tally);
+  figures.counted('marketplace_event_loop_active_seconds_total', 'Time the main thread had work.', [], () => [
+    { labels: {}, value: use().active / 1000 },
+  ]);
+  figures.counted('marketplace_event_loop_idle_seconds_total', 'Time the main thread waited for work.', [], () => [
+    { labels: {}, value: use().idle / 1000 },
+  ]);
+}
+
+function addDisk(figures: Figures, dataDir: string): void {
+  const add = (name: string, help: string, blocks: 'bavail' | 'blocks'): void =>
+    figures.gauge(name, help, async () => {
+      const disk = await statfs(dataDir);
+      return disk[blocks] * disk.bsize;
+    });
+  add('marketplace_data_disk_free_bytes', 'Room left on the disk of the data folder.', 'bavail');
+  add('marketplace_data_disk_size_bytes', 'Size of the disk of the data folder.', 'blocks');
+}

@@ -1,0 +1,68 @@
+import { EmbedOriginError } from '../access/embed-origin-register.ts';
+import { isKeyFileBusy } from '../access/key-file.ts';
+import { bounds } from '../bounds.ts';
+import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
+import type { IsOperator } from '../faces/for-operator.ts';
+import { keysFace } from '../faces/keys-face.ts';
+import { originsFace } from '../faces/origins-face.ts';
+import { knownVerticals } from '../verticals/known-verticals.ts';
+import { servedVerticals } from './served-verticals.ts';
+import type { Service, ServiceOptions } from './service.ts';
+
+/** The operator's doors to keys and origins. The log says what was changed through them, and never a key. */
+export function accessFaces(
+  options: ServiceOptions,
+  isOperator: IsOperator,
+  keys: Service['keys'],
+  originLists: Service['originLists'],
+) {
+  const { logger, clock } = options;
+  return {
+    keys: keysFace({
+      isOperator,
+      clock,
+      verticals: [...servedVerticals(options), ...knownVerticals],
+      keys: {
+        create: (wanted, nowMs) => {
+          const created = outcomeOf(() => keys.create(wanted, nowMs));
+          if (created.ok) logger.info({ key: created.value.issued.id }, 'the operator issued a key');
+          return created;
+        },
+        find: (id) => keys.find(id),
+        list: () => keys.list(),
+        revoke: (id, nowMs) => {
+          const revoked = outcomeOf(() => keys.revoke(id, nowMs));
+          if (revoked.ok && revoked.value === 'revoked') logger.info({ key: id }, 'the operator revoked a key');
+          return revoked;
+        },
+      },
+    }),
+    origins: originsFace({
+      isOperator,
+      originLists: {
+        allow: (account, origins) => {
+          const allowed = outcomeOf(() => originLists.allow(account, origins));
+          if (allowed.ok) logger.info({ account, origins }, 'the operator allowed origins');
+          return allowed;
+        },
+        list: (account) => outcomeOf(() => originLists.list(account)),
+        remove: (account, origins) => {
+          const removed = outcomeOf(() => originLists.remove(account, origins));
+          if (removed.ok) logger.info({ account, origins }, 'the operator removed origins');
+          return removed;
+        },
+      },
+    }),
+  };
+}
+
+/** What keeps a change from being made, where the caller can do something about it. */
+function outcomeOf<Value>(change: () => Value): Outcome<Value> {
+  try {
+    return done(change());
+  } catch (fault) {
+    if (isKeyFileBusy(fault)) return unavailable(bounds.retryAfterSeconds);
+    if (fault instanceof EmbedOriginError) return invalidRequest(fault.about);
+    throw fault;
+  }
+}
