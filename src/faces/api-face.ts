@@ -25,6 +25,8 @@ export interface ApiFacePorts {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
   readonly cors: Cors;
+  /** What else there is to read, by its path: looked up only where there is no operation. */
+  readonly pages: ReadonlyMap<string, Handler>;
 }
 
 interface Route {
@@ -76,8 +78,7 @@ export class ApiFace {
 
   readonly handle: Handler = (exchange) => {
     const route = this.#routes.get(exchange.path);
-    if (route === undefined)
-      return this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
+    if (route === undefined) return this.#read(exchange);
     const { method } = exchange;
     if (method === 'OPTIONS') return this.#describe(exchange, route);
     const cors = this.#ports.cors.headersFor(exchange);
@@ -105,6 +106,12 @@ export class ApiFace {
         return this.#queryAnalytics(exchange, admission, headers);
     }
   };
+
+  #read(exchange: Exchange): void | Promise<void> {
+    const page = this.#ports.pages.get(exchange.path);
+    if (page !== undefined) return page(exchange);
+    this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
+  }
 
   #createSession(exchange: Exchange, admission: Admission, headers: HeaderText): void {
     const idempotencyKey = exchange.header('idempotency-key') || null;
