@@ -49,7 +49,7 @@ export class RunningMarketplace {
     this.clock = clock;
     this.marketplace = marketplace;
     this.http = new HttpClient(ports.public);
-    this.operations = new HttpClient(ports.operations);
+    this.operations = new HttpClient(ports.operations, false);
     this.#folder = folder;
   }
 
