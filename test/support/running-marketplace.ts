@@ -39,7 +39,8 @@ export class RunningMarketplace {
   readonly marketplace: Marketplace;
   readonly http: HttpClient;
   readonly operations: HttpClient;
-  readonly #folder: string;
+  /** Its data folder. */
+  readonly folder: string;
   #accounts = 0;
 
   private constructor(engine: Engine, clock: ManualClock, marketplace: Marketplace, folder: string) {
@@ -50,7 +51,7 @@ export class RunningMarketplace {
     this.marketplace = marketplace;
     this.http = new HttpClient(ports.public);
     this.operations = new HttpClient(ports.operations, false);
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   static async start(engine: Engine, options: StartOptions = {}): Promise<RunningMarketplace> {
@@ -95,7 +96,7 @@ export class RunningMarketplace {
 
   /** What the operations listener asks of whoever confirms revenue. */
   get operatorToken(): string {
-    return readOperatorToken(operatorTokenPath(this.#folder));
+    return readOperatorToken(operatorTokenPath(this.folder));
   }
 
   async close(): Promise<void> {
@@ -104,7 +105,7 @@ export class RunningMarketplace {
     try {
       await this.marketplace.close();
     } finally {
-      rmSync(this.#folder, { recursive: true });
+      rmSync(this.folder, { recursive: true });
     }
   }
 }
