@@ -81,11 +81,37 @@ export interface ErrorSamples {
 
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
-/** The errors of an operation by their statuses (contract section 7, D2). */
+/**
+ * The errors of an operation by their statuses (contract section 7, D2). A status that stands for one error is the same wherever it
+ * comes, so it is referred to by the name of that error.
+ */
 export function errorResponses(codes: readonly ErrorCode[], samples: ErrorSamples = {}): Responses {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
-  return Object.fromEntries([...byStatus].map(([status, of]) => [status, errorResponse(status, of, samples)]));
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      status,
+      of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(status, of, samples),
+    ]),
+  );
 }
+
+const sharedCodes: readonly ErrorCode[] = [
+  'UNAUTHORIZED',
+  'VERTICAL_MISMATCH',
+  'SUB_ID_NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'IDEMPOTENCY_MISMATCH',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+
+/** What is referred to so. */
+export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
+  sharedCodes.map((code) => [code, errorResponse(errorTable[code].status, [code], {})]),
+);
 
 function errorResponse(status: number, codes: readonly ErrorCode[], samples: ErrorSamples): Response {
   const { when, headers } = statuses[status]!;

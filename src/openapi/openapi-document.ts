@@ -3,6 +3,7 @@ import type { PublicUrls } from '../config/config.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { apiPaths } from './api-operations.ts';
 import { browserPaths } from './browser-addresses.ts';
+import { sharedErrorResponses } from './error-responses.ts';
 import type { OpenApiDocument } from './openapi-types.ts';
 import { recordedExamples } from './recorded-examples.ts';
 import { withReferences } from './with-references.ts';
@@ -20,10 +21,8 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
 
 /** The API of one vertical as an OpenAPI 3.1 document, in JSON values alone. */
 export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDocument {
-  const { paths, schemas } = withReferences({
-    ...apiPaths(vertical, recordedExamples(vertical.segment, urls)),
-    ...browserPaths(urls),
-  });
+  const paths = { ...apiPaths(vertical, recordedExamples(vertical.segment, urls)), ...browserPaths(urls) };
+  const { described, schemas } = withReferences({ paths, responses: sharedErrorResponses });
   return {
     openapi: '3.1.1',
     info: {
@@ -42,9 +41,10 @@ export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDo
         description: "Where answers send a visitor's browser. These need no key, and are used as they come.",
       },
     ],
-    paths,
+    paths: described.paths,
     components: {
       schemas,
+      responses: described.responses,
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -64,7 +64,7 @@ export function openApiText(vertical: Vertical, urls: PublicUrls): string {
 function introduction({ keyPrefix }: Vertical): string {
   return `A session is created for each page load, under the tag of an experiment. What its visitor fills in is submitted as pocket fields; out of them come offers, matched and ranked. Whoever follows an offer passes through our redirect, which counts the click and its expected revenue. Analytics add it all up by tag.
 
-Requests carry \`Authorization: Bearer ${keyPrefix}…\`, bodies are JSON, times are ISO 8601 in UTC. Parameters and members that are not described here are passed over, and answers may get more members: read those you know.
+Requests carry \`Authorization: Bearer ${keyPrefix}…\`: a \`${keyPrefix}live_\` key for real visitors, a \`${keyPrefix}test_\` key for sandbox offers that earn nothing. Bodies are JSON, times are ISO 8601 in UTC. Parameters and members that are not described here are passed over, and answers may get more members: read those you know.
 
 An error is \`{"error": CODE, "message": TEXT}\`, and never holds anything of what was sent. A request is checked in this order: path and method, key, vertical, limits, size and type of the body, JSON, its members, the session, the pocket fields. An address that is none gets 404 \`NOT_FOUND\`; a head over ${bounds.headBytesMax / 1024} KiB a bare 431, and a request that is no HTTP/1.1 a bare 400 or 505. Every path answers \`OPTIONS\`, where there is \`GET\` also \`HEAD\`, and tells so in \`Allow\`.
 

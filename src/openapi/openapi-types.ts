@@ -11,6 +11,7 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>;
+    readonly responses: Readonly<Record<string, Response>>;
     readonly securitySchemes: Readonly<Record<string, object>>;
   };
 }
@@ -52,7 +53,12 @@ export interface Parameter {
 }
 
 /** By status, or `default`. */
-export type Responses = Readonly<Record<string, Response>>;
+export type Responses = Readonly<Record<string, Response | Reference>>;
+
+/** To a component of the document. */
+export interface Reference {
+  readonly $ref: string;
+}
 
 export interface Response {
   readonly description: string;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * The same paths with every titled schema taken out and referred to by its title, and those schemas. Only JSON values are left:
+ * The same parts of a document with every titled schema taken out and referred to by its title, and those schemas. Only JSON values are left:
  * what a schema carries besides, for its validator, is gone.
  */
-export function withReferences<Paths extends object>(
-  paths: Paths,
-): { readonly paths: Paths; readonly schemas: Readonly<Record<string, unknown>> } {
+export function withReferences<Parts extends object>(
+  parts: Parts,
+): { readonly described: Parts; readonly schemas: Readonly<Record<string, unknown>> } {
   const schemas: Record<string, unknown> = {};
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit);
@@ -23,5 +23,5 @@ export function withReferences<Paths extends object>(
     Object.fromEntries(
       Object.entries(value).map(([name, member]) => [name, name === 'examples' ? member : visit(member)]),
     );
-  return { paths: visitMembers(paths) as Paths, schemas };
+  return { described: visitMembers(parts) as Parts, schemas };
 }

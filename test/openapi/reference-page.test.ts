@@ -56,6 +56,6 @@ test('the reference leads to that of every other vertical', async () => {
   await page.waitForURL('**/docs/equipment-leases');
   assert.equal(await page.title(), 'Equipment leases marketplace API');
   assert.deepEqual((await summaries(page)).slice(0, 4), ['/session', '/inputs', '/marketplace', '/analytics']);
-  assert.equal(await page.locator('[aria-current=page]').innerText(), 'Equipment leases');
+  assert.equal(await page.locator('[aria-current=page]').textContent(), 'Equipment leases');
   await page.close();
 });

@@ -7,9 +7,10 @@ test('a titled schema stands once, however often it is used', () => {
   const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });
   assert.deepEqual(withReferences({ '/lists': list, '/items': item }), {
-    paths: { '/lists': { $ref: '#/components/schemas/List' }, '/items': { $ref: '#/components/schemas/Item' } },
+    described: { '/lists': { $ref: '#/components/schemas/List' }, '/items': { $ref: '#/components/schemas/Item' } },
     schemas: {
       List: {
+        title: 'List',
         type: 'object',
         required: ['items'],
         properties: {
@@ -17,7 +18,7 @@ test('a titled schema stands once, however often it is used', () => {
           first: { $ref: '#/components/schemas/Item' },
         },
       },
-      Item: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
+      Item: { title: 'Item', type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
     },
   });
 });
@@ -30,5 +31,5 @@ test('two schemas with one title are a mistake', () => {
 
 test('an example is nobody’s schema, whatever members it has', () => {
   const examples = { one: { value: { title: 'A title' } } };
-  assert.deepEqual(withReferences({ examples }).paths, { examples });
+  assert.deepEqual(withReferences({ examples }).described, { examples });
 });

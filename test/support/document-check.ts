@@ -3,7 +3,14 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Vertical } from '../../src/index.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
-import type { OpenApiDocument, Operation, Parameter, PathItem, Response } from '../../src/openapi/openapi-types.ts';
+import type {
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  PathItem,
+  Reference,
+  Response,
+} from '../../src/openapi/openapi-types.ts';
 import type { Answer, Asked } from './http-client.ts';
 
 const origin = 'http://127.0.0.1:8080';
@@ -85,11 +92,13 @@ export class DocumentCheck {
 
   #checkAnswer(operation: Operation, where: readonly string[], answer: Answer, isHead: boolean): void {
     const status = String(answer.status) in operation.responses ? String(answer.status) : 'default';
-    const response = operation.responses[status];
+    const documented = operation.responses[status];
     const what = `${operation.operationId} ${answer.status}`;
-    assert.ok(response !== undefined, `the document knows no ${what}: ${answer.text}`);
+    assert.ok(documented !== undefined, `the document knows no ${what}: ${answer.text}`);
     this.#seen.add(`${operation.operationId} ${status}`);
-    this.#checkHeaders(response, [...where, status, 'headers'], answer, what);
+    const place = '$ref' in documented ? documented.$ref.split('/').slice(1) : [...where, status];
+    const response = '$ref' in documented ? this.#sharedResponse(documented) : documented;
+    this.#checkHeaders(response, [...place, 'headers'], answer, what);
 
     const [mediaType = ''] = (answer.headers.get('content-type') ?? '').split(';', 1);
     if (isHead || response.content === undefined) {
@@ -98,7 +107,13 @@ export class DocumentCheck {
     }
     assert.ok(mediaType in response.content, `the document knows no ${mediaType} of ${what}`);
     const body = mediaType === 'application/json' ? (JSON.parse(answer.text) as unknown) : answer.text;
-    this.#answers.assertValid([...where, status, 'content', mediaType, 'schema'], body, `the body of ${what}`);
+    this.#answers.assertValid([...place, 'content', mediaType, 'schema'], body, `the body of ${what}`);
+  }
+
+  #sharedResponse({ $ref }: Reference): Response {
+    const shared = this.document.components.responses[$ref.split('/').at(-1)!];
+    assert.ok(shared !== undefined, `the document has no ${$ref}`);
+    return shared;
   }
 
   #checkHeaders({ headers = {} }: Response, where: readonly string[], { headers: sent }: Answer, what: string): void {
