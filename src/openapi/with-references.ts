@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * The same parts of a document with every titled schema taken out and referred to by its title, and those schemas. Only JSON values are left:
- * what a schema carries besides, for its validator, is gone.
+ * The same parts of a document with every titled schema taken out and referred to by its title, and those schemas. Only JSON
+ * values are left: what a schema carries besides, for its validator, is gone.
  */
 export function withReferences<Parts extends object>(
   parts: Parts,

@@ -56,6 +56,18 @@ describe('holding an answer against the document', () => {
     test(`finds ${fault}`, () => assert.throws(() => check.check(asked, wrong), assert.AssertionError));
   }
 
+  test('finds an error that the operation does not have', () => {
+    const error = (code: string): Answer => ({
+      ...answer({}, {}, 400),
+      text: JSON.stringify({ error: code, message: '' }),
+    });
+    check.check(asked, error('INVALID_REFERRER_TAG'));
+    assert.throws(
+      () => check.check(asked, error('INSUFFICIENT_INPUTS')),
+      /no INSUFFICIENT_INPUTS of createSession 400/,
+    );
+  });
+
   test('finds a request that was taken against it', () => {
     for (const wrong of [
       { ...asked, body: '{"referrer_tag":"NO"}' },

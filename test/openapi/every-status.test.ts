@@ -17,7 +17,7 @@ const sessionsHeld = 12;
 /** Large enough that explaining it takes more than one turn of the event loop. */
 const largeCatalog = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainOffersAtOnce));
 
-test('every status that the document promises is answered by a real service', async (t) => {
+test('every status and code that the document promises is answered by a real service', async (t) => {
   const market = await RunningMarketplace.start('uws', {
     maxSessions: sessionsHeld,
     catalogs: [
@@ -81,8 +81,14 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   for (const operation of ['session', 'inputs'] as const) {
     assert.equal((await caller.post(operation, large)).status, 413);
     assert.equal((await caller.post(operation, {}, { 'Content-Type': 'text/plain' })).status, 415);
-    assert.equal((await caller.post(operation, {})).status, 400);
+    assert.equal((await caller.post(operation, [])).status, 400);
   }
+  assert.equal((await caller.post('session', {})).status, 400);
+  assert.equal((await caller.get('analytics', { referrer_tag: 'No tag' })).status, 400);
+  const { sub_id: empty } = await caller.createSession('refused');
+  assert.equal((await caller.get('marketplace', { sub_id: empty, format: 'json' })).status, 400);
+  const wrong = { [fixture.amount]: 'much' };
+  assert.equal((await caller.post('inputs', { sub_id: empty, fields: wrong })).status, 400);
   const keyed = { 'Idempotency-Key': 'one' };
   await caller.post('session', { referrer_tag: 'refused-a' }, keyed);
   assert.equal((await caller.post('session', { referrer_tag: 'refused-b' }, keyed)).status, 422);
@@ -175,6 +181,8 @@ async function followToTheEnd(market: RunningMarketplace, caller: ApiCaller, sub
   assert.equal((await market.http.send({ path })).status, 200);
   market.clock.advance(bounds.sessionTtlMs);
   assert.equal((await market.http.send({ path })).status, 400);
+  assert.equal((await caller.post('inputs', { sub_id: subId, fields: {} })).status, 400);
+  assert.equal((await caller.get('marketplace', { sub_id: subId, format: 'json' })).status, 400);
 }
 
 /** One request for each operation, as it might come. */

@@ -11,6 +11,7 @@ import type {
   Reference,
   Response,
 } from '../../src/openapi/openapi-types.ts';
+import type { ErrorBody } from './answers.ts';
 import type { Answer, Asked } from './http-client.ts';
 
 const origin = 'http://127.0.0.1:8080';
@@ -54,11 +55,14 @@ export class DocumentCheck {
     this.#requests = new Schemas(this.document);
   }
 
-  /** Every `operationId status` there is in the document. */
+  /** Every `operationId status` there is in the document, with each of its codes where it is for errors. */
   get documented(): readonly string[] {
     return Object.values(this.document.paths).flatMap((item) =>
       operationsOf(item).flatMap(([, { operationId, responses }]) =>
-        Object.keys(responses).map((status) => `${operationId} ${status}`),
+        Object.entries(responses).flatMap(([status, response]) => {
+          const codes = codesOf(status, this.#resolved(response));
+          return (codes ?? ['']).map((code) => `${operationId} ${status} ${code}`.trimEnd());
+        }),
       ),
     );
   }
@@ -95,24 +99,29 @@ export class DocumentCheck {
     const documented = operation.responses[status];
     const what = `${operation.operationId} ${answer.status}`;
     assert.ok(documented !== undefined, `the document knows no ${what}: ${answer.text}`);
-    this.#seen.add(`${operation.operationId} ${status}`);
     const place = '$ref' in documented ? documented.$ref.split('/').slice(1) : [...where, status];
-    const response = '$ref' in documented ? this.#sharedResponse(documented) : documented;
+    const response = this.#resolved(documented);
     this.#checkHeaders(response, [...place, 'headers'], answer, what);
 
     const [mediaType = ''] = (answer.headers.get('content-type') ?? '').split(';', 1);
     if (isHead || response.content === undefined) {
       assert.equal(answer.text, '', `${what} has a body`);
+      if (!isHead) this.#seen.add(`${operation.operationId} ${status}`);
       return;
     }
     assert.ok(mediaType in response.content, `the document knows no ${mediaType} of ${what}`);
     const body = mediaType === 'application/json' ? (JSON.parse(answer.text) as unknown) : answer.text;
     this.#answers.assertValid([...place, 'content', mediaType, 'schema'], body, `the body of ${what}`);
+    const codes = codesOf(status, response);
+    const code = codes === null ? '' : (body as ErrorBody).error;
+    assert.ok(codes === null || codes.includes(code), `the document knows no ${code} of ${what}`);
+    this.#seen.add(`${operation.operationId} ${status} ${code}`.trimEnd());
   }
 
-  #sharedResponse({ $ref }: Reference): Response {
-    const shared = this.document.components.responses[$ref.split('/').at(-1)!];
-    assert.ok(shared !== undefined, `the document has no ${$ref}`);
+  #resolved(response: Response | Reference): Response {
+    if (!('$ref' in response)) return response;
+    const shared = this.document.components.responses[response.$ref.split('/').at(-1)!];
+    assert.ok(shared !== undefined, `the document has no ${response.$ref}`);
     return shared;
   }
 
@@ -192,6 +201,12 @@ function operationsOf({ get, post }: PathItem): readonly (readonly [string, Oper
     ...(get === undefined ? [] : [['get', get] as const]),
     ...(post === undefined ? [] : [['post', post] as const]),
   ];
+}
+
+/** The codes of an error, which its examples are named by; null for what is none, or is any. */
+function codesOf(status: string, { content }: Response): readonly string[] | null {
+  const examples = content?.['application/json']?.examples;
+  return Number(status) >= 400 && examples !== undefined ? Object.keys(examples) : null;
 }
 
 function assertAllow({ headers }: Answer, item: PathItem): void {
