@@ -5,7 +5,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install widget run test match-test crash-test check format demo bench bench-check capacity-check package clean
+.PHONY: help install widget run test match-test crash-test check format openapi demo bench bench-check capacity-check package clean
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ check: $(INSTALLED) $(WIDGET) ## format, lint, types, architecture
 
 format: $(INSTALLED) ## rewrite the files the way `check` wants them
 	@$(WITH_NODE) npx biome check --write
+
+openapi: $(INSTALLED) $(WIDGET) ## record the examples of the API's document, and write docs/openapi.json
+	@$(WITH_NODE) node bin/write-openapi.ts
 
 demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server
 	@$(WITH_NODE) node bench/demo/main.ts

@@ -14,11 +14,26 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
 run(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'widget-client', 'dist'));
-cpSync(join(root, 'src', 'catalogs'), join(dist, 'src', 'catalogs'), {
-  recursive: true,
-  filter: (path) => !path.endsWith('.ts'),
-});
+for (const folder of ['catalogs', 'openapi']) {
+  cpSync(join(root, 'src', folder), join(dist, 'src', folder), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts'),
+  });
+}
+// Taken along rather than depended on: the whole package is ten times as large, and reports its installations.
+for (const name of [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-bundle.js.LICENSE.txt',
+  'LICENSE',
+  'NOTICE',
+]) {
+  cpSync(join(root, 'node_modules', 'swagger-ui-dist', name), join(dist, 'src', 'openapi', 'swagger-ui', name));
+}
 for (const path of filesEnding('.js')) rewrite(path, nameCompiledThreads);
+rewrite(join(dist, 'src', 'openapi', 'reference-files.js'), (code) =>
+  code.replaceAll("'swagger-ui-dist/", "'./swagger-ui/"),
+);
 for (const path of filesEnding('.d.ts')) rewrite(path, nameCompiledModules);
 const reachable = declarationsFrom(join(dist, 'src', 'index.d.ts'));
 for (const path of filesEnding('.d.ts')) if (!reachable.has(path)) rmSync(path);

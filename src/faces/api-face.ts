@@ -26,6 +26,8 @@ export interface ApiFacePorts {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
   readonly cors: Cors;
+  /** What else there is to read, by its path: looked up only where there is no operation. */
+  readonly pages: ReadonlyMap<string, Handler>;
 }
 
 interface Route {
@@ -85,8 +87,7 @@ export class ApiFace {
 
   readonly handle: Handler = (exchange) => {
     const route = this.#routes.get(exchange.path);
-    if (route === undefined)
-      return this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
+    if (route === undefined) return this.#read(exchange);
     exchange.route = route.number;
     const { method } = exchange;
     if (method === 'OPTIONS') return this.#describe(exchange, route);
@@ -115,6 +116,12 @@ export class ApiFace {
         return this.#queryAnalytics(exchange, admission, headers);
     }
   };
+
+  #read(exchange: Exchange): void | Promise<void> {
+    const page = this.#ports.pages.get(exchange.path);
+    if (page !== undefined) return page(exchange);
+    this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
+  }
 
   #createSession(exchange: Exchange, admission: Admission, headers: HeaderText): void {
     const idempotencyKey = exchange.header('idempotency-key') || null;

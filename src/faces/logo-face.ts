@@ -41,7 +41,7 @@ export function logoFace(logos: Logos): Handler {
     if (logo === null) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
     const sent = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
-    return answerReading(exchange, () => sendStatic(exchange, sent, version));
+    return answerReading(exchange, () => sendStatic(exchange, sent, version, exchange.header('if-none-match')));
   };
 }
 

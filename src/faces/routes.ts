@@ -15,6 +15,7 @@ export const routeNames = [
   'widget_offers',
   'widget_events',
   'logo',
+  'reference',
 ] as const;
 
 export type RouteName = (typeof routeNames)[number];

@@ -10,15 +10,17 @@ import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
 
 /** Why an offer is not made to a borrower, in the words of the API (docs/api.md). */
-export type MismatchReason =
-  | 'not_told'
-  | 'not_accepted'
-  | 'amount_too_low'
-  | 'amount_too_high'
-  | 'amount_too_low_in_state'
-  | 'apr_above_cap'
-  | 'debt_to_income'
-  | 'daily_cap';
+export const mismatchReasons = [
+  'not_told',
+  'not_accepted',
+  'amount_too_low',
+  'amount_too_high',
+  'amount_too_low_in_state',
+  'apr_above_cap',
+  'debt_to_income',
+  'daily_cap',
+] as const;
+export type MismatchReason = (typeof mismatchReasons)[number];
 
 /** One reason and the pocket field it is about; null where no field would change it. */
 export interface MismatchCount {

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -37,18 +37,17 @@ export interface SessionView {
 }
 
 /** Types of the optional members (contract 4.1, D5); their sizes are judged in code points below. */
-const Optionals = Compile(
-  Type.Object({
-    user_agent: Type.Optional(Type.String()),
-    // Not a Record: its pattern for names passes over those with a line break, and whatever value they have.
-    metadata: Type.Optional(
-      Type.Object(
-        {},
-        { additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]) },
-      ),
-    ),
-  }),
-);
+const optionals = Type.Object({
+  user_agent: Type.Optional(Type.String()),
+  // Not a Record: its pattern for names passes over those with a line break, and whatever value they have.
+  metadata: Type.Optional(
+    Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]) }),
+  ),
+});
+const Optionals = Compile(optionals);
+
+/** The body of a request that is taken. */
+export type SessionBody = { readonly referrer_tag: string } & Static<typeof optionals>;
 
 /** A body of the right shape. */
 interface SessionRequest {

@@ -21,10 +21,12 @@ import { Cors } from '../faces/cors.ts';
 import { logoFace } from '../faces/logo-face.ts';
 import { operationsFace } from '../faces/operations-face.ts';
 import { publicFace } from '../faces/public-face.ts';
+import { referencePages } from '../faces/reference-face.ts';
 import { routeNames } from '../faces/routes.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
 import type { Handler } from '../http/listener.ts';
 import { Metrics } from '../metrics/metrics.ts';
+import { referenceFiles } from '../openapi/reference-files.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { openOperatorToken, operatorTokenPath } from '../secrets/operator-token.ts';
@@ -191,12 +193,14 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,
   };
+  const verticals = servedVerticals(options);
   face = publicFace({
     api: new ApiFace({
-      verticals: servedVerticals(options),
+      verticals,
       gatekeeper,
       operations,
       cors: new Cors(options.corsOrigins),
+      pages: referencePages(referenceFiles(verticals, urls)),
     }),
     click: new ClickFace(clickPorts),
     widget: new WidgetFace({

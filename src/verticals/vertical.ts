@@ -52,17 +52,24 @@ export interface PricingRoles {
   readonly coBorrower?: string;
 }
 
-/** What one pocket field may hold (contract 2.2, D7), and so how its value is kept as one number. */
-export type PocketField =
+/** One thing a borrower may be asked. */
+export type PocketField = {
+  readonly name: string;
+  /** What it means, in a sentence for those who build a form: it goes into the OpenAPI document. */
+  readonly description?: string;
+} & FieldValues;
+
+/** What a pocket field may hold (contract 2.2, D7), and so how its value is kept as one number. */
+type FieldValues =
   /** A whole number; kept as itself. */
-  | { readonly name: string; readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   /** One of some words; kept as the index of the word. */
-  | { readonly name: string; readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
   /** One of some whole numbers; kept as itself. */
-  | { readonly name: string; readonly kind: 'integer_choice'; readonly values: readonly number[] }
+  | { readonly kind: 'integer_choice'; readonly values: readonly number[] }
   /** Kept as 0 or 1. */
-  | { readonly name: string; readonly kind: 'boolean' }
+  | { readonly kind: 'boolean' }
   /** A calendar date `YYYY-MM-DD`; kept as the integer YYYYMMDD. Ages are completed years on the current UTC day. */
-  | { readonly name: string; readonly kind: 'birthdate'; readonly minAgeYears: number; readonly maxAgeYears: number }
+  | { readonly kind: 'birthdate'; readonly minAgeYears: number; readonly maxAgeYears: number }
   /** Exactly `length` decimal digits; kept as the number they spell. */
-  | { readonly name: string; readonly kind: 'digits'; readonly length: number };
+  | { readonly kind: 'digits'; readonly length: number };

@@ -41,7 +41,7 @@ async function served(t: TestContext, folder: string, key: string): Promise<Serv
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const [, port, operationsPort] = /^serving \S+:(\d+)\/\S*, operations on \S+:(\d+)$/.exec(line) ?? assert.fail(line);
   const http = new HttpClient(Number(port));
-  const operations = new HttpClient(Number(operationsPort));
+  const operations = new HttpClient(Number(operationsPort), false);
   afterwards(t, () => {
     http.close();
     operations.close();

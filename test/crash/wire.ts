@@ -64,7 +64,7 @@ export class Wire {
   /** `onTurn` is called ahead of every request and with every answer, and may have the server killed. */
   constructor({ ports, operatorToken }: Address, onTurn: (operation: Operation, turn: Turn) => void = () => {}) {
     this.#http = new HttpClient(ports.public);
-    this.#operations = new HttpClient(ports.operations);
+    this.#operations = new HttpClient(ports.operations, false);
     this.#operatorToken = operatorToken;
     this.#onTurn = onTurn;
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { checkAgainstDocuments } from './document-checks.ts';
 
 export interface Asked {
   readonly method?: string;
@@ -21,17 +22,22 @@ export const marker = 'zq7echo';
 
 /**
  * Sends one request after another to one listener. What holds for every answer, whatever a test is about, is checked here:
- * it has one `X-Request-Id`, no header twice, and an error among them repeats nothing that bears the marker.
+ * it has one `X-Request-Id`, no header twice, an error among them repeats nothing that bears the marker, and it is what the
+ * OpenAPI document says.
  */
 export class HttpClient {
   readonly port: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  readonly #isPublic: boolean;
 
-  constructor(port: number) {
+  /** @param isPublic whether the listener has the API, which is documented */
+  constructor(port: number, isPublic = true) {
     this.port = port;
+    this.#isPublic = isPublic;
   }
 
-  async send({ method = 'GET', path, headers = {}, body }: Asked): Promise<Answer> {
+  async send(asked: Asked): Promise<Answer> {
+    const { method = 'GET', path, headers = {}, body } = asked;
     const options: RequestOptions = { host: '127.0.0.1', port: this.port, agent: this.#agent, method, path, headers };
     const answer = await new Promise<Answer>((resolve, reject) => {
       const sent = request(options, (message) => readAnswer(message).then(resolve, reject));
@@ -39,6 +45,7 @@ export class HttpClient {
       sent.end(body);
     });
     checkAnswer(answer);
+    if (this.#isPublic) checkAgainstDocuments(asked, answer);
     return answer;
   }
 

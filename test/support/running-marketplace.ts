@@ -39,7 +39,8 @@ export class RunningMarketplace {
   readonly marketplace: Marketplace;
   readonly http: HttpClient;
   readonly operations: HttpClient;
-  readonly #folder: string;
+  /** Its data folder. */
+  readonly folder: string;
   #accounts = 0;
 
   private constructor(engine: Engine, clock: ManualClock, marketplace: Marketplace, folder: string) {
@@ -49,8 +50,8 @@ export class RunningMarketplace {
     this.clock = clock;
     this.marketplace = marketplace;
     this.http = new HttpClient(ports.public);
-    this.operations = new HttpClient(ports.operations);
-    this.#folder = folder;
+    this.operations = new HttpClient(ports.operations, false);
+    this.folder = folder;
   }
 
   static async start(engine: Engine, options: StartOptions = {}): Promise<RunningMarketplace> {
@@ -95,11 +96,11 @@ export class RunningMarketplace {
 
   /** What the operations listener asks of the operator. */
   get operatorToken(): string {
-    return readOperatorToken(operatorTokenPath(this.#folder));
+    return readOperatorToken(operatorTokenPath(this.folder));
   }
 
   get dataDir(): string {
-    return this.#folder;
+    return this.folder;
   }
 
   async close(): Promise<void> {
@@ -108,7 +109,7 @@ export class RunningMarketplace {
     try {
       await this.marketplace.close();
     } finally {
-      rmSync(this.#folder, { recursive: true });
+      rmSync(this.folder, { recursive: true });
     }
   }
 }

@@ -1,0 +1,170 @@
+/**
+ * A partner's first steps on a real service, and what it answers: the examples of the OpenAPI document. Time stands where it is
+ * put, and whatever is random in an answer is replaced by something that looks the same, so that the same service tells the same.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMarketplace } from '../src/index.ts';
+import { type RecordedExamples, recordedUrls } from '../src/openapi/recorded-examples.ts';
+
+const tag = 'hero-short-form';
+const sessionRequest = {
+  referrer_tag: tag,
+  user_agent:
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+  metadata: { variant: 'b', newsletter: false },
+};
+const fields = {
+  loan_amount: 15_000,
+  loan_purpose: 'debt_consolidation',
+  credit_score_range: '700-749',
+  annual_income: 85_000,
+  employment_status: 'employed',
+  state: 'CA',
+};
+
+/** Personal loans, with the offers that come with the project. */
+export async function recordExamples(): Promise<RecordedExamples> {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-examples-'));
+  const clock = new Steps();
+  try {
+    const marketplace = await createMarketplace({
+      dataDir: folder,
+      durability: 'write',
+      clock,
+      urls: recordedUrls,
+      listen: { engine: 'node' },
+    });
+    try {
+      return await walk(marketplace, clock);
+    } finally {
+      await marketplace.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function walk(
+  marketplace: Awaited<ReturnType<typeof createMarketplace>>,
+  clock: Steps,
+): Promise<RecordedExamples> {
+  const { ports, keys } = marketplace;
+  const callerWith = (mode: 'live' | 'test') => {
+    const { key } = keys.create({ account: 'partner', vertical: 'personal-loans', mode });
+    // An unknown key makes the service look for new ones, but not at once again.
+    clock.advance(1_000);
+    return new Caller(`http://127.0.0.1:${ports?.public}`, key, clock);
+  };
+  const live = callerWith('live');
+  const session = await live.post('session', sessionRequest);
+  const { sub_id } = JSON.parse(session) as { readonly sub_id: string };
+  const inputsRequest = { sub_id, fields };
+  const inputs = await live.post('inputs', inputsRequest);
+  const invalidFields = await live.post('inputs', { sub_id, fields: { loan_amount: 500, state: 'California' } });
+  const offers = await live.get('marketplace', { sub_id, format: 'json', max_offers: '2' });
+  const shown = (JSON.parse(offers) as { readonly offers: readonly { svc_offer_id: string; click_url: string }[] })
+    .offers;
+  const { svc_offer_id, click_url } = shown[0]!;
+  await marketplace.followClick(click_url, { userAgent: sessionRequest.user_agent });
+  const occurred_at = new Date(clock.advance(60_000)).toISOString();
+  await marketplace.confirmations.submit([
+    { sub_id, svc_offer_id, txid: 'payout-1', status: 'funded', amount: 180, occurred_at },
+  ]);
+  const filter = { referrer_tag: tag };
+
+  const test = callerWith('test');
+  const sandbox = JSON.parse(await test.post('session', { referrer_tag: tag })) as { readonly sub_id: string };
+  await test.post('inputs', { sub_id: sandbox.sub_id, fields });
+
+  const html = { Accept: 'text/html' };
+  return {
+    sessionRequest,
+    session: JSON.parse(steady(session)),
+    inputsRequest: JSON.parse(steady(JSON.stringify(inputsRequest))),
+    inputs: JSON.parse(steady(inputs)),
+    invalidFields: JSON.parse(invalidFields),
+    offers: JSON.parse(steady(offers)),
+    explained: JSON.parse(
+      steady(
+        await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'json', max_offers: '1', explain: 'true' }),
+      ),
+    ),
+    iframe: JSON.parse(steady(await live.get('marketplace', { sub_id, format: 'iframe' }))),
+    js: JSON.parse(steady(await live.get('marketplace', { sub_id, format: 'js' }))),
+    iframeHtml: steady(await live.get('marketplace', { sub_id, format: 'iframe' }, html)),
+    summary: JSON.parse(await live.get('analytics', filter)),
+    daily: JSON.parse(
+      steady(await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' })),
+    ),
+    rows: JSON.parse(steady(await live.get('analytics', { ...filter, granularity: 'row' }))),
+  };
+}
+
+class Caller {
+  readonly #base: string;
+  readonly #key: string;
+  readonly #clock: Steps;
+
+  constructor(origin: string, key: string, clock: Steps) {
+    this.#base = `${origin}/v1/personal-loans`;
+    this.#key = key;
+    this.#clock = clock;
+  }
+
+  post(operation: string, body: unknown): Promise<string> {
+    const headers = { 'Content-Type': 'application/json' };
+    return this.#send(operation, { method: 'POST', headers, body: JSON.stringify(body) });
+  }
+
+  get(
+    operation: string,
+    query: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = { Accept: 'application/json' },
+  ): Promise<string> {
+    return this.#send(`${operation}?${new URLSearchParams(query)}`, { headers });
+  }
+
+  /** The text of the answer, whatever its status. */
+  async #send(path: string, request: RequestInit): Promise<string> {
+    this.#clock.advance(5_000);
+    const headers = { ...request.headers, Authorization: `Bearer ${this.#key}` };
+    return (await fetch(`${this.#base}/${path}`, { ...request, headers })).text();
+  }
+}
+
+/** Time that passes between steps only. */
+class Steps {
+  #passedMs = 0;
+
+  wallMs(): number {
+    return Date.UTC(2026, 4, 20, 12) + this.#passedMs;
+  }
+
+  monotonicMs(): number {
+    return this.#passedMs;
+  }
+
+  advance(ms: number): number {
+    this.#passedMs += ms;
+    return this.wallMs();
+  }
+}
+
+/** The same text, with what differs from run to run replaced by as many characters of the same kind. */
+function steady(text: string): string {
+  return text
+    .replaceAll(/(?<=sub_)[0-9a-f]{64}/g, (digits) => sample('sub_id', 'hex', digits.length))
+    .replaceAll(/(?<=svc-offers-)[0-9a-f]+/g, (digits) => sample('mount', 'hex', digits.length))
+    .replaceAll(/(?<=widget\.js\?v=)[0-9a-f]+/g, (digits) => sample('script', 'hex', digits.length))
+    .replaceAll(/(?<=&v=)[\w-]+/g, (sealed) => sample('v', 'base64url', sealed.length))
+    .replaceAll(/(?<=("token":|token=\\?)"?)[\w.-]+/g, (token) => sample('token', 'base64url', token.length))
+    .replaceAll(/(?<="next_cursor":")[\w.-]+/g, (cursor) => sample('cursor', 'base64url', cursor.length));
+}
+
+function sample(of: string, encoding: 'hex' | 'base64url', length: number): string {
+  const digest = (part: number) => createHash('sha512').update(`${of} ${part}`).digest(encoding);
+  return (digest(0) + digest(1) + digest(2)).slice(0, length);
+}

@@ -1,0 +1,134 @@
+import Type from 'typebox';
+import { bounds } from '../bounds.ts';
+import { type ErrorCode, errorTable } from '../domain/error-table.ts';
+import type { InvalidField } from '../domain/outcome.ts';
+import { type ErrorBody, errorBody } from '../faces/error-reply.ts';
+import { describes } from './describes.ts';
+import {
+  allowHeader,
+  challengeHeader,
+  limitHeaders,
+  limitHeadersIfKnown,
+  noStoreHeader,
+  requestIdHeader,
+  retryAfterHeader,
+} from './headers.ts';
+import type { Examples, Headers, Response, Responses } from './openapi-types.ts';
+import { words } from './schema-parts.ts';
+
+const invalidField = describes<InvalidField>()(
+  Type.Object(
+    {
+      field: Type.String({ description: 'The pocket field.' }),
+      code: words(['type', 'enum', 'range', 'format', 'min_age'], { description: 'What is wrong with its value.' }),
+      message: Type.String({ description: 'The same in words, for developers.' }),
+      min: Type.Optional(Type.Number({ description: 'The least it may be; for `min_age`, years.' })),
+      max: Type.Optional(Type.Number({ description: 'The most it may be.' })),
+      allowed: Type.Optional(
+        Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { description: 'What it may be.' }),
+      ),
+    },
+    { title: 'InvalidField' },
+  ),
+);
+
+export const errorSchema = describes<ErrorBody>()(
+  Type.Object(
+    {
+      error: words(Object.keys(errorTable) as ErrorCode[], {
+        description: 'What to tell errors apart by. More may be added for cases that have none yet.',
+      }),
+      message: Type.String({ description: 'What to do, for developers. Never repeats anything of the request.' }),
+      param: Type.Optional(
+        Type.String({ description: '`INVALID_REQUEST`: the member, parameter or header at fault, or `body`.' }),
+      ),
+      fields_invalid: Type.Optional(
+        Type.Array(invalidField, { description: '`INVALID_FIELD_VALUE`: every pocket field at fault.' }),
+      ),
+      request_id: Type.Optional(
+        Type.String({ description: '`INTERNAL_ERROR`: what to report, as in `X-Request-Id`.' }),
+      ),
+    },
+    { title: 'Error' },
+  ),
+);
+
+/** When each status comes, and with which headers beside those of every answer. */
+const statuses: Readonly<Record<number, { readonly when: string; readonly headers: Headers }>> = {
+  400: { when: 'Something in the request has to be mended, or the session is over.', headers: limitHeadersIfKnown },
+  401: { when: 'No valid API key.', headers: challengeHeader },
+  403: { when: 'The key belongs to another vertical.', headers: limitHeaders },
+  404: { when: 'No session of this account, vertical and mode has this id.', headers: limitHeaders },
+  405: { when: 'The path does not answer this method.', headers: allowHeader },
+  413: { when: `The body is larger than ${bounds.bodyBytesMax / 1024} KiB.`, headers: limitHeaders },
+  415: { when: 'The body is not `application/json`.', headers: limitHeaders },
+  422: { when: 'The `Idempotency-Key` was used before with another body.', headers: limitHeaders },
+  429: { when: 'A limit of the key is used up.', headers: { ...limitHeaders, ...retryAfterHeader } },
+  500: { when: 'The service failed.', headers: limitHeadersIfKnown },
+  503: {
+    when: 'The service cannot take the request now, or could not answer it in time: it may have taken effect all the same.',
+    headers: { ...limitHeadersIfKnown, ...retryAfterHeader },
+  },
+};
+
+/** What the examples of an operation's errors tell. */
+export interface ErrorSamples {
+  /** What INVALID_REQUEST names. */
+  readonly param?: string;
+  /** A recorded body of INVALID_FIELD_VALUE. */
+  readonly invalidFields?: unknown;
+}
+
+const sampleRequestId = 'pC7ZkX0wQm2s-4f';
+
+/**
+ * The errors of an operation by their statuses (contract section 7, D2). A status that stands for one error is the same wherever it
+ * comes, so it is referred to by the name of that error.
+ */
+export function errorResponses(codes: readonly ErrorCode[], samples: ErrorSamples = {}): Responses {
+  const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      status,
+      of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(status, of, samples),
+    ]),
+  );
+}
+
+const sharedCodes: readonly ErrorCode[] = [
+  'UNAUTHORIZED',
+  'VERTICAL_MISMATCH',
+  'SUB_ID_NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'IDEMPOTENCY_MISMATCH',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+
+/** What is referred to so. */
+export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
+  sharedCodes.map((code) => [code, errorResponse(errorTable[code].status, [code], {})]),
+);
+
+function errorResponse(status: number, codes: readonly ErrorCode[], samples: ErrorSamples): Response {
+  const { when, headers } = statuses[status]!;
+  const names = codes.map((code) => `\`${code}\``).join(', ');
+  return {
+    description: `${when} ${names}.`,
+    headers: { ...requestIdHeader, ...noStoreHeader, ...headers },
+    content: { 'application/json': { schema: errorSchema, examples: examplesOf(codes, samples) } },
+  };
+}
+
+function examplesOf(codes: readonly ErrorCode[], { param = 'body', invalidFields }: ErrorSamples): Examples {
+  return Object.fromEntries(
+    codes.map((code) => {
+      const refusal = code === 'INVALID_REQUEST' ? { code, param } : { code };
+      const recorded = code === 'INVALID_FIELD_VALUE' ? invalidFields : undefined;
+      return [code, { value: recorded ?? errorBody(refusal, sampleRequestId) }];
+    }),
+  );
+}

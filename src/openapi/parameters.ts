@@ -1,0 +1,100 @@
+import Type from 'typebox';
+import { bounds } from '../bounds.ts';
+import type { WidgetLinkParameters } from '../faces/widget-link-parameters.ts';
+import { sorts } from '../offers/matcher.ts';
+import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
+import type { AnalyticsRequest } from '../operations/query-analytics.ts';
+import type { Parameter } from './openapi-types.ts';
+import { isoDate, referrerTag, subId, words } from './schema-parts.ts';
+
+type Described = Omit<Parameter, 'name' | 'in'>;
+
+/** Every parameter an operation reads, in the order of the document. */
+function queryParameters(parameters: Readonly<Record<string, Described>>): readonly Parameter[] {
+  return Object.entries(parameters).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
+}
+
+const selection = {
+  max_offers: {
+    description: 'The most offers to answer with.',
+    schema: Type.Integer({ minimum: 1, maximum: bounds.offersMax, default: bounds.offersDefault }),
+  },
+  sort: {
+    description:
+      'Which offers come first: those that suit the borrower best, the cheapest, the largest, or those expected to earn most. Ties are broken the same way every time.',
+    schema: words(sorts, { default: 'recommended' }),
+  },
+};
+
+export const marketplaceParameters = queryParameters({
+  sub_id: { required: true, description: 'The session.', schema: subId },
+  format: {
+    required: true,
+    description: '`json` for cards of your own, `iframe` or `js` for the widget.',
+    schema: words(['json', 'iframe', 'js']),
+  },
+  ...selection,
+  explain: {
+    description: 'Whether to tell why there are not more offers; with a test key and `format=json` only.',
+    schema: words(['true', 'false'], { default: 'false' }),
+  },
+} satisfies Record<keyof MarketplaceRequest, Described>);
+
+export const analyticsParameters = queryParameters({
+  referrer_tag: {
+    description:
+      'The experiment. At least one of this and `sub_id_list` is needed; with both, the sessions that are in both.',
+    schema: referrerTag,
+  },
+  sub_id_list: {
+    description:
+      'Ids of sessions. Those that are not yours contribute nothing; those that are over are as good as any.',
+    // Ids that are no ids are passed over, and a list of one empty text is what an empty parameter comes to.
+    schema: Type.Array(Type.String(), { maxItems: bounds.subIdListMax }),
+    style: 'form',
+    explode: false,
+  },
+  date_from: {
+    description: `The first day, UTC. Without it, ${bounds.analyticsDefaultDays} days before \`date_to\`. Everything counts on the day its session was created.`,
+    schema: isoDate('The first day.'),
+  },
+  date_to: { description: 'The last day, inclusive. Without it, today.', schema: isoDate('The last day.') },
+  granularity: {
+    description: 'One record for all, one for each day, or one for each session.',
+    schema: words(['summary', 'daily', 'row'], { default: 'summary' }),
+  },
+  limit: {
+    description: 'The most days or sessions to answer with; not with a summary.',
+    schema: Type.Integer({ minimum: 1, maximum: bounds.analyticsPageMax, default: bounds.analyticsPageMax }),
+  },
+  cursor: {
+    description: 'The `next_cursor` of the page before, with the same filters and granularity; not with a summary.',
+    schema: Type.String(),
+  },
+} satisfies Record<keyof AnalyticsRequest, Described>);
+
+export const idempotencyKeyParameter: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes a retry safe: as long as the session lives, the same key with the same body gets the first answer again and creates nothing. Visible ASCII characters.',
+  schema: Type.String({ maxLength: bounds.idempotencyKeyCharactersMax, pattern: '^[!-~]*$' }),
+};
+
+const sub = { required: true, description: 'The session.', schema: subId };
+
+export const clickParameters = queryParameters({
+  sub,
+  offer: { required: true, description: 'The offer.', schema: Type.String() },
+  v: { required: true, description: 'What the offer was when it was shown, sealed.', schema: Type.String() },
+});
+
+export const widgetPageParameters = queryParameters({
+  sub,
+  token: { required: true, description: 'The token of the widget.', schema: Type.String() },
+  ...selection,
+} satisfies Record<Exclude<keyof WidgetLinkParameters, 'load'>, Described>);
+
+export const contentVersionParameter = queryParameters({
+  v: { description: 'Names the content: an address with it may be kept for ever.', schema: Type.String() },
+});

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { PublicUrls } from '../config/config.ts';
+
+/** What a service really answered to a partner's first steps, as `bin/write-openapi.ts` records it: JSON values. */
+export interface RecordedExamples {
+  readonly sessionRequest: unknown;
+  readonly session: unknown;
+  readonly inputsRequest: unknown;
+  readonly inputs: unknown;
+  /** The body of an `INVALID_FIELD_VALUE`. */
+  readonly invalidFields: unknown;
+  readonly offers: unknown;
+  readonly explained: unknown;
+  readonly iframe: unknown;
+  readonly js: unknown;
+  readonly iframeHtml: string;
+  readonly summary: unknown;
+  readonly daily: unknown;
+  readonly rows: unknown;
+}
+
+/** What our addresses are while examples are recorded; a document has those of its service instead. */
+export const recordedUrls: PublicUrls = {
+  public: 'http://public.invalid',
+  click: 'http://click.invalid',
+  widget: 'http://widget.invalid',
+  cdn: 'http://cdn.invalid',
+};
+
+/** Where the examples of a vertical are. */
+export function recordedExamplesFile(segment: string): URL {
+  return new URL(`./examples/${segment}.json`, import.meta.url);
+}
+
+/** The examples of a vertical, with these addresses; null where none were recorded. */
+export function recordedExamples(segment: string, urls: PublicUrls): RecordedExamples | null {
+  const file = recordedExamplesFile(segment);
+  if (!existsSync(file)) return null;
+  let text = readFileSync(file, 'utf8');
+  for (const name of Object.keys(recordedUrls) as (keyof PublicUrls)[]) {
+    text = text.replaceAll(recordedUrls[name], urls[name]);
+  }
+  return JSON.parse(text) as RecordedExamples;
+}

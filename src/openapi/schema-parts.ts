@@ -1,0 +1,51 @@
+import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
+import { subIdLength } from '../sessions/sub-id.ts';
+
+/** Schemas that many others are made of. Whatever has a `title` is a component of the document, referred to by that name. */
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** One of some words. */
+export function words<const Word extends string>(values: readonly Word[], options: Options = {}): TUnsafe<Word> {
+  return Type.Unsafe<Word>({ type: 'string', enum: values, ...options });
+}
+
+/** Either what the schema, of a single type, says, or null. */
+export function nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
+  const { type } = schema as { readonly type?: string };
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
+}
+
+/** How many of something there are. */
+export function count(description: string) {
+  return Type.Integer({ minimum: 0, description });
+}
+
+export function usd(description: string) {
+  return Type.Number({ minimum: 0, description: `${description}, in USD` });
+}
+
+export function timestamp(description: string) {
+  return Type.String({ format: 'date-time', description: `${description}: ISO 8601, UTC` });
+}
+
+export function isoDate(description: string) {
+  return Type.String({ format: 'date', description });
+}
+
+export function address(description: string) {
+  return Type.String({ format: 'uri', description });
+}
+
+export const subId = Type.String({
+  pattern: `^sub_[0-9a-f]{${subIdLength - 'sub_'.length}}$`,
+  description: 'The id of a session.',
+});
+
+/** As `isReferrerTag` judges it. */
+export const referrerTag = Type.String({
+  pattern: '^[a-z0-9_-]{3,64}$',
+  description: 'The experiment that the session belongs to.',
+});
+
+export const metadataValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { openApiText } from '../../src/openapi/openapi-document.ts';
+import { assertRefused } from '../support/answers.ts';
+import { atEveryDoor, onEveryEngine } from '../support/doors.ts';
+import { getBytes } from '../support/get-bytes.ts';
+
+atEveryDoor('the OpenAPI document', (door) => {
+  const address = () =>
+    new URL(`${door.market.marketplace.urls.public}/v1/${door.fixture.vertical.segment}/openapi.json`);
+  const get = (headers: Readonly<Record<string, string>> = {}) => getBytes(door.market.http.port, address(), headers);
+
+  test('is there for everybody, with the addresses of this service', async () => {
+    const { status, headers, bytes } = await get();
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'application/json');
+    assert.equal(headers['cache-control'], 'public, max-age=300');
+    assert.equal(headers['access-control-allow-origin'], '*');
+    assert.equal(bytes.toString(), openApiText(door.fixture.vertical, door.market.marketplace.urls));
+  });
+
+  test('is sent compressed to whoever takes that, and not again to whoever has it', async () => {
+    const { bytes: plain } = await get();
+    const packed = await get({ 'Accept-Encoding': 'gzip, br' });
+    assert.deepEqual([packed.headers['content-encoding'], packed.headers.vary], ['br', 'Accept-Encoding']);
+    assert.deepEqual(brotliDecompressSync(packed.bytes), plain);
+    assert.deepEqual(gunzipSync((await get({ 'Accept-Encoding': 'gzip' })).bytes), plain);
+    const again = await get({ 'Accept-Encoding': 'gzip, br', 'If-None-Match': packed.headers.etag! });
+    assert.deepEqual([again.status, again.bytes.length], [304, 0]);
+  });
+
+  test('answers HEAD, OPTIONS and nothing else but GET', async () => {
+    const { http } = door.market;
+    const path = address().pathname;
+    const head = await http.send({ method: 'HEAD', path });
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal((await http.send({ method: 'OPTIONS', path })).headers.get('allow'), 'GET, HEAD, OPTIONS');
+    assertRefused(await http.send({ method: 'POST', path }), 'METHOD_NOT_ALLOWED');
+  });
+});
+
+onEveryEngine('the reference for people', ({ running }) => {
+  test('is a page that loads nothing from elsewhere, and names its parts by their content', async () => {
+    const { http } = running();
+    for (const path of ['/docs', '/docs/personal-loans', '/docs/equipment-leases']) {
+      const { status, headers, text } = await http.send({ path });
+      assert.equal(status, 200);
+      assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
+      assert.match(
+        headers.get('content-security-policy') ?? '',
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      );
+      const parts = [...text.matchAll(/(?:src|href)="(\/docs\/[a-z.-]+\?v=[^"]+)"/g)].map((match) => match[1]!);
+      assert.equal(parts.length, 4);
+      for (const part of parts) {
+        const answer = await http.send({ path: part });
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+        assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      }
+    }
+  });
+
+  test('has nothing at other addresses', async () => {
+    const { http } = running();
+    for (const path of ['/docs/', '/docs/mortgage', '/docs/swagger-ui-bundle.js.map', '/docs/../package.json']) {
+      assertRefused(await http.send({ path }), 'NOT_FOUND');
+    }
+    assertRefused(await http.send({ method: 'POST', path: '/docs' }), 'METHOD_NOT_ALLOWED');
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { personalLoans } from '../../src/index.ts';
+import { DocumentCheck } from '../support/document-check.ts';
+import type { Answer, Asked } from '../support/http-client.ts';
+
+/** The check that every other test relies on must be able to fail. */
+describe('holding an answer against the document', () => {
+  const check = new DocumentCheck(personalLoans);
+  const id = `sub_${'0'.repeat(64)}`;
+  const asked: Asked = {
+    method: 'POST',
+    path: '/v1/personal-loans/session',
+    headers: { 'Idempotency-Key': 'key' },
+    body: '{"referrer_tag":"tag","another":1}',
+  };
+  const body = {
+    sub_id: id,
+    referrer_tag: 'tag',
+    created_at: '2026-05-20T12:00:00.000Z',
+    expires_at: '2026-05-20T16:00:00.000Z',
+    sandbox: false,
+  };
+  const headers = {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-request-id': '0123456789-1',
+    'x-ratelimit-limit': '500',
+    'x-ratelimit-remaining': '499',
+    'x-ratelimit-reset': '1779278400',
+    'ratelimit-policy': '"minute";q=500;w=60',
+    ratelimit: '"minute";r=499;t=60',
+  };
+  const answer = (members: object = {}, sent: object = {}, status = 200): Answer => ({
+    status,
+    headers: new Map(Object.entries({ ...headers, ...sent }).filter(([, value]) => value !== undefined)),
+    text: JSON.stringify({ ...body, ...members }),
+  });
+
+  test('lets pass what stands there', () => {
+    check.check(asked, answer());
+    assert.ok(check.seen.has('createSession 200'));
+  });
+
+  for (const [fault, wrong] of [
+    ['a member too many', answer({ more: 1 })],
+    ['a member missing', answer({ sandbox: undefined })],
+    ['a member of another type', answer({ sandbox: 'no' })],
+    ['a time that is none', answer({ created_at: 'today' })],
+    ['a header missing', answer({}, { 'x-ratelimit-limit': undefined })],
+    ['a header that is no number', answer({}, { 'x-ratelimit-limit': 'many' })],
+    ['a header nobody has told of', answer({}, { 'x-more': '1' })],
+    ['another media type', answer({}, { 'content-type': 'text/plain' })],
+    ['another status', answer({}, {}, 201)],
+  ] as const) {
+    test(`finds ${fault}`, () => assert.throws(() => check.check(asked, wrong), assert.AssertionError));
+  }
+
+  test('finds an error that the operation does not have', () => {
+    const error = (code: string): Answer => ({
+      ...answer({}, {}, 400),
+      text: JSON.stringify({ error: code, message: '' }),
+    });
+    check.check(asked, error('INVALID_REFERRER_TAG'));
+    assert.throws(
+      () => check.check(asked, error('INSUFFICIENT_INPUTS')),
+      /no INSUFFICIENT_INPUTS of createSession 400/,
+    );
+  });
+
+  test('finds a request that was taken against it', () => {
+    for (const wrong of [
+      { ...asked, body: '{"referrer_tag":"NO"}' },
+      { ...asked, body: '{"referrer_tag":"tag","metadata":{"list":[]}}' },
+      { ...asked, headers: { 'Idempotency-Key': 'two words' } },
+    ]) {
+      assert.throws(() => check.check(wrong, answer()), assert.AssertionError);
+    }
+  });
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { bounds } from '../../src/bounds.ts';
+import { afterwards } from '../support/afterwards.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
+import { documentCheck } from '../support/document-checks.ts';
+import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
+import { type Answer, type Asked, HttpClient } from '../support/http-client.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { generateCatalog } from '../support/random-catalog.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
+
+const sessionsHeld = 12;
+
+/** Large enough that explaining it takes more than one turn of the event loop. */
+const largeCatalog = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainOffersAtOnce));
+
+test('every status and code that the document promises is answered by a real service', async (t) => {
+  const market = await RunningMarketplace.start('uws', {
+    maxSessions: sessionsHeld,
+    catalogs: [
+      { vertical: fixture.vertical, mode: 'live', text: largeCatalog(1) },
+      { vertical: fixture.vertical, mode: 'test', text: largeCatalog(2) },
+      ...equipmentLeasesFixture.catalogs,
+    ],
+  });
+  afterwards(t, () => market.close());
+  const caller = market.caller(fixture);
+
+  const subId = await walkThrough(market, caller);
+  await beRefused(market, caller);
+  await spendLimits(market);
+  await breakDown(market, caller, subId);
+  await askTooMuch(market, t);
+  await askWhileNothingIsCounted(market, caller);
+  await neverEnd(market, caller);
+  await followToTheEnd(market, caller, subId);
+  const statuses: number[] = [];
+  for (let more = 0; more <= sessionsHeld; more++) {
+    statuses.push((await caller.post('session', { referrer_tag: 'full-store' })).status);
+  }
+  assert.equal(statuses.at(-1), 503);
+
+  const check = documentCheck(fixture.vertical.segment)!;
+  assert.deepEqual(
+    check.documented.filter((status) => !check.seen.has(status)),
+    [],
+  );
+});
+
+/** What goes well; returns the session. */
+async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Promise<string> {
+  const subId = await caller.sessionWith('walk-through', fixture.complete);
+  const { offers } = await caller.offers(subId);
+  assert.equal((await caller.click(offers[0]!.click_url)).status, 302);
+  await caller.summary({ referrer_tag: 'walk-through' });
+  const { src } = await caller.embed(subId, 'js');
+  const script = pathOf(src);
+  const { headers } = await http.send({ path: script });
+  const again = await http.send({ path: script, headers: { 'If-None-Match': headers.get('etag')! } });
+  assert.equal(again.status, 304);
+  return subId;
+}
+
+/** What no valid request gets: a wrong method, key, body, id. */
+async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
+  const { http } = market;
+  const stranger = market.callerWith(fixture, market.issueKey(equipmentLeasesFixture).key);
+  for (const ask of operations(caller)) {
+    assert.equal((await http.send({ ...ask, headers: {} })).status, 401);
+    assert.equal((await http.send({ ...ask, method: 'DELETE' })).status, 405);
+  }
+  for (const ask of operations(stranger)) assert.equal((await http.send(ask)).status, 403);
+  for (const path of ['/c', '/w', '/w/widget.js']) {
+    assert.equal((await http.send({ method: 'DELETE', path })).status, 405);
+  }
+
+  const large = `{"referrer_tag":"${'a'.repeat(bounds.bodyBytesMax)}"}`;
+  for (const operation of ['session', 'inputs'] as const) {
+    assert.equal((await caller.post(operation, large)).status, 413);
+    assert.equal((await caller.post(operation, {}, { 'Content-Type': 'text/plain' })).status, 415);
+    assert.equal((await caller.post(operation, [])).status, 400);
+  }
+  assert.equal((await caller.post('session', {})).status, 400);
+  assert.equal((await caller.get('analytics', { referrer_tag: 'No tag' })).status, 400);
+  const { sub_id: empty } = await caller.createSession('refused');
+  assert.equal((await caller.get('marketplace', { sub_id: empty, format: 'json' })).status, 400);
+  const wrong = { [fixture.amount]: 'much' };
+  assert.equal((await caller.post('inputs', { sub_id: empty, fields: wrong })).status, 400);
+  const keyed = { 'Idempotency-Key': 'one' };
+  await caller.post('session', { referrer_tag: 'refused-a' }, keyed);
+  assert.equal((await caller.post('session', { referrer_tag: 'refused-b' }, keyed)).status, 422);
+  const unknown = `sub_${'0'.repeat(64)}`;
+  assert.equal((await caller.post('inputs', { sub_id: unknown, fields: {} })).status, 404);
+  assert.equal((await caller.get('marketplace', { sub_id: unknown, format: 'json' })).status, 404);
+  assert.equal((await caller.get('marketplace', {})).status, 400);
+  assert.equal((await caller.get('analytics', {})).status, 400);
+  assert.equal((await http.send({ path: '/c?sub=x&offer=y&v=z' })).status, 404);
+  assert.equal((await http.send({ path: '/w?sub=x&token=y' })).status, 404);
+  assert.equal((await http.send({ path: '/c', headers: { 'Sec-Purpose': 'prefetch' } })).status, 503);
+}
+
+async function spendLimits(market: RunningMarketplace): Promise<void> {
+  for (const place of operations(market.caller(fixture)).keys()) {
+    const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
+    const ask = operations(caller)[place]!;
+    await market.http.send(ask);
+    assert.equal((await market.http.send(ask)).status, 429);
+  }
+}
+
+/** A clock that fails is a fault like any other: nobody foresaw it. */
+async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: string): Promise<void> {
+  const { token } = await caller.embed(subId, 'js');
+  const { offers } = await caller.offers(subId);
+  const now = market.clock.wallMs();
+  const paths = [pathOf(offers[0]!.click_url), `/w?sub=${subId}&token=${token}`];
+  for (const ask of [...operations(caller), ...paths.map((path): Asked => ({ path }))]) {
+    market.clock.wallMs = () => {
+      const fault = new Error('the clock has stopped');
+      // Timers that look after the service go on: the fault is to meet the request.
+      if (fault.stack?.includes('node:internal/timers')) return now;
+      throw fault;
+    };
+    try {
+      assert.equal((await market.http.send(ask)).status, 500);
+    } finally {
+      Reflect.deleteProperty(market.clock, 'wallMs');
+    }
+  }
+}
+
+/** More at once than may wait to be explained. */
+async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof afterwards>[0]): Promise<void> {
+  const key = market.issueKey(fixture, { mode: 'test' });
+  const subId = await market.callerWith(fixture, key.key).sessionWith('too-much', fixture.complete);
+  const path = `/v1/${fixture.vertical.segment}/marketplace?sub_id=${subId}&format=json&explain=`;
+  const headers = { Authorization: `Bearer ${key.key}` };
+  const clients = [market.http, new HttpClient(market.http.port), new HttpClient(market.http.port)];
+  for (const client of clients) afterwards(t, () => client.close());
+  const ask = (explain: boolean): Promise<Answer[]> =>
+    Promise.all(
+      clients.flatMap((client) => Array.from({ length: 16 }, () => client.send({ path: path + explain, headers }))),
+    );
+  // The connections are there when it comes to it.
+  await ask(false);
+  const statuses = (await ask(true)).map(({ status }) => status);
+  assert.deepEqual([...new Set(statuses)].sort(), [200, 503]);
+}
+
+/** Somebody else has the store of the figures, so that what was recorded last does not come to be counted. */
+async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
+  const store = new Database(analyticsFiles(market.folder).storeFile);
+  store.exec('BEGIN IMMEDIATE');
+  try {
+    await caller.createSession('not-counted');
+    assert.equal((await caller.get('analytics', { referrer_tag: 'not-counted' })).status, 503);
+  } finally {
+    store.close();
+  }
+}
+
+/** A body that never comes to its end, on a connection that is of no use any more. */
+async function neverEnd(market: RunningMarketplace, { basePath, key }: ApiCaller): Promise<void> {
+  const client = new HttpClient(market.http.port);
+  try {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '1000' };
+    const answer = await client.send({ method: 'POST', path: `${basePath}/inputs`, headers, body: '{' });
+    assert.equal(answer.status, 503);
+  } finally {
+    client.close();
+  }
+}
+
+/** The widget's page while its session lives, and after. */
+async function followToTheEnd(market: RunningMarketplace, caller: ApiCaller, subId: string): Promise<void> {
+  const { token } = await caller.embed(subId, 'iframe');
+  const path = `/w?sub=${subId}&token=${token}`;
+  assert.equal((await market.http.send({ path })).status, 200);
+  market.clock.advance(bounds.sessionTtlMs);
+  assert.equal((await market.http.send({ path })).status, 400);
+  assert.equal((await caller.post('inputs', { sub_id: subId, fields: {} })).status, 400);
+  assert.equal((await caller.get('marketplace', { sub_id: subId, format: 'json' })).status, 400);
+}
+
+/** One request for each operation, as it might come. */
+function operations({ basePath, key }: ApiCaller): readonly Asked[] {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '2' };
+  const { 'Content-Length': _, ...reading } = headers;
+  return [
+    ...['session', 'inputs'].map((name) => ({ method: 'POST', path: `${basePath}/${name}`, headers, body: '{}' })),
+    { path: `${basePath}/marketplace`, headers: reading },
+    { path: `${basePath}/analytics`, headers: reading },
+  ];
+}
+
+function pathOf(address: string): string {
+  const { pathname, search } = new URL(address);
+  return pathname + search;
+}

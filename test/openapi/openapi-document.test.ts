@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { recordExamples } from '../../bin/record-examples.ts';
+import { resolveUrls } from '../../src/config/resolve-urls.ts';
+import { openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
+import { recordedExamplesFile } from '../../src/openapi/recorded-examples.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
+
+const unset = { public: null, click: null, widget: null, cdn: null };
+const { urls } = resolveUrls({ listen: { host: '127.0.0.1', port: 8080 }, urls: unset }, 8080);
+const apart = {
+  public: 'https://api.test/loans',
+  click: 'https://go.test',
+  widget: 'https://widgets.test',
+  cdn: 'https://images.test/logos',
+};
+
+for (const { vertical } of allFixtures) {
+  for (const [where, addresses] of Object.entries({ 'one host': urls, 'hosts of their own': apart })) {
+    test(`the document of ${vertical.segment} on ${where} passes a linter's recommended rules`, async () => {
+      const problems = await lintFromString({
+        source: openApiText(vertical, addresses),
+        absoluteRef: 'openapi.json',
+        config: await createConfig({ extends: ['recommended'] }),
+      });
+      assert.deepEqual(
+        problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`),
+        [],
+      );
+    });
+  }
+}
+
+test('the document in docs/ is the one of the service as it starts (make openapi writes it)', () => {
+  const filed = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
+  assert.equal(filed, openApiText(personalLoans, urls));
+});
+
+test('the examples are what a service answers (make openapi records them)', async () => {
+  const filed: unknown = JSON.parse(readFileSync(recordedExamplesFile(personalLoans.segment), 'utf8'));
+  assert.deepEqual(filed, await recordExamples());
+});
+
+test('addresses are those of the service, in examples too', () => {
+  const { servers, paths } = openApiDocument(personalLoans, apart);
+  assert.equal(servers[0]?.url, 'https://api.test/loans/v1/personal-loans');
+  assert.deepEqual(paths['/c']?.servers?.[0]?.url, 'https://go.test');
+  assert.deepEqual(paths['/']?.servers?.[0]?.url, 'https://widgets.test');
+  assert.deepEqual(paths['/widget.js']?.servers?.[0]?.url, 'https://widgets.test');
+  const text = openApiText(personalLoans, apart);
+  assert.match(text, /"click_url": "https:\/\/go\.test\/c\?sub=/);
+  assert.match(text, /"logo_url": "https:\/\/images\.test\/logos\//);
+  assert.doesNotMatch(text, /\.invalid/);
+});
+
+test('the pocket fields are those of the vertical, with what they may hold', () => {
+  for (const { vertical, fields, required } of allFixtures) {
+    const { PocketFields } = openApiDocument(vertical, urls).components.schemas as Record<
+      string,
+      { readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>> }
+    >;
+    assert.deepEqual(Object.keys(PocketFields!.properties).sort(), fields.map(({ name }) => name).sort());
+    for (const [name, { description }] of Object.entries(PocketFields!.properties)) {
+      assert.equal(/Required for offers/.test(String(description)), required.includes(name), name);
+    }
+  }
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { referenceFiles } from '../../src/openapi/reference-files.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+
+const { vertical: personalLoans } = personalLoansFixture;
+
+async function pageAt(path: string, publicUrl: string, verticals: readonly Vertical[]): Promise<string> {
+  const urls = { public: publicUrl, click: publicUrl, widget: `${publicUrl}/w`, cdn: `${publicUrl}/cdn` };
+  const page = referenceFiles(verticals, urls).find((file) => file.path === path);
+  assert.equal(page?.kind, 'page');
+  return Buffer.from((await page.load()).plain).toString();
+}
+
+test('the page names its parts below the path of the public address', async () => {
+  const page = await pageAt('/docs', 'https://api.test/loans', [personalLoans, equipmentLeases]);
+  const addresses = [...page.matchAll(/(?:src|href|data-document)="(?!data:)([^"]+)"/g)].map((match) => match[1]!);
+  assert.equal(addresses.length, 8);
+  for (const address of addresses) assert.match(address, /^\/loans\/(docs|v1)\//);
+});
+
+test('the page of the only vertical offers no other', async () => {
+  assert.doesNotMatch(await pageAt('/docs', 'https://api.test', [personalLoans]), /<nav/);
+  assert.match(await pageAt('/docs', 'https://api.test', [personalLoans, equipmentLeases]), /<nav/);
+});

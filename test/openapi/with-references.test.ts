@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Type from 'typebox';
+import { withReferences } from '../../src/openapi/with-references.ts';
+
+test('a titled schema stands once, however often it is used', () => {
+  const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
+  const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });
+  assert.deepEqual(withReferences({ '/lists': list, '/items': item }), {
+    described: { '/lists': { $ref: '#/components/schemas/List' }, '/items': { $ref: '#/components/schemas/Item' } },
+    schemas: {
+      List: {
+        title: 'List',
+        type: 'object',
+        required: ['items'],
+        properties: {
+          items: { type: 'array', items: { $ref: '#/components/schemas/Item' } },
+          first: { $ref: '#/components/schemas/Item' },
+        },
+      },
+      Item: { title: 'Item', type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
+    },
+  });
+});
+
+test('two schemas with one title are a mistake', () => {
+  const one = Type.Object({ n: Type.Integer() }, { title: 'Item' });
+  const other = Type.Object({ n: Type.String() }, { title: 'Item' });
+  assert.throws(() => withReferences({ one, other }), /two schemas have the title Item/);
+});
+
+test('an example is nobody’s schema, whatever members it has', () => {
+  const examples = { one: { value: { title: 'A title' } } };
+  assert.deepEqual(withReferences({ examples }).described, { examples });
+});

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Vertical } from '../../src/index.ts';
+import { openApiDocument } from '../../src/openapi/openapi-document.ts';
+import type {
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  PathItem,
+  Reference,
+  Response,
+} from '../../src/openapi/openapi-types.ts';
+import type { ErrorBody } from './answers.ts';
+import type { Answer, Asked } from './http-client.ts';
+
+const origin = 'http://127.0.0.1:8080';
+const urls = { public: origin, click: origin, widget: `${origin}/w`, cdn: `${origin}/cdn` };
+
+/** Headers that answers of any service have, and those that a browser alone makes something of. */
+const ordinaryHeaders = new Set([
+  'date',
+  'connection',
+  'keep-alive',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'cache-control',
+  'etag',
+  'vary',
+  'content-security-policy',
+  'cross-origin-resource-policy',
+  'referrer-policy',
+  'x-content-type-options',
+  'x-robots-tag',
+]);
+
+/**
+ * Holds what a service is asked and answers against the OpenAPI document of a vertical: nothing may be answered that does not stand
+ * there, and nothing be taken that it forbids.
+ */
+export class DocumentCheck {
+  readonly document: OpenApiDocument;
+  readonly #base: string;
+  readonly #seen = new Set<string>();
+  /** Members that the document does not name are an error in answers; requests may have them. */
+  readonly #answers: Schemas;
+  readonly #requests: Schemas;
+
+  constructor(vertical: Vertical) {
+    this.document = openApiDocument(vertical, urls);
+    this.#base = `/v1/${vertical.segment}`;
+    this.#answers = new Schemas(closed(this.document) as OpenApiDocument);
+    this.#requests = new Schemas(this.document);
+  }
+
+  /** Every `operationId status` there is in the document, with each of its codes where it is for errors. */
+  get documented(): readonly string[] {
+    return Object.values(this.document.paths).flatMap((item) =>
+      operationsOf(item).flatMap(([, { operationId, responses }]) =>
+        Object.entries(responses).flatMap(([status, response]) => {
+          const codes = codesOf(status, this.#resolved(response));
+          return (codes ?? ['']).map((code) => `${operationId} ${status} ${code}`.trimEnd());
+        }),
+      ),
+    );
+  }
+
+  /** Those that were answered since the start. */
+  get seen(): ReadonlySet<string> {
+    return this.#seen;
+  }
+
+  /** Passes over what is asked of no path of the document. */
+  check(asked: Asked, answer: Answer): void {
+    const { method = 'GET' } = asked;
+    const [address = '', query = ''] = asked.path.split('?', 2);
+    const path = address.startsWith(`${this.#base}/`) ? address.slice(this.#base.length) : address;
+    const item = this.document.paths[path];
+    // The operations are below the base alone, the addresses for browsers nowhere else.
+    if (item === undefined || (path === address) !== (item.servers !== undefined)) return;
+    if (method === 'OPTIONS') {
+      assert.deepEqual([answer.status, answer.text], [204, '']);
+      assertAllow(answer, item);
+      return;
+    }
+    const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const [verb, operation] =
+      operationsOf(item).find(([name]) => name === wanted) ?? (operationsOf(item)[0] as [string, Operation]);
+    const where = ['paths', path, verb, 'responses'];
+    this.#checkAnswer(operation, where, answer, method === 'HEAD');
+    if (answer.status === 405) assertAllow(answer, item);
+    if (answer.status < 300) this.#checkRequest(operation, ['paths', path, verb], asked, query);
+  }
+
+  #checkAnswer(operation: Operation, where: readonly string[], answer: Answer, isHead: boolean): void {
+    const status = String(answer.status) in operation.responses ? String(answer.status) : 'default';
+    const documented = operation.responses[status];
+    const what = `${operation.operationId} ${answer.status}`;
+    assert.ok(documented !== undefined, `the document knows no ${what}: ${answer.text}`);
+    const place = '$ref' in documented ? documented.$ref.split('/').slice(1) : [...where, status];
+    const response = this.#resolved(documented);
+    this.#checkHeaders(response, [...place, 'headers'], answer, what);
+
+    const [mediaType = ''] = (answer.headers.get('content-type') ?? '').split(';', 1);
+    if (isHead || response.content === undefined) {
+      assert.equal(answer.text, '', `${what} has a body`);
+      if (!isHead) this.#seen.add(`${operation.operationId} ${status}`);
+      return;
+    }
+    assert.ok(mediaType in response.content, `the document knows no ${mediaType} of ${what}`);
+    const body = mediaType === 'application/json' ? (JSON.parse(answer.text) as unknown) : answer.text;
+    this.#answers.assertValid([...place, 'content', mediaType, 'schema'], body, `the body of ${what}`);
+    const codes = codesOf(status, response);
+    const code = codes === null ? '' : (body as ErrorBody).error;
+    assert.ok(codes === null || codes.includes(code), `the document knows no ${code} of ${what}`);
+    this.#seen.add(`${operation.operationId} ${status} ${code}`.trimEnd());
+  }
+
+  #resolved(response: Response | Reference): Response {
+    if (!('$ref' in response)) return response;
+    const shared = this.document.components.responses[response.$ref.split('/').at(-1)!];
+    assert.ok(shared !== undefined, `the document has no ${response.$ref}`);
+    return shared;
+  }
+
+  #checkHeaders({ headers = {} }: Response, where: readonly string[], { headers: sent }: Answer, what: string): void {
+    const documented = new Set<string>();
+    for (const [name, { required, schema }] of Object.entries(headers)) {
+      documented.add(name.toLowerCase());
+      const value = sent.get(name.toLowerCase());
+      assert.ok(!required || value !== undefined, `${what} has no ${name}`);
+      if (value === undefined) continue;
+      this.#answers.assertValid([...where, name, 'schema'], typed(schema, value), `the header ${name} of ${what}`);
+    }
+    for (const name of sent.keys()) {
+      const isOrdinary = ordinaryHeaders.has(name) || name.startsWith('access-control-');
+      assert.ok(isOrdinary || documented.has(name), `the document knows no header ${name} of ${what}`);
+    }
+  }
+
+  /** Of a request that was taken. */
+  #checkRequest(operation: Operation, where: readonly string[], asked: Asked, query: string): void {
+    const sent = new URLSearchParams(query);
+    const headers = new Map(Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+    for (const [place, parameter] of (operation.parameters ?? []).entries()) {
+      const { name, schema, required = false } = parameter;
+      const value = parameter.in === 'query' ? sent.get(name) : (headers.get(name.toLowerCase()) ?? null);
+      const what = `the parameter ${name} of ${operation.operationId}`;
+      assert.ok(value !== null || !required, `${what} is missing, but the request was taken`);
+      if (value === null) continue;
+      const read = isList(parameter) ? value.split(',') : typed(schema, value);
+      this.#requests.assertValid([...where, 'parameters', String(place), 'schema'], read, `${what}, which was taken,`);
+    }
+    if (operation.requestBody === undefined) return;
+    const body: unknown = JSON.parse(String(asked.body));
+    const schema = [...where, 'requestBody', 'content', 'application/json', 'schema'];
+    this.#requests.assertValid(schema, body, `the body sent to ${operation.operationId}, which was taken,`);
+  }
+}
+
+/** The schemas of a document by their places in it. */
+class Schemas {
+  readonly #ajv: Ajv2020;
+  readonly #compiled = new Map<string, ValidateFunction>();
+
+  constructor(document: OpenApiDocument) {
+    // What is no keyword of JSON Schema, such as the rest of the document, is none of its business.
+    this.#ajv = new Ajv2020({ strict: false, allErrors: true });
+    addFormats.default(this.#ajv);
+    this.#ajv.addSchema(document, 'document');
+  }
+
+  assertValid(place: readonly string[], value: unknown, what: string): void {
+    const pointer = place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+    let validate = this.#compiled.get(pointer);
+    if (validate === undefined) {
+      validate = this.#ajv.compile({ $ref: `document#/${pointer}` });
+      this.#compiled.set(pointer, validate);
+    }
+    if (validate(value)) return;
+    const { errors } = validate;
+    assert.fail(`${what} is not what the document says: ${this.#ajv.errorsText(errors)} in ${JSON.stringify(value)}`);
+  }
+}
+
+/** A copy in which objects have the members named and no others. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, name === 'examples' ? member : closed(member)]),
+  );
+  const isObjectSchema = [copy.type].flat().includes('object') && copy.properties !== undefined;
+  return isObjectSchema && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
+}
+
+function operationsOf({ get, post }: PathItem): readonly (readonly [string, Operation])[] {
+  return [
+    ...(get === undefined ? [] : [['get', get] as const]),
+    ...(post === undefined ? [] : [['post', post] as const]),
+  ];
+}
+
+/** The codes of an error, which its examples are named by; null for what is none, or is any. */
+function codesOf(status: string, { content }: Response): readonly string[] | null {
+  const examples = content?.['application/json']?.examples;
+  return Number(status) >= 400 && examples !== undefined ? Object.keys(examples) : null;
+}
+
+function assertAllow({ headers }: Answer, item: PathItem): void {
+  const methods = operationsOf(item).flatMap(([verb]) => (verb === 'get' ? ['GET', 'HEAD'] : ['POST']));
+  const allow = (headers.get('allow') ?? '').split(', ');
+  assert.deepEqual(allow.sort(), [...methods, 'OPTIONS'].sort());
+}
+
+function isList({ explode }: Parameter): boolean {
+  return explode === false;
+}
+
+/** A text as the value that its schema speaks of. */
+function typed(schema: object, text: string): unknown {
+  const { type } = schema as { readonly type?: unknown };
+  return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
+}
