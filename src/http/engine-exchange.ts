@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import type { Deadlined, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Exchange, ListenerOptions, Reply } from './listener.ts';
+import type { AskedBy, Exchange, ListenerOptions, Reply, RequestInTrouble } from './listener.ts';
 import { nextRequestId } from './request-id.ts';
 
 /** What an exchange needs of the listener it came in through. */
@@ -23,13 +23,14 @@ export interface ExchangeListener {
  * An engine starts it with `handle`, puts it among the listener's deadlines while it is pending or lingering, and ends it
  * with `release`. An exchange lingers when it is answered and its unwanted body is still going by.
  */
-export abstract class EngineExchange<L extends ExchangeListener> implements Exchange, Deadlined {
+export abstract class EngineExchange<L extends ExchangeListener> implements Exchange, Deadlined, RequestInTrouble {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly requestId = nextRequestId();
   over = false;
   refusalHeaders = '';
+  askedBy: AskedBy | null = null;
   dueMs = 0;
   earlier: Deadlined | null = null;
   later: Deadlined | null = null;
@@ -83,7 +84,14 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
       this.answer(reply);
     } catch (fault) {
       this.fail(fault);
+      return;
     }
+    if (reply.status >= 400) this.listener.options.onRefusal?.(this, reply);
+  }
+
+  /** No request is timed by itself: one that waits has a deadline, from which its beginning follows. */
+  get elapsedMs(): number {
+    return this.dueMs === 0 ? 0 : performance.now() - (this.dueMs - this.listener.options.deadlineMs);
   }
 
   onDeadline(): void {
@@ -137,7 +145,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
     try {
       onNoBody?.();
     } catch (fault) {
-      this.listener.options.onFault(fault, this.requestId);
+      this.listener.options.onFault(fault, this);
     }
   }
 
@@ -148,11 +156,14 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   }
 
   private fail(fault: unknown): void {
-    this.listener.options.onFault(fault, this.requestId);
+    this.listener.options.onFault(fault, this);
     if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
   }
 
   private refuse(refusal: Refusal): void {
-    this.answer(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
+    const { options } = this.listener;
+    const reply = options.errorReply(refusal, this.requestId, this.refusalHeaders);
+    this.answer(reply);
+    options.onRefusal?.(this, reply);
   }
 }

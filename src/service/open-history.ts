@@ -13,11 +13,13 @@ import { openEventLog } from '../events/file-event-log.ts';
 import { recordTimeMs } from '../events/ledger-record.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
 import { FileJournal } from '../journal/file-journal.ts';
+import { describeFault } from '../logs/describe-fault.ts';
 import { type CreatedSession, restoreIdempotencyKey } from '../operations/create-session.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
+import { logTrouble } from './log-trouble.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
@@ -68,7 +70,7 @@ export async function openHistory(
       wallMs: caps.idle ? restore.neededSinceMs : Math.min(restore.neededSinceMs, caps.neededSinceMs),
       timeOf: recordTimeMs,
     },
-    onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
+    onTrouble: (trouble) => logTrouble(logger, 'ledger', trouble),
   });
   closers.add(() => ledger.close());
   for (const [keyNumber, count] of restore.sessionsToday) {
@@ -84,14 +86,14 @@ export async function openHistory(
     verticals: servedVerticals(options),
     keptMs: sessionTtlMs,
     onMerge: (sub, changes) => restore.visitMerge(sub, changes),
-    onTrouble: (trouble) => logger.error(trouble, `journal: ${trouble.kind}`),
+    onTrouble: (trouble) => logTrouble(logger, 'journal', trouble),
   });
   closers.add(() => journal.close());
 
   const analytics = await startThreadAnalytics({
     files,
     log: ledger,
-    onCrash: (fault) => logger.error({ err: fault }, 'the aggregator stopped and is started again'),
+    onCrash: (fault) => logger.error({ fault: describeFault(fault) }, 'the aggregator stopped and is started again'),
     onRebuild: (reason) => logger.warn({ reason }, 'the analytics store is rebuilt from the ledger'),
   });
   closers.add(() => analytics.close());
@@ -105,7 +107,8 @@ export async function openHistory(
       dropLedger: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
       onGivenUp: ({ keptFromDay, segments }) =>
         logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'what is older than the retention was given up'),
-      onFault: (fault) => logger.warn({ err: fault }, 'what is older than the retention could not be given up yet'),
+      onFault: (fault) =>
+        logger.warn({ fault: describeFault(fault) }, 'what is older than the retention could not be given up yet'),
     });
     closers.add(() => retention.close());
   }

@@ -1,4 +1,5 @@
 import type { Closers } from '../closers.ts';
+import { describeFault } from '../logs/describe-fault.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
 import type { Matcher } from '../offers/matcher.ts';
 import { startMatcher } from '../offers/start-matcher.ts';
@@ -16,7 +17,8 @@ export async function openMatcher(
     threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
     catalogs,
     verticals: servedVerticals(options),
-    onFault: (fault) => logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew'),
+    onFault: (fault) =>
+      logger.error({ fault: describeFault(fault) }, 'a matching worker failed; its requests are matched anew'),
   });
   closers.add(() => matcher.close());
   return matcher;

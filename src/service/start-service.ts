@@ -21,8 +21,10 @@ import { Cors } from '../faces/cors.ts';
 import { logoFace } from '../faces/logo-face.ts';
 import { operationsFace } from '../faces/operations-face.ts';
 import { publicFace } from '../faces/public-face.ts';
+import { routeName } from '../faces/route-name.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
 import type { Handler, Listener } from '../http/listener.ts';
+import { RefusalLog } from '../logs/refusal-log.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
@@ -128,7 +130,9 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       confirm: async (rows) =>
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
     });
-    const listen = listenerOpener(options, options.listen.engine, closers, metrics);
+    const refusals = new RefusalLog({ logger: options.logger, clock, routeOf: routeName });
+    closers.add(() => refusals.close());
+    const listen = listenerOpener(options, options.listen.engine, closers, metrics, refusals);
     const operationsListener = await listen(
       options.listen.operations,
       operationsFace({ notReady, metrics, confirmations }),
