@@ -70,6 +70,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config',
     'domain',
     'events',
+    'files',
     'logos',
     'logs',
     'offers',
