@@ -1,6 +1,17 @@
-/** What a text or number may look like in a file, an answer or a log. */
-export function tracesOf(value: string | number): readonly Buffer[] {
-  return typeof value === 'string' ? textTraces(value) : numberTraces(value);
+/** More zeros than any trace ends with. */
+const longestTrace = 256;
+
+const known = new Map<string | number, readonly Buffer[]>();
+
+/** What a text or number may look like in a file, an answer or a log; each only once. */
+function tracesOf(value: string | number): readonly Buffer[] {
+  let traces = known.get(value);
+  if (traces === undefined) {
+    const all = typeof value === 'string' ? textTraces(value) : numberTraces(value);
+    traces = all.filter((trace, at) => all.findIndex((other) => other.equals(trace)) === at);
+    known.set(value, traces);
+  }
+  return traces;
 }
 
 function textTraces(text: string): Buffer[] {
@@ -46,7 +57,11 @@ function numberTraces(number: number): Buffer[] {
 }
 
 /** The names of those values that have left a trace in some bytes. */
-export function findTraces(values: ReadonlyMap<string, string | number>, bytes: Buffer): string[] {
+export function findTraces(values: ReadonlyMap<string, string | number>, whole: Buffer): string[] {
+  // Logs reserve zeros ahead of their data, which are quickly passed over here and slowly by a search for each trace.
+  let end = whole.length;
+  while (end > 0 && whole[end - 1] === 0) end--;
+  const bytes = whole.subarray(0, end + longestTrace);
   return [...values]
     .filter(([, value]) => tracesOf(value).some((trace) => bytes.includes(trace)))
     .map(([name]) => name);
