@@ -81,12 +81,10 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   reply(reply: Reply): void {
     if (this.over) return;
     try {
-      this.answer(reply);
+      this.send(reply);
     } catch (fault) {
       this.fail(fault);
-      return;
     }
-    if (reply.status >= 400) this.listener.options.onRefusal?.(this, reply);
   }
 
   /** No request is timed by itself: one that waits has a deadline, from which its beginning follows. */
@@ -161,9 +159,11 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   }
 
   private refuse(refusal: Refusal): void {
-    const { options } = this.listener;
-    const reply = options.errorReply(refusal, this.requestId, this.refusalHeaders);
+    this.send(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
+  }
+
+  private send(reply: Reply): void {
     this.answer(reply);
-    options.onRefusal?.(this, reply);
+    if (reply.status >= 400) this.listener.options.onRefusal?.(this, reply);
   }
 }

@@ -108,7 +108,7 @@ describe('the commands in the documents', () => {
       let script = `${assumptions[document] ?? ''}\n${rest}`;
       for (const [text, instead] of substitutions(server)) script = script.replaceAll(text, instead);
       const { code, printed } = await runCommands(folder, script, {
-        PATH: `${join(folder, 'path')}:${process.env['PATH']}`,
+        PATH: `${join(folder, 'path')}:${process.env.PATH}`,
         CHECKOUT: root,
         SERVER: `http://127.0.0.1:${server.port}`,
         SVC_PORT: '0',
