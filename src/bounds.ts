@@ -30,6 +30,17 @@ export const bounds = {
   /** Retry-After of a 503. */
   retryAfterSeconds: 1,
 
+  // Logs
+  /** Lines that each kind of refusal may take in a second, and after a quiet time at once; the rest is counted. */
+  refusalLinesPerSecond: 5,
+  refusalLinesAtOnce: 20,
+  /** How often the log says how many lines were left out. */
+  refusalSummaryMs: 1_000,
+  /** Lines that wait for whoever reads the log; beyond it they are left out. */
+  logWaitingBytesMax: 4 * 1024 * 1024,
+  /** How long the end of the process waits for the log's reader. */
+  logFlushMs: 2_000,
+
   // Sessions (contract 2.1 and 8, D5)
   sessionTtlMs: 4 * 60 * 60 * 1000,
   userAgentCharactersMax: 1024,

@@ -26,6 +26,8 @@ export interface Rejection {
   readonly refusal: Refusal;
   /** For `limitHeaders`; null when the key is not known. */
   readonly limits: LimitStatus | null;
+  /** Whose key it was; null when the key is not known. */
+  readonly askedBy: { readonly account: number; readonly keyNumber: number } | null;
 }
 
 export interface GatekeeperOptions {
@@ -37,7 +39,7 @@ export interface GatekeeperOptions {
   readonly onRefused?: (by: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
 
-const unauthorized: Rejection = { ok: false, refusal: { code: 'UNAUTHORIZED' }, limits: null };
+const unauthorized: Rejection = { ok: false, refusal: { code: 'UNAUTHORIZED' }, limits: null, askedBy: null };
 const verticalMismatch: Refusal = { code: 'VERTICAL_MISMATCH' };
 
 /**
@@ -88,15 +90,16 @@ export class Gatekeeper {
 
     if (key.vertical !== vertical.segment) {
       this.#onRefused('vertical_mismatch');
-      return { ok: false, refusal: verticalMismatch, limits: use.standing(operation, nowMs, wallMs) };
+      const askedBy = { account: key.account, keyNumber: key.number };
+      return { ok: false, refusal: verticalMismatch, limits: use.standing(operation, nowMs, wallMs), askedBy };
     }
+    use.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
     if (!use.fits(operation, nowMs, wallMs)) {
       const limits = use.exhausted(operation, nowMs, wallMs);
       this.#onRefused(limits.policy.name);
       const retryAfterSeconds = Math.max(1, limits.resetSeconds);
-      return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limits };
+      return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limits, askedBy: use.caller };
     }
-    use.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
     const daySlot = use.charge(operation, nowMs, wallMs);
     return {
       ok: true,

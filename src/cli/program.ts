@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { analyticsCommand } from './analytics-command.ts';
+import { backupCommand } from './backup-command.ts';
 import { capacityCommand } from './capacity-command.ts';
 import { catalogCommand } from './catalog-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
@@ -23,6 +24,7 @@ export function program(version: string): Command {
     .addCommand(catalogCommand())
     .addCommand(logCommand())
     .addCommand(analyticsCommand())
+    .addCommand(backupCommand())
     .addCommand(secretCommand())
     .addCommand(confirmCommand())
     .addCommand(capacityCommand())
@@ -36,6 +38,7 @@ Examples:
   $ marketplace origins allow --account acme https://www.example.com
   $ marketplace catalog validate offers.json
   $ marketplace log verify
+  $ marketplace backup /backup/marketplace/today
   $ marketplace confirm payouts.csv
   $ marketplace capacity --keys 1000 --slo-p99 50
   $ marketplace check-config`,

@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import process from 'node:process';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { noOwnLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
 import { personalLoanCatalogs } from '../catalogs/example-catalogs.ts';
@@ -8,9 +8,12 @@ import type { Config } from '../config/config.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
+import { describeFault } from '../logs/describe-fault.ts';
+import { standardErrorLog } from '../logs/standard-error-log.ts';
 import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
+import { exitCodes } from './exit-codes.ts';
 import { printResult } from './output.ts';
 import { startFailure } from './start-failure.ts';
 
@@ -19,7 +22,8 @@ import { startFailure } from './start-failure.ts';
  * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog again.
  */
 export async function serve(config: Config): Promise<void> {
-  const logger = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
+  const { logger, flush } = standardErrorLog(config.logLevel, systemClock);
+  endOnException(logger);
   const stopped = stopSignal();
   const service = await startService({
     dataDir: config.dataDir,
@@ -66,6 +70,19 @@ export async function serve(config: Config): Promise<void> {
   if (watched !== null) unwatchFile(watched, reload);
   await service.close();
   logger.info('stopped');
+  // What its reader has not taken by then would keep the process from ending.
+  if (!(await flush())) process.exit();
+}
+
+/**
+ * What nobody caught leaves the service in a state that nobody knows, so it ends at once, as by a crash, and the next start goes on from
+ * what is on disk. Node.js would print the exception with its message, which may hold what somebody submitted.
+ */
+function endOnException(logger: Logger): void {
+  process.on('uncaughtException', (fault) => {
+    logger.fatal({ fault: describeFault(fault) }, 'the service failed and ends');
+    process.exit(exitCodes.failure);
+  });
 }
 
 /** Resolves with the first signal to stop; the second ends the process without waiting any longer. */

@@ -100,10 +100,12 @@ export class ApiFace {
     const admission = this.#ports.gatekeeper.admit(exchange.header('authorization'), route.vertical, route.operation);
     if (!admission.ok) {
       const { refusal, limits } = admission;
+      exchange.askedBy = admission.askedBy;
       return this.#refuse(exchange, refusal, limits === null ? cors : cors + limitHeaders(limits));
     }
     const headers = cors + limitHeaders(admission.limits);
     exchange.refusalHeaders = headers;
+    exchange.askedBy = admission.caller;
 
     switch (route.operation) {
       case 'create_session':

@@ -42,6 +42,7 @@ export function errorReply(refusal: Refusal, requestId: string, extraHeaders: He
   return {
     status: errorTable[code].status,
     headers: jsonHeaders + extraHeaders + retryAfter + (code === 'UNAUTHORIZED' ? challenge : ''),
+    refusal,
     body: plain ? plainBodies.get(code)! : JSON.stringify(errorBody(refusal, requestId)),
   };
 }

@@ -6,6 +6,7 @@ import { confirmationsPath } from './confirmations-face.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
 import { keysPath } from './keys-face.ts';
 import { originsPath } from './origins-face.ts';
+import { type RouteName, routeOf } from './routes.ts';
 
 export interface OperationsFacePorts {
   /** What keeps the service from taking requests, in words; empty when it is ready. */
@@ -26,7 +27,7 @@ const noStore = fixedHeaders({ 'Cache-Control': 'no-store' });
  * reasons when not) and `/metrics` (Prometheus text) for everyone; `/confirmations`, `/keys` and `/origins` for the operator.
  */
 export function operationsFace({ notReady, metrics, confirmations, keys, origins }: OperationsFacePorts): Handler {
-  const pages: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
+  const pages: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     '/readyz': (exchange) => {
       const reasons = notReady();
@@ -42,14 +43,23 @@ export function operationsFace({ notReady, metrics, confirmations, keys, origins
       });
     },
   };
+  const reading = Object.entries(pages).map(([path, page]): [string, Handler] => [
+    path,
+    (exchange) => answerReading(exchange, () => page(exchange)),
+  ]);
+  const handlers = new Map<string, Handler>([
+    ...reading,
+    [confirmationsPath, confirmations],
+    [keysPath, keys],
+    [originsPath, origins],
+  ]);
   return (exchange) => {
-    const { path } = exchange;
-    if (path === confirmationsPath) return confirmations(exchange);
-    if (path === keysPath || path.startsWith(`${keysPath}/`)) return keys(exchange);
-    if (path === originsPath) return origins(exchange);
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (page === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
-    return answerReading(exchange, () => page(exchange));
+    // A key has a path of its own under that of all.
+    const path = exchange.path.startsWith(`${keysPath}/`) ? keysPath : exchange.path;
+    const handler = handlers.get(path);
+    if (handler === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
+    exchange.route = routeOf(path.slice(1) as RouteName);
+    return handler(exchange);
   };
 }
 

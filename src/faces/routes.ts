@@ -1,7 +1,4 @@
-/**
- * What requests are told apart by in the figures (`Exchange.route`): a route is its place in this list. The first is what no
- * face has claimed.
- */
+/** What requests of the public listener are told apart by in the figures. The first is what no face has claimed. */
 export const routeNames = [
   'other',
   'session',
@@ -18,8 +15,19 @@ export const routeNames = [
   'reference',
 ] as const;
 
-export type RouteName = (typeof routeNames)[number];
+/** The same of both listeners, for logs: a route (`Exchange.route`) is its place in this list. */
+export const allRouteNames = [
+  ...routeNames,
+  'healthz',
+  'readyz',
+  'metrics',
+  'confirmations',
+  'keys',
+  'origins',
+] as const;
+
+export type RouteName = (typeof allRouteNames)[number];
 
 export function routeOf(name: RouteName): number {
-  return routeNames.indexOf(name);
+  return allRouteNames.indexOf(name);
 }

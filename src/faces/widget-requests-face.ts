@@ -102,6 +102,7 @@ export class WidgetRequestsFace {
     }
     if (!link.session.ok) return this.#refuse(exchange, link.session.refusal, cors);
     const session = link.session.value;
+    exchange.askedBy = session.tenant;
     const admission = admitToWidget(this.#ports, session);
     if (!admission.ok) return this.#refuse(exchange, admission.refusal, cors);
     exchange.refusalHeaders = cors;

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import type { Deadlined, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Exchange, ListenerOptions, Reply } from './listener.ts';
+import type { AskedBy, Exchange, ListenerOptions, Reply, RequestInTrouble } from './listener.ts';
 import { nextRequestId } from './request-id.ts';
 
 /** What an exchange needs of the listener it came in through. */
@@ -23,7 +23,7 @@ export interface ExchangeListener {
  * An engine starts it with `handle`, puts it among the listener's deadlines while it is pending or lingering, and ends it
  * with `release`. An exchange lingers when it is answered and its unwanted body is still going by.
  */
-export abstract class EngineExchange<L extends ExchangeListener> implements Exchange, Deadlined {
+export abstract class EngineExchange<L extends ExchangeListener> implements Exchange, Deadlined, RequestInTrouble {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -31,6 +31,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   over = false;
   refusalHeaders = '';
   route = 0;
+  askedBy: AskedBy | null = null;
   dueMs = 0;
   earlier: Deadlined | null = null;
   later: Deadlined | null = null;
@@ -89,6 +90,10 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
     }
   }
 
+  get elapsedMs(): number {
+    return performance.now() - this.arrivedMs;
+  }
+
   onDeadline(): void {
     if (this.over) {
       this.disconnect();
@@ -140,7 +145,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
     try {
       onNoBody?.();
     } catch (fault) {
-      this.listener.options.onFault(fault, this.requestId);
+      this.listener.options.onFault(fault, this);
     }
   }
 
@@ -151,7 +156,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   }
 
   private fail(fault: unknown): void {
-    this.listener.options.onFault(fault, this.requestId);
+    this.listener.options.onFault(fault, this);
     if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
   }
 
@@ -163,5 +168,6 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
     this.answer(reply);
     // In whole microseconds, which unlike fractions need no object of their own.
     this.listener.options.onAnswered?.(this.route, reply.status, ((performance.now() - this.arrivedMs) * 1000) | 0);
+    if (reply.status >= 400) this.listener.options.onRefusal?.(this, reply);
   }
 }

@@ -27,12 +27,21 @@ export interface Exchange {
    * owed them whoever answers. Empty until the face knows them.
    */
   refusalHeaders: HeaderText;
-  /** Which of the service's routes it came to, for the figures: a number the faces agree on. 0 until a face knows it. */
+  /** Which of the service's routes it came to, for figures and logs: a number the faces agree on. 0 until a face knows it. */
   route: number;
+  /** Who is asking, for the log of what is refused. Null until the face knows. */
+  askedBy: AskedBy | null;
   /** Sends the answer. Only the first call counts; after an abort or the deadline it does nothing. */
   reply(reply: Reply): void;
   /** True once answered, aborted or past the deadline: whatever is still being computed is wanted by nobody. */
   readonly over: boolean;
+}
+
+/** A caller by numbers, which say nothing to anybody but the operator. */
+export interface AskedBy {
+  readonly account: number;
+  /** Absent where no key is involved. */
+  readonly keyNumber?: number;
 }
 
 export interface Reply {
@@ -40,6 +49,18 @@ export interface Reply {
   /** Without length, date and connection, which belong to whoever writes the answer out. */
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
+  /** Of an answer that is an error of the table. */
+  readonly refusal?: Refusal;
+}
+
+/** A request that was refused or failed, for a log. Method and path are as sent, so they are nothing to be repeated. */
+export interface RequestInTrouble {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: number;
+  readonly askedBy: AskedBy | null;
+  /** Since its head was here. */
+  readonly elapsedMs: number;
 }
 
 /**
@@ -56,7 +77,9 @@ export interface ListenerOptions {
   /** The answer to what the listener refuses by itself: 400 framing, 413, 500, 503 deadline. */
   readonly errorReply: (refusal: Refusal, requestId: string, headers: HeaderText) => Reply;
   /** A handler threw or rejected, or an engine misbehaved: a bug to log, with the id the client was given. */
-  readonly onFault: (fault: unknown, requestId: string) => void;
+  readonly onFault: (fault: unknown, request: RequestInTrouble) => void;
+  /** An answer with a status of 400 or more has been given; also the 500 that follows a fault. */
+  readonly onRefusal?: (request: RequestInTrouble, reply: Reply) => void;
   /** A request that ran into the deadline, for a metric. */
   readonly onDeadline?: () => void;
   /**

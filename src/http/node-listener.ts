@@ -131,6 +131,7 @@ class NodeListener implements Listener, ExchangeListener {
     }
     const requestId = nextRequestId();
     const reply = this.parserReply(error.code, requestId);
+    this.options.onRefusal?.({ requestId, method: '', route: 0, askedBy: null, elapsedMs: 0 }, reply);
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
     const ended = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
     socket.write(`HTTP/1.1 ${headText(reply, requestId)}\r\n${ended}`);

@@ -32,8 +32,13 @@ export interface FileJournalOptions {
   readonly files?: LogFiles;
   /** How often a journal that cannot be written tries again. */
   readonly healMs?: number;
-  readonly onTrouble?: (trouble: LogTrouble | { readonly kind: 'not-tended'; readonly error: unknown }) => void;
+  readonly onTrouble?: (trouble: JournalTrouble) => void;
 }
+
+export type JournalTrouble =
+  | LogTrouble
+  /** A new epoch could not be begun, or an old one not be removed; it is tried again. */
+  | { readonly kind: 'not-tended'; readonly error: unknown };
 
 /** One epoch: a log of its own in a folder of its own, under a key of its own. */
 interface Epoch {

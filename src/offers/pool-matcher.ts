@@ -7,6 +7,9 @@ import { type Batch, type BatchRequest, type BatchResult, decodeAnswers, encodeB
 import type { MatchTables } from './match-tables.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
+/** What a worker says went wrong: a class of its own, so that a log can tell that the words are not ours. */
+class WorkerFailure extends Error {}
+
 export interface PoolMatcherOptions {
   /** Matching threads, at least 1. */
   readonly threads: number;
@@ -154,7 +157,7 @@ export class PoolMatcher implements Matcher {
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const answer = answers[at]!;
-      if ('failure' in answer) reject(new Error(answer.failure));
+      if ('failure' in answer) reject(new WorkerFailure(answer.failure));
       else resolve({ catalogVersion: request[0], total: answer.total, orders: answer.orders });
     }
   }

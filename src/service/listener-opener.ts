@@ -4,11 +4,18 @@ import type { Endpoint, ListenerChoice } from '../config/config.ts';
 import { errorReply } from '../faces/error-reply.ts';
 import { startListener } from '../http/choose-listener.ts';
 import type { Handler, Listener, ListenerOptions } from '../http/listener.ts';
+import type { RefusalLog } from '../logs/refusal-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Opens listeners that fail, answer and close alike. */
-export function listenerOpener({ logger }: ServiceOptions, engine: ListenerChoice, closers: Closers, metrics: Metrics) {
+export function listenerOpener(
+  { logger }: ServiceOptions,
+  engine: ListenerChoice,
+  closers: Closers,
+  metrics: Metrics,
+  refusals: RefusalLog,
+) {
   return async (
     endpoint: Endpoint,
     handler: Handler,
@@ -21,10 +28,11 @@ export function listenerOpener({ logger }: ServiceOptions, engine: ListenerChoic
         ...endpoint,
         handler,
         errorReply,
-        onFault: (fault, requestId) => {
+        onFault: (fault, request) => {
           metrics.fault();
-          logger.error({ err: fault, requestId }, 'a request failed');
+          refusals.fault(fault, request);
         },
+        onRefusal: refusals.refused,
         onDeadline: metrics.deadline,
         ...(onAnswered !== undefined && { onAnswered }),
         bodyBytesMax,

@@ -5,6 +5,7 @@ import { KeyRegister } from '../access/key-register.ts';
 import { SqliteKeyDirectory } from '../access/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import type { Closers } from '../closers.ts';
+import { describeFault } from '../logs/describe-fault.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
@@ -18,7 +19,8 @@ export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, c
   const directory = new SqliteKeyDirectory({
     path,
     clock,
-    onFault: (fault) => logger.error({ err: fault }, 'the key file cannot be read; what is known of it stays in force'),
+    onFault: (fault) =>
+      logger.error({ fault: describeFault(fault) }, 'the key file cannot be read; what is known of it stays in force'),
   });
   closers.add(() => directory.close());
   // What this process changes itself holds at once; what others change, as soon as the directory looks.

@@ -9,17 +9,19 @@ import type { Closers } from '../closers.ts';
 import { isoDate } from '../domain/calendar.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { dropSegments } from '../events/drop-segments.ts';
-import { openEventLog } from '../events/file-event-log.ts';
+import { type LogTrouble, openEventLog } from '../events/file-event-log.ts';
 import { recordTimeMs } from '../events/ledger-record.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import { FileJournal } from '../journal/file-journal.ts';
-import type { LogName, LogTroubleKind } from '../metrics/log-names.ts';
+import { FileJournal, type JournalTrouble } from '../journal/file-journal.ts';
+import { describeFault } from '../logs/describe-fault.ts';
+import type { LogName } from '../metrics/log-names.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type CreatedSession, restoreIdempotencyKey } from '../operations/create-session.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
+import { logTrouble } from './log-trouble.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
@@ -96,7 +98,7 @@ export async function openHistory(
     log: ledger,
     onCrash: (fault) => {
       metrics.aggregatorRestarted();
-      logger.error({ err: fault }, 'the aggregator stopped and is started again');
+      logger.error({ fault: describeFault(fault) }, 'the aggregator stopped and is started again');
     },
     onRebuild: (reason) => {
       metrics.analyticsRebuilt();
@@ -114,7 +116,8 @@ export async function openHistory(
       dropLedger: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
       onGivenUp: ({ keptFromDay, segments }) =>
         logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'what is older than the retention was given up'),
-      onFault: (fault) => logger.warn({ err: fault }, 'what is older than the retention could not be given up yet'),
+      onFault: (fault) =>
+        logger.warn({ fault: describeFault(fault) }, 'what is older than the retention could not be given up yet'),
     });
     closers.add(() => retention.close());
   }
@@ -125,9 +128,9 @@ export async function openHistory(
 function watchedLog(name: LogName, logger: ServiceOptions['logger'], metrics: Metrics) {
   return {
     onStored: metrics.groupsOf(name),
-    onTrouble: (trouble: { readonly kind: LogTroubleKind }) => {
+    onTrouble: (trouble: LogTrouble | JournalTrouble) => {
       metrics.logTrouble(name, trouble.kind);
-      logger.error(trouble, `${name}: ${trouble.kind}`);
+      logTrouble(logger, name, trouble);
     },
   };
 }

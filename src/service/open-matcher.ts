@@ -1,4 +1,5 @@
 import type { Closers } from '../closers.ts';
+import { describeFault } from '../logs/describe-fault.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
 import type { Matcher } from '../offers/matcher.ts';
@@ -20,7 +21,7 @@ export async function openMatcher(
     verticals: servedVerticals(options),
     onFault: (fault) => {
       metrics.matchWorkerFailed();
-      logger.error({ err: fault }, 'a matching worker failed; its requests are matched anew');
+      logger.error({ fault: describeFault(fault) }, 'a matching worker failed; its requests are matched anew');
     },
     onBatch: metrics.matchBatch,
   });

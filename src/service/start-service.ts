@@ -22,9 +22,10 @@ import { logoFace } from '../faces/logo-face.ts';
 import { operationsFace } from '../faces/operations-face.ts';
 import { publicFace } from '../faces/public-face.ts';
 import { referencePages } from '../faces/reference-face.ts';
-import { routeNames } from '../faces/routes.ts';
+import { allRouteNames, routeNames } from '../faces/routes.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
 import type { Handler } from '../http/listener.ts';
+import { RefusalLog } from '../logs/refusal-log.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { referenceFiles } from '../openapi/reference-files.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
@@ -123,7 +124,9 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       confirm: async (rows) =>
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
     });
-    const listen = listenerOpener(options, options.listen.engine, closers, metrics);
+    const refusals = new RefusalLog({ logger: options.logger, clock, routeNames: allRouteNames });
+    closers.add(() => refusals.close());
+    const listen = listenerOpener(options, options.listen.engine, closers, metrics, refusals);
     const operationsListener = await listen(
       options.listen.operations,
       operationsFace({ notReady, metrics, confirmations, ...accessFaces(options, isOperator, keys, originLists) }),

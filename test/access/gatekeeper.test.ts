@@ -57,7 +57,7 @@ test('a missing, a malformed and an unknown key are unauthorized, and told nothi
     `Bearer ${newApiKey('svc_pl_', 'live')}`,
   ]) {
     const answer = rejected(gatekeeper.admit(header, personalLoans, 'get_marketplace'));
-    assert.deepEqual(answer, { ok: false, refusal: { code: 'UNAUTHORIZED' }, limits: null }, header);
+    assert.deepEqual(answer, { ok: false, refusal: { code: 'UNAUTHORIZED' }, limits: null, askedBy: null }, header);
   }
 });
 

@@ -26,7 +26,7 @@ for (const engine of ['uws', 'node'] as const) {
                 port: 0,
                 handler,
                 errorReply,
-                onFault: (fault, requestId) => faults.push({ fault, requestId }),
+                onFault: (fault, { requestId }) => faults.push({ fault, requestId }),
                 bodyBytesMax: bounds.bodyBytesMax,
                 deadlineMs: bounds.requestDeadlineMs,
                 ...overrides,

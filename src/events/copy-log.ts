@@ -1,0 +1,62 @@
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { bounds } from '../bounds.ts';
+import { makeFolderDurably } from '../files/make-folder-durably.ts';
+import { checkLog, type LogCheck } from './check-log.ts';
+import { firstSequences, segmentName } from './log-format.ts';
+import { nodeLogFiles } from './node-log-files.ts';
+
+/**
+ * Copies a log, which may be in use, up to the record that was its last one when the copy began. What lies before the end of a whole
+ * record never changes again, while bytes behind it may be written as they are read: a copy of the whole file could have a hole.
+ * The copy is durable and has been checked; it holds what its `LogCheck` says.
+ *
+ * @throws LogDamaged when the log, or its copy, cannot be read to its end
+ * @throws LogRewritten when its writer went back, or dropped it, meanwhile; then it is to be copied again
+ */
+export function copyLog(folder: string, target: string): LogCheck {
+  const { end, damage } = checkLog(nodeLogFiles, folder);
+  if (damage !== null) throw damage;
+  makeFolderDurably(target);
+  if (end !== null) {
+    const last = basename(end.file);
+    for (const first of firstSequences(nodeLogFiles.list(folder))) {
+      const name = segmentName(first);
+      // Names ascend with the positions; what has been begun since is of records that came later.
+      if (name > last) break;
+      copyBytes(join(folder, name), join(target, name), name === last ? end.offset : Number.POSITIVE_INFINITY);
+    }
+    syncFolder(target);
+  }
+  syncFolder(dirname(target));
+  const copied = checkLog(nodeLogFiles, target);
+  if (copied.damage !== null) throw copied.damage;
+  return copied;
+}
+
+function copyBytes(from: string, to: string, bytes: number): void {
+  const source = openSync(from, 'r');
+  const copy = openSync(to, 'wx', 0o600);
+  try {
+    const chunk = Buffer.allocUnsafe(bounds.logChunkBytes);
+    for (let at = 0; at < bytes; ) {
+      const read = readSync(source, chunk, 0, Math.min(chunk.length, bytes - at), at);
+      if (read === 0) break;
+      for (let written = 0; written < read; ) written += writeSync(copy, chunk, written, read - written);
+      at += read;
+    }
+    fsyncSync(copy);
+  } finally {
+    closeSync(source);
+    closeSync(copy);
+  }
+}
+
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,107 @@
+import { fstatSync, writeSync } from 'node:fs';
+import process from 'node:process';
+import { type Level, type Logger, pino } from 'pino';
+import { bounds } from '../bounds.ts';
+import type { Clock } from '../domain/clock.ts';
+
+/** The log of a process, on its standard error. */
+export interface ProcessLog {
+  readonly logger: Logger;
+  /** Waits until all of it is written; false when its reader has not taken it in time. */
+  flush(): Promise<boolean>;
+}
+
+/**
+ * A log as JSON lines on standard error. Whoever reads it cannot hold the service up: to a pipe or socket it is written as its
+ * reader takes it, lines beyond a bound are left out and counted, and a reader who went away ends the log, not the process. A file
+ * is written to at once; a line that does not fit on the disk is left out.
+ */
+export function standardErrorLog(level: Level | 'silent', clock: Clock): ProcessLog {
+  const leftOut = new LeftOut(clock);
+  const destination = isStream() ? new StreamDestination(process.stderr, leftOut) : new FileDestination(leftOut);
+  return { logger: pino({ level, base: null }, destination), flush: () => destination.flush() };
+}
+
+/** Node.js writes to pipes, sockets and terminals without waiting or through the terminal; to all else it would wait, and give up for good after one error. */
+function isStream(): boolean {
+  const stats = fstatSync(2);
+  return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
+}
+
+/** Tells, once lines get through again, how many did not. */
+class LeftOut {
+  readonly #clock: Clock;
+  #lines = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  count(): void {
+    this.#lines += 1;
+  }
+
+  /** The line to write before the next one; empty when none was left out. */
+  take(): string {
+    if (this.#lines === 0) return '';
+    const line = {
+      level: pino.levels.values.warn,
+      time: this.#clock.wallMs(),
+      lines: this.#lines,
+      msg: 'log lines were left out',
+    };
+    this.#lines = 0;
+    return `${JSON.stringify(line)}\n`;
+  }
+}
+
+class StreamDestination {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #leftOut: LeftOut;
+
+  constructor(stream: NodeJS.WriteStream, leftOut: LeftOut) {
+    this.#stream = stream;
+    this.#leftOut = leftOut;
+    // Without a listener the reader's end would be the end of the process.
+    stream.on('error', () => {});
+  }
+
+  write(line: string): void {
+    const stream = this.#stream;
+    if (stream.destroyed) return;
+    if (stream.writableLength + line.length > bounds.logWaitingBytesMax) this.#leftOut.count();
+    else stream.write(this.#leftOut.take() + line);
+  }
+
+  flush(): Promise<boolean> {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.writableLength === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const tooLong = setTimeout(() => resolve(false), bounds.logFlushMs);
+      stream.write('', () => {
+        clearTimeout(tooLong);
+        resolve(true);
+      });
+    });
+  }
+}
+
+class FileDestination {
+  readonly #leftOut: LeftOut;
+
+  constructor(leftOut: LeftOut) {
+    this.#leftOut = leftOut;
+  }
+
+  write(line: string): void {
+    try {
+      writeSync(2, this.#leftOut.take() + line);
+    } catch {
+      this.#leftOut.count();
+    }
+  }
+
+  flush(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+}

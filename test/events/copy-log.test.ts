@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { test } from 'node:test';
+import { copyLog } from '../../src/events/copy-log.ts';
+import { LogDamaged } from '../../src/events/segment-reader.ts';
+import {
+  appendOneByOne,
+  openLog,
+  plain,
+  recordsUpTo,
+  recoveredRecords,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
+
+async function twoSegments(folder: string): Promise<void> {
+  for (let i = 0; i < 2; i++) {
+    const log = await openLog(folder);
+    await appendOneByOne(log, 4);
+    await log.close();
+  }
+}
+
+test('a copy has every record and every segment, and goes on as a log of its own', async (t) => {
+  const folder = scratchFolder(t);
+  await twoSegments(folder);
+  const target = join(scratchFolder(t), 'copy');
+  assert.equal(copyLog(folder, target).records, 8);
+  assert.deepEqual(
+    segmentFiles(target).map((file) => basename(file)),
+    segmentFiles(folder).map((file) => basename(file)),
+  );
+  assert.deepEqual(plain(await recoveredRecords(target)), plain(recordsUpTo(8)));
+  const log = await openLog(target);
+  await appendOneByOne(log, 1);
+  await log.close();
+  assert.equal((await recoveredRecords(target)).length, 9);
+});
+
+test('what lies behind the last whole record is left out: it may be in the middle of being written', async (t) => {
+  const folder = scratchFolder(t);
+  await twoSegments(folder);
+  const last = segmentFiles(folder).at(-1) as string;
+  const { size } = statSync(last);
+  appendFileSync(last, readFileSync(last).subarray(0, 20));
+  const target = join(scratchFolder(t), 'copy');
+  const copied = copyLog(folder, target);
+  assert.deepEqual([copied.records, copied.tornBytes, copied.end?.offset], [8, 0, size]);
+});
+
+test('a log in use is copied without what it has reserved', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  t.after(() => log.close());
+  await appendOneByOne(log, 5);
+  const target = join(scratchFolder(t), 'copy');
+  const { records, bytes, end } = copyLog(folder, target);
+  assert.deepEqual([records, bytes], [5, end?.offset]);
+});
+
+test('a damaged log is not copied, and the error names the place', async (t) => {
+  const folder = scratchFolder(t);
+  await twoSegments(folder);
+  const [first = ''] = segmentFiles(folder);
+  const bytes = readFileSync(first);
+  bytes[bytes.length - 10]! ^= 1;
+  writeFileSync(first, bytes);
+  assert.throws(
+    () => copyLog(folder, join(scratchFolder(t), 'copy')),
+    (fault) => fault instanceof LogDamaged && fault.file === first,
+  );
+});

@@ -1,0 +1,462 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { bounds } from '../../src/bounds.ts';
+import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
+import { runMarketplace } from '../cli/run-marketplace.ts';
+import { RawConnection } from '../http/raw-connection.ts';
+import { findTraces } from './traces.ts';
+
+const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const faults = new URL('programs/faulty.ts', import.meta.url).href;
+
+/** What is submitted, each value at one place only, so that a trace tells where it came from. */
+const texts = [
+  'tag', 'metadata name', 'metadata value', 'user agent in a body', 'user agent header', 'referer', 'cookie', 'forwarded address',
+  'Idempotency-Key', 'unknown API key', 'malformed API key', 'basic credentials', 'field name', 'field value', 'unknown field value',
+  'nested value', 'malformed JSON', 'wrong content type', 'content type itself', 'long body', 'invalid UTF-8', 'path', 'query name', 'query value', 'method',
+  'header name', 'click session', 'click offer', 'click value', 'widget session', 'widget token', 'widget event', 'logo name', 'origin',
+  'payout', 'refused payout', 'confirmed session', 'refused tag', 'refused user agent', 'refused metadata', 'analytics tag', 'cursor', 'list of ids',
+  'account', 'embedding origin', 'fault', 'crash', 'operator credentials',
+] as const; // biome-ignore format: a list of words
+type Place = (typeof texts)[number];
+
+const text = (place: Place): string => `zq7x${String(texts.indexOf(place)).padStart(3, '0')}x`;
+
+/** Numbers that a borrower gives, recognizable in any notation; a zip is text of digits, a birth date both. */
+const numbers = {
+  'loan amount': 73_429,
+  income: 7_318_529,
+  'monthly debt': 641_973,
+  'birth date as a number': 19_570_311,
+  'a number out of range': 4_123_987_651,
+} as const;
+const birthdate = '1957-03-11';
+const zip = '90317';
+
+const submitted = new Map<string, string | number>([
+  ...texts.map((place): [string, string] => [place, text(place)]),
+  ...Object.entries(numbers),
+  ['birth date', birthdate],
+  ['zip', zip],
+]);
+
+/** What may be found, where, and why. Everything else must leave no trace anywhere. */
+const mayBeKept: readonly { readonly what: string; readonly where: RegExp; readonly why: string }[] = [
+  { what: 'tag', where: /^(ledger\/|analytics\.sqlite)/, why: 'it names an experiment, and every figure is by tag' },
+  {
+    what: 'metadata name',
+    where: /^(ledger\/|analytics\.sqlite)/,
+    why: "the contract has rows of analytics give a session's metadata back",
+  },
+  { what: 'metadata value', where: /^(ledger\/|analytics\.sqlite)/, why: 'as its name' },
+  {
+    what: 'payout',
+    where: /^(ledger\/|analytics\.sqlite)/,
+    why: "a lender's own name for a payout, by which it is known when it comes again",
+  },
+  { what: 'account', where: /^keys\.sqlite/, why: "a partner's name, as the operator wrote it" },
+  { what: 'embedding origin', where: /^keys\.sqlite/, why: 'as the operator wrote it' },
+];
+
+/** A server with the bugs of `faulty.ts`, at its most talkative, all of whose output is kept. */
+class TalkativeServer {
+  readonly child: ChildProcess;
+  readonly ended: Promise<unknown>;
+  ports = { public: 0, operations: 0 };
+  printed = '';
+
+  constructor(dataDir: string, engine: string) {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+    this.child = spawn(commandLine, ['serve'], {
+      env: {
+        ...Object.fromEntries(inherited),
+        SVC_DATA_DIR: dataDir,
+        SVC_PORT: '0',
+        SVC_OPS_PORT: '0',
+        SVC_MATCHER_THREADS: '1',
+        SVC_LOG_LEVEL: 'trace',
+        SVC_LISTENER: engine,
+        NODE_OPTIONS: `--import ${faults}`,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.ended = once(this.child, 'close');
+  }
+
+  async serving(): Promise<this> {
+    const found = await new Promise<RegExpExecArray>((resolve, reject) => {
+      const hear = (piece: string): void => {
+        this.printed += piece;
+        const said = /127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n/.exec(this.printed);
+        if (said !== null) resolve(said);
+      };
+      this.child.stdout!.setEncoding('utf8').on('data', hear);
+      this.child.stderr!.setEncoding('utf8').on('data', hear);
+      this.ended.then(() => reject(new Error(this.printed)), reject);
+    });
+    this.ports = { public: Number(found[1]), operations: Number(found[2]) };
+    return this;
+  }
+}
+
+interface Told {
+  readonly status: number;
+  readonly head: string;
+  readonly text: string;
+}
+
+/** Asks, and keeps every answer that is an error. */
+class Asker {
+  readonly errors: Told[] = [];
+  ports: TalkativeServer['ports'];
+
+  constructor(ports: TalkativeServer['ports']) {
+    this.ports = ports;
+  }
+
+  async ask(
+    path: string,
+    {
+      method = 'GET',
+      headers = {},
+      body,
+      operations = false,
+    }: {
+      readonly method?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string | Buffer;
+      readonly operations?: boolean;
+    } = {},
+  ): Promise<Told> {
+    const connection = await RawConnection.open(operations ? this.ports.operations : this.ports.public);
+    const fields = {
+      Host: 'localhost',
+      ...headers,
+      ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
+    };
+    const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    connection.send(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`);
+    if (body !== undefined) connection.send(Buffer.from(body));
+    const answer = await connection.response(method === 'HEAD');
+    connection.close();
+    const told = { status: answer.status, head: JSON.stringify([...answer.headers]), text: answer.body.toString() };
+    if (told.status >= 400) this.errors.push(told);
+    return told;
+  }
+}
+
+const api = '/v1/personal-loans';
+
+/** Every path there is, each with something recognizable in every place that a caller fills. */
+async function driveEveryPath(
+  asker: Asker,
+  key: string,
+  operatorToken: string,
+): Promise<{ subId: string; token: string }> {
+  const authorization = { Authorization: `Bearer ${key}` };
+  const json = { ...authorization, 'Content-Type': 'application/json' };
+  const post = (operation: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    asker.ask(`${api}/${operation}`, {
+      method: 'POST',
+      headers: { ...json, ...headers },
+      body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    });
+  const ok = async (told: Promise<Told>, status = 200): Promise<Told> => {
+    const { status: got, text: body } = await told;
+    assert.equal(got, status, body);
+    return told;
+  };
+
+  // A whole life, with everything that may be given.
+  const created = await ok(
+    post(
+      'session',
+      {
+        referrer_tag: text('tag'),
+        user_agent: `Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) ${text('user agent in a body')}`,
+        metadata: { [text('metadata name')]: text('metadata value') },
+      },
+      {
+        'User-Agent': text('user agent header'),
+        Referer: `https://${text('referer')}.example/`,
+        Cookie: `a=${text('cookie')}`,
+        'X-Forwarded-For': text('forwarded address'),
+        'Idempotency-Key': text('Idempotency-Key'),
+      },
+    ),
+  );
+  const subId = (JSON.parse(created.text) as { sub_id: string }).sub_id;
+  const fields = {
+    loan_amount: numbers['loan amount'],
+    loan_purpose: 'debt_consolidation',
+    credit_score_range: '750-799',
+    annual_income: numbers.income,
+    employment_status: 'employed',
+    state: 'CA',
+    birthdate,
+    housing_status: 'own',
+    monthly_debt_payments: numbers['monthly debt'],
+    address_zip: zip,
+    citizenship_status: 'citizen',
+    education_level: 'graduate',
+    co_borrower: false,
+    loan_term_months: 36,
+  };
+  await ok(post('inputs', { sub_id: subId, fields }));
+  for (const sort of ['recommended', 'svc_revenue']) {
+    await ok(asker.ask(`${api}/marketplace?sub_id=${subId}&format=json&sort=${sort}`, { headers: authorization }));
+  }
+  const offers = JSON.parse(
+    (await asker.ask(`${api}/marketplace?sub_id=${subId}&format=json`, { headers: authorization })).text,
+  ) as { offers: { click_url: string }[] };
+  const click = new URL(offers.offers[0]?.click_url ?? assert.fail('no offers'));
+  await ok(asker.ask(click.pathname + click.search, { headers: { 'User-Agent': text('user agent header') } }), 302);
+  const widget = await ok(
+    asker.ask(`${api}/marketplace?sub_id=${subId}&format=js`, {
+      headers: { ...authorization, Accept: 'application/json' },
+    }),
+  );
+  const { token } = JSON.parse(widget.text) as { token: string };
+  const link = `sub=${subId}&token=${token}`;
+  await ok(asker.ask(`/w?${link}`));
+  await ok(
+    asker.ask(`/w/offers?${link}&load=00000000000000a1`, {
+      headers: { Origin: `http://127.0.0.1:${asker.ports.public}` },
+    }),
+  );
+  const events = { load: '00000000000000a1', events: [{ event_id: text('widget event'), type: 'widget_loaded' }] };
+  await ok(asker.ask(`/w/events?${link}`, { method: 'POST', body: JSON.stringify(events) }), 204);
+  const offer = click.searchParams.get('offer') ?? '';
+  const row = {
+    sub_id: subId,
+    svc_offer_id: offer,
+    txid: text('payout'),
+    status: 'funded',
+    amount: 25,
+    occurred_at: new Date().toISOString(),
+  };
+  const operator = { Authorization: `Bearer ${operatorToken}`, 'Content-Type': 'application/json' };
+  const confirm = (rows: unknown, headers: Readonly<Record<string, string>> = operator) =>
+    asker.ask('/confirmations', {
+      operations: true,
+      method: 'POST',
+      headers,
+      body: typeof rows === 'string' ? rows : JSON.stringify(rows),
+    });
+  const confirmed = await ok(
+    confirm([
+      row,
+      { ...row, txid: `${text('refused payout')}\n` },
+      { ...row, sub_id: text('confirmed session') },
+      text('refused payout'),
+    ]),
+  );
+  // The second time round it happened at another moment.
+  assert.match(confirmed.text, /"index":0,"outcome":"(accepted"|rejected","reason":"conflict")/);
+  for (const query of [
+    `referrer_tag=${text('tag')}`,
+    `referrer_tag=${text('tag')}&granularity=row`,
+    `sub_id_list=${subId}`,
+  ]) {
+    await ok(asker.ask(`${api}/analytics?${query}`, { headers: authorization }));
+  }
+
+  // Each thing wrong once, and never alone.
+  const wrongFields = Object.fromEntries(Object.keys(fields).map((name) => [name, text('field value')]));
+  await post('inputs', {
+    sub_id: subId,
+    fields: { ...wrongFields, [text('field name')]: text('unknown field value') },
+  });
+  await post('inputs', {
+    sub_id: subId,
+    fields: { ...fields, annual_income: numbers['a number out of range'], address_zip: Number(zip) },
+  });
+  await post('inputs', {
+    sub_id: subId,
+    fields: { birthdate: numbers['birth date as a number'], state: { deep: [text('nested value')] } },
+  });
+  await post('inputs', { sub_id: text('widget session'), fields });
+  await post(
+    'inputs',
+    `{"sub_id":"${subId}","fields":{"annual_income":${numbers.income},"${text('malformed JSON')}":${text('malformed JSON')}`,
+  );
+  await post('inputs', Buffer.concat([Buffer.from(`"${text('invalid UTF-8')}`), Buffer.from([0xff, 0xfe, 0x22])]));
+  await post('inputs', JSON.stringify({ fields, long: text('long body').repeat(bounds.bodyBytesMax / 8) }));
+  await post('inputs', text('wrong content type'), { 'Content-Type': `text/${text('content type itself')}` });
+  await post('session', { referrer_tag: `${text('refused tag')}!`, user_agent: [text('refused user agent')] });
+  await post('session', { referrer_tag: 'abc', user_agent: text('refused user agent').repeat(200) });
+  await post('session', { referrer_tag: 'abc', metadata: { a: { b: text('refused metadata') } } });
+  await post('session', { referrer_tag: 'abc' }, { 'Idempotency-Key': `${text('Idempotency-Key')} é` });
+  await post('session', { referrer_tag: 'another' }, { 'Idempotency-Key': text('Idempotency-Key') });
+  for (const credentials of [
+    `Bearer svc_pl_live_${text('unknown API key').repeat(5)}`,
+    `Bearer ${text('malformed API key')}`,
+    `Basic ${text('basic credentials')}`,
+  ]) {
+    await post('session', { referrer_tag: 'abc' }, { Authorization: credentials });
+  }
+  await asker.ask(`${api}/session?${text('query name')}=${text('query value')}`, { method: 'PUT' });
+  await asker.ask(`/v1/${text('path')}/session`, { headers: authorization });
+  await asker.ask(`${api}/${text('path')}`, { headers: authorization });
+  await asker.ask(`${api}/session?${text('query name')}=${text('query value')}`, {
+    method: text('method').toUpperCase().replaceAll(/\d/g, 'Q'),
+  });
+  await asker.ask(`${api}/marketplace?sub_id=${text('query value')}&format=json&${text('query name')}=1`, {
+    headers: { ...authorization, [text('header name')]: text('header name') },
+  });
+  await asker.ask(`${api}/marketplace?sub_id=${subId}&format=${text('query value')}&sort=${text('query value')}`, {
+    headers: authorization,
+  });
+  await asker.ask(`${api}/analytics?referrer_tag=${text('analytics tag')}!`, { headers: authorization });
+  await asker.ask(`${api}/analytics?referrer_tag=abc&granularity=row&cursor=${text('cursor')}`, {
+    headers: authorization,
+  });
+  await asker.ask(`${api}/analytics?sub_id_list=${text('list of ids')},%zz`, { headers: authorization });
+  await asker.ask(`/c?sub=${text('click session')}&offer=${text('click offer')}&v=${text('click value')}`);
+  await asker.ask(`/c?sub=${subId}&offer=${text('click offer')}&v=${text('click value')}`);
+  await asker.ask(`/w?sub=${subId}&token=${text('widget token')}`);
+  await asker.ask(`/w/offers?sub=${text('widget session')}&token=${text('widget token')}`);
+  await asker.ask(`/w/offers?${link}&load=00000000000000a1`, {
+    headers: { Origin: `https://${text('origin')}.example` },
+  });
+  await asker.ask(`/w/events?${link}`, {
+    method: 'POST',
+    body: `{"load":"${text('widget event')}","events":[${text('widget event')}`,
+  });
+  await asker.ask(`/cdn/${text('logo name')}.svg?v=${text('logo name')}`);
+  await confirm([row], { ...operator, Authorization: `Bearer ${text('operator credentials')}` });
+  await confirm(`[{"sub_id":"${text('confirmed session')}",`);
+  await asker.ask(`/${text('path')}`, { operations: true });
+
+  // Bugs that quote what they stumbled upon.
+  const faulty = { 'User-Agent': `${text('fault')} with-fault` };
+  assert.equal((await asker.ask(click.pathname + click.search, { headers: faulty })).status, 500);
+  assert.equal((await post('session', { referrer_tag: 'abc', user_agent: `${text('fault')} with-fault` })).status, 500);
+  return { subId, token };
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
+  );
+}
+
+function assertOnlyKeptInFiles(folder: string, secrets: ReadonlyMap<string, string>): void {
+  const found: string[] = [];
+  for (const file of filesIn(folder)) {
+    const bytes = readFileSync(join(folder, file));
+    for (const what of findTraces(submitted, bytes)) {
+      if (!mayBeKept.some((kept) => kept.what === what && kept.where.test(file))) found.push(`${what} in ${file}`);
+    }
+    found.push(...findTraces(secrets, bytes).map((what) => `${what} in ${file}`));
+  }
+  assert.deepEqual(found, []);
+}
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-privacy-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe('personal data', () => {
+  for (const engine of ['uws', 'node']) {
+    test(`leaves no trace in output, logs, files and errors, on ${engine}`, async (t) => {
+      const folder = temporaryFolder(t);
+      const settings = { SVC_DATA_DIR: folder };
+      const wanted = ['--account', text('account'), '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
+      const key = (await runMarketplace(['keys', 'create', ...wanted], settings)).stdout.trim();
+      const origin = `https://${text('embedding origin')}.example`;
+      const allowed = await runMarketplace(['origins', 'allow', '--account', text('account'), origin], settings);
+      assert.equal(allowed.code, 0, allowed.stderr);
+
+      const first = await new TalkativeServer(folder, engine).serving();
+      t.after(() => first.child.kill('SIGKILL'));
+      const asker = new Asker(first.ports);
+      const operatorToken = readOperatorToken(operatorTokenPath(folder));
+      const { subId, token } = await driveEveryPath(asker, key, operatorToken);
+      const metrics = await asker.ask('/metrics', { operations: true });
+
+      // A bug outside of any request ends the server; its next start reads all of it back, and is killed.
+      const dying = asker.ask(`${api}/session`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ referrer_tag: 'abc', user_agent: `${text('crash')} with-crash` }),
+      });
+      await Promise.allSettled([dying, first.ended]);
+      assert.equal(first.child.exitCode, 1);
+      const secrets = new Map([
+        ['the API key', key],
+        ['the widget token', token],
+        ['the sub_id as text', subId],
+      ]);
+      assertOnlyKeptInFiles(folder, secrets);
+      const second = await new TalkativeServer(folder, engine).serving();
+      t.after(() => second.child.kill('SIGKILL'));
+      asker.ports = second.ports;
+      await driveEveryPath(asker, key, operatorToken);
+      second.child.kill('SIGKILL');
+      await second.ended;
+      const third = await new TalkativeServer(folder, engine).serving();
+      t.after(() => third.child.kill('SIGKILL'));
+      third.child.kill('SIGTERM');
+      await third.ended;
+      assertOnlyKeptInFiles(folder, secrets);
+
+      // What may be kept is kept, or the list says too much.
+      for (const { what, where } of mayBeKept) {
+        const value = new Map([[what, submitted.get(what) as string]]);
+        const kept = filesIn(folder).filter(
+          (file) => where.test(file) && findTraces(value, readFileSync(join(folder, file))).length > 0,
+        );
+        assert.ok(kept.length > 0, `${what} is kept nowhere: strike it from the list`);
+      }
+
+      const printed = first.printed + second.printed + third.printed;
+      const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
+      assert.deepEqual(findTraces(all, Buffer.from(printed)), [], printed);
+      assert.deepEqual(findTraces(all, Buffer.from(metrics.text)), []);
+      for (const { status, head, text: body } of asker.errors) {
+        assert.deepEqual(findTraces(all, Buffer.from(head + body)), [], `${status} ${head} ${body}`);
+      }
+
+      // That all of it happened and was logged: a test that drives nothing would find nothing.
+      const lines = printed
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as { code?: string; level: number; fault?: { type: string } });
+      const codes = new Set(lines.map(({ code }) => code));
+      for (const code of [
+        'INVALID_FIELD_VALUE',
+        'INVALID_REQUEST',
+        'INVALID_REFERRER_TAG',
+        'UNAUTHORIZED',
+        'ORIGIN_NOT_ALLOWED',
+        'SUB_ID_NOT_FOUND',
+        'NOT_FOUND',
+        'METHOD_NOT_ALLOWED',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'IDEMPOTENCY_MISMATCH',
+        'INTERNAL_ERROR',
+      ]) {
+        assert.ok(codes.has(code), `${code} was not logged`);
+      }
+      assert.deepEqual(
+        lines.filter(({ level }) => level === 60).map(({ fault }) => fault?.type),
+        ['SyntaxError'],
+      );
+      assert.equal(
+        lines.filter(({ code }) => code !== undefined).length,
+        asker.errors.filter(({ text: body }) => body.startsWith('{"error"')).length,
+      );
+    });
+  }
+});
