@@ -19,10 +19,10 @@ export class InFlight {
   }
 
   /**
-   * Resolves when nothing is in flight and the last answer has been handed to the system, or after `graceMs`. Connections
-   * that are still open bring new requests meanwhile; those are waited for too. What follows in the same turn finds none.
+   * Resolves when nothing is in flight and the last answer has been handed to the system, or after `graceMs`, with the number
+   * of requests still unanswered. Connections that are still open bring new requests meanwhile; those are waited for too.
    */
-  async drained(graceMs: number): Promise<void> {
+  async drained(graceMs: number): Promise<number> {
     const giveUp = Promise.withResolvers<void>();
     let patient = true;
     const timer = setTimeout(() => {
@@ -35,6 +35,7 @@ export class InFlight {
       await new Promise(setImmediate);
     } while (this.requests > 0 && patient);
     clearTimeout(timer);
+    return this.requests;
   }
 
   private none(): Promise<void> {
@@ -43,4 +44,15 @@ export class InFlight {
       this.waiting.push(resolve);
     });
   }
+}
+
+/**
+ * How long a drain goes on accepting: at least one turn of the event loop, in which connections are accepted that the system
+ * has taken already. Closing the listening socket at once would reset them.
+ */
+export function acceptedUntil(delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (delayMs === 0) setImmediate(resolve);
+    else setTimeout(resolve, delayMs);
+  });
 }

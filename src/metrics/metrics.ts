@@ -11,6 +11,10 @@ export interface MetricSources {
   readonly analyticsFolded: () => number;
   /** Records the analytics counters left out, by why; rejects while the aggregator cannot say. */
   readonly analyticsLeftOut: () => Promise<Readonly<Record<string, number>>>;
+  readonly matcherFaults: () => number;
+  readonly aggregatorRestarts: () => number;
+  /** Of the public listener; null without TLS. */
+  readonly certificate: { readonly secondsLeft: number; readonly faults: number } | null;
 }
 
 /**
@@ -64,6 +68,29 @@ export class Metrics {
       'Records the analytics counters hold.',
       sources.analyticsFolded,
     );
+    this.#sum(
+      'marketplace_matcher_faults_total',
+      'Matching threads that died or could not start, and were replaced.',
+      sources.matcherFaults,
+    );
+    this.#sum(
+      'marketplace_aggregator_restarts_total',
+      'Times that the aggregator died and was started again.',
+      sources.aggregatorRestarts,
+    );
+    const { certificate } = sources;
+    if (certificate !== null) {
+      this.#gauge(
+        'marketplace_certificate_expiry_seconds',
+        'Seconds until the certificate in use expires; negative once it has.',
+        () => certificate.secondsLeft,
+      );
+      this.#sum(
+        'marketplace_certificate_faults_total',
+        'Times that a new certificate or key was faulty, and the old one stayed in use.',
+        () => certificate.faults,
+      );
+    }
     new Gauge({
       name: 'marketplace_analytics_left_out',
       help: 'Records of the ledger that counted nothing, by reason.',
@@ -95,6 +122,19 @@ export class Metrics {
 
   #counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers: [this.#registry] });
+  }
+
+  /** A counter that is kept elsewhere. */
+  #sum(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
   }
 
   #gauge(name: string, help: string, read: () => number): void {

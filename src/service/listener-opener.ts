@@ -3,13 +3,30 @@ import type { Closers } from '../closers.ts';
 import type { Endpoint, ListenerChoice } from '../config/config.ts';
 import { errorReply } from '../faces/error-reply.ts';
 import { startListener } from '../http/choose-listener.ts';
-import type { Handler, Listener } from '../http/listener.ts';
+import type { Handler, Listener, ListenerOptions } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Drain } from './drain.ts';
 import type { ServiceOptions } from './service.ts';
 
+/** What one listener has for itself. */
+interface ListenerSetup {
+  readonly endpoint: Endpoint;
+  readonly handler: Handler;
+  readonly bodyBytesMax: number;
+  readonly tls?: ListenerOptions['tls'];
+  /** Goes on accepting for the drain's delay once the service is to stop. */
+  readonly delayed: boolean;
+}
+
 /** Opens listeners that fail, answer and close alike. */
-export function listenerOpener({ logger }: ServiceOptions, engine: ListenerChoice, closers: Closers, metrics: Metrics) {
-  return async (endpoint: Endpoint, handler: Handler, bodyBytesMax: number): Promise<Listener> => {
+export function listenerOpener(
+  { logger }: ServiceOptions,
+  engine: ListenerChoice,
+  closers: Closers,
+  metrics: Metrics,
+  drain: Drain,
+) {
+  return async ({ endpoint, handler, bodyBytesMax, tls, delayed }: ListenerSetup): Promise<Listener> => {
     const listener = await startListener(
       engine,
       {
@@ -23,10 +40,15 @@ export function listenerOpener({ logger }: ServiceOptions, engine: ListenerChoic
         onDeadline: metrics.deadline,
         bodyBytesMax,
         deadlineMs: bounds.requestDeadlineMs,
+        tls,
       },
       (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),
     );
-    closers.add(() => listener.close(bounds.drainGraceMs));
+    closers.add(async () => {
+      const unanswered = await listener.close(drain.graceMs, delayed ? drain.delayMs : 0);
+      if (unanswered === 0) return;
+      logger.warn({ unanswered, port: listener.port }, 'requests were given up: the time to answer them is over');
+    });
     return listener;
   };
 }

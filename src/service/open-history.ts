@@ -18,6 +18,7 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
+import type { Repairs } from './repairs.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
@@ -30,6 +31,7 @@ export async function openHistory(
   secrets: SecretRing,
   gatekeeper: Gatekeeper,
   caps: DailyCaps,
+  repairs: Repairs,
 ) {
   const { dataDir, clock, logger } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
@@ -91,7 +93,10 @@ export async function openHistory(
   const analytics = await startThreadAnalytics({
     files,
     log: ledger,
-    onCrash: (fault) => logger.error({ err: fault }, 'the aggregator stopped and is started again'),
+    onCrash: (fault) => {
+      repairs.aggregatorRestarts += 1;
+      logger.error({ err: fault }, 'the aggregator stopped and is started again');
+    },
     onRebuild: (reason) => logger.warn({ reason }, 'the analytics store is rebuilt from the ledger'),
   });
   closers.add(() => analytics.close());

@@ -33,11 +33,14 @@ import { SubIds } from '../sessions/sub-id.ts';
 import { DeviceClassifier } from '../user-agents/device-class.ts';
 import { loadWidgetScript } from '../widgets/widget-script.ts';
 import { WidgetTokens } from '../widgets/widget-token.ts';
+import { Drain } from './drain.ts';
 import { listenerOpener } from './listener-opener.ts';
 import { openAccess } from './open-access.ts';
 import { keepCaps, logoPlace, openCatalogs, openLogos, warnOfLogos } from './open-catalogs.ts';
+import { openCertificate } from './open-certificate.ts';
 import { openHistory } from './open-history.ts';
 import { openMatcher } from './open-matcher.ts';
+import type { Repairs } from './repairs.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
@@ -57,7 +60,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
-  const { dataDir, clock } = options;
+  const { dataDir, clock, giveUpStart } = options;
   // Ids of live sessions and the callers' metadata are in there: nobody else's business.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(dataDir);
@@ -74,18 +77,23 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
   }
   const widgetScript = loadWidgetScript();
+  const certificate = openCertificate(options, closers);
+  const repairs: Repairs = { matcherFaults: 0, aggregatorRestarts: 0 };
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
     secrets,
     gatekeeper,
     caps,
+    repairs,
   );
+  giveUpStart?.throwIfAborted();
   keepCaps(options, caps, catalogs, ledger);
   const logos = await openLogos(options, closers, catalogs);
   // A change of catalog reads the ledger, so it is given up before that closes.
   closers.add(() => catalogs.close());
-  const matcher = await openMatcher(options, closers, catalogs);
+  const matcher = await openMatcher(options, closers, catalogs, repairs);
+  giveUpStart?.throwIfAborted();
   const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
   closers.add(() => patience.close());
 
@@ -98,6 +106,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     if (!analytics.healthy) reasons.push('the aggregator is not running');
     return reasons;
   };
+  const drain = new Drain(clock, options.drain);
   let publicListener: Listener | null = null;
   const metrics = new Metrics({
     liveSessions: () => sessions.size,
@@ -111,6 +120,9 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       const { records: _, ...leftOut } = await analytics.totals();
       return leftOut;
     },
+    matcherFaults: () => repairs.matcherFaults,
+    aggregatorRestarts: () => repairs.aggregatorRestarts,
+    certificate,
   });
 
   // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
@@ -128,13 +140,23 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       confirm: async (rows) =>
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
     });
-    const listen = listenerOpener(options, options.listen.engine, closers, metrics);
-    const operationsListener = await listen(
-      options.listen.operations,
-      operationsFace({ notReady, metrics, confirmations }),
-      bounds.confirmationBodyBytesMax,
-    );
-    publicListener = await listen(options.listen.public, (exchange) => face(exchange), bounds.bodyBytesMax);
+    const listen = listenerOpener(options, options.listen.engine, closers, metrics, drain);
+    const operationsListener = await listen({
+      endpoint: options.listen.operations,
+      handler: operationsFace({ notReady, metrics, confirmations }),
+      bodyBytesMax: bounds.confirmationBodyBytesMax,
+      delayed: false,
+    });
+    const { tls } = options.listen;
+    const opened = await listen({
+      endpoint: options.listen.public,
+      handler: (exchange) => face(exchange),
+      bodyBytesMax: bounds.bodyBytesMax,
+      tls: certificate && tls ? { certificate: certificate.current, minVersion: tls.minVersion } : undefined,
+      delayed: true,
+    });
+    certificate?.onChange((changed) => opened.useCertificate(changed));
+    publicListener = opened;
     ports = { public: publicListener.port, operations: operationsListener.port };
   }
   urls = options.urlsFor(ports?.public ?? 0);
@@ -202,8 +224,13 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   stage = 'serving';
 
   const close = (): Promise<void> => {
+    if (stage !== 'stopping') drain.begin();
     stage = 'stopping';
     return closers.close();
+  };
+  const closeAtOnce = (): Promise<void> => {
+    drain.giveUp();
+    return close();
   };
   return {
     gatekeeper,
@@ -229,8 +256,10 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       warnOfLogos(options, logos);
       return changes;
     },
+    reloadCertificate: () => certificate?.reload() ?? null,
     notReady,
     close,
+    closeAtOnce,
     [Symbol.asyncDispose]: close,
   };
 }

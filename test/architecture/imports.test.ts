@@ -13,7 +13,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   metrics: [],
   secrets: ['files'],
   verticals: ['domain'],
-  http: ['bounds', 'domain'],
+  tls: ['bounds', 'domain'],
+  http: ['bounds', 'domain', 'tls'],
   events: ['bounds', 'domain', 'files'],
   'user-agents': ['events'],
   offers: ['bounds', 'domain', 'files', 'verticals'],
@@ -55,7 +56,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'verticals',
     'widgets',
   ],
-  config: ['access', 'bounds'],
+  config: ['access', 'bounds', 'tls'],
   // Reads what the benchmarks left in a file; nothing of the service, and nothing in bench/.
   capacity: ['bounds', 'domain'],
   // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
@@ -74,6 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'service',
     'sessions',
+    'tls',
     'verticals',
   ],
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
 
 export interface RawResponse {
   readonly status: number;
@@ -43,6 +44,22 @@ export class RawConnection {
     const connection = new RawConnection(socket);
     await once(socket, 'connect');
     return connection;
+  }
+
+  /** The same over TLS, trusting whoever answers. */
+  static async openSecurely(port: number, options: ConnectionOptions = {}): Promise<RawConnection> {
+    const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+    socket.setNoDelay(true);
+    const connection = new RawConnection(socket);
+    await once(socket, 'secureConnect');
+    return connection;
+  }
+
+  /** Of the certificate that the server has shown; undefined without TLS. */
+  get serverName(): string | undefined {
+    return 'getPeerX509Certificate' in this.socket
+      ? (this.socket as TLSSocket).getPeerX509Certificate()?.subject
+      : undefined;
   }
 
   send(bytes: string | Buffer): void {

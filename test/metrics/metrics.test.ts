@@ -11,6 +11,9 @@ const quiet: MetricSources = {
   ledgerDurable: () => 8,
   analyticsFolded: () => 7,
   analyticsLeftOut: async () => ({ duplicateClicks: 2 }),
+  matcherFaults: () => 0,
+  aggregatorRestarts: () => 0,
+  certificate: null,
 };
 
 test('shows where things stand at the moment of the scrape', async () => {
