@@ -47,12 +47,12 @@ export class InFlight {
 }
 
 /**
- * How long a drain goes on accepting: at least one turn of the event loop, in which connections are accepted that the system
- * has taken already. Closing the listening socket at once would reset them.
+ * How long a drain goes on accepting: `delayMs`, and at least until the event loop has looked for connections once more. Those
+ * that the system has established would be reset by closing the listening socket.
  */
-export function acceptedUntil(delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (delayMs === 0) setImmediate(resolve);
-    else setTimeout(resolve, delayMs);
-  });
+export async function acceptedFor(delayMs: number): Promise<void> {
+  if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+  // The first ends this turn of the event loop, the second one that has looked at the sockets.
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
 }

@@ -8,7 +8,7 @@ import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/cer
 import { DeadlineQueue, notQueued } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { headerPairs } from './header-text.ts';
-import { acceptedUntil, InFlight } from './in-flight.ts';
+import { acceptedFor, InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
@@ -112,7 +112,7 @@ class NodeListener implements Listener, ExchangeListener {
 
   private async drain(graceMs: number, delayMs: number): Promise<number> {
     this.draining = true;
-    await acceptedUntil(delayMs);
+    await acceptedFor(delayMs);
     const closed = once(this.server, 'close');
     this.server.close();
     const unanswered = await this.requests.drained(graceMs);

@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
-import { acceptedUntil, InFlight } from './in-flight.ts';
+import { acceptedFor, InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 
@@ -163,7 +163,7 @@ class UwsListener implements Listener, ExchangeListener {
 
   private async drain(graceMs: number, delayMs: number): Promise<number> {
     this.draining = true;
-    await acceptedUntil(delayMs);
+    await acceptedFor(delayMs);
     if (this.socket !== undefined) this.native.us_listen_socket_close(this.socket);
     const unanswered = await this.requests.drained(graceMs);
     // Closes every socket at once, so it must not be called from within a callback of the engine; here we never are. What

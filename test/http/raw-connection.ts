@@ -18,6 +18,11 @@ export class RawConnection {
   /** Resolves when the server's end is closed, in order or by a reset. */
   readonly closed: Promise<void>;
   private received = Buffer.alloc(0);
+  /** What came after that. */
+  private readonly coming: Buffer[] = [];
+  private comingBytes = 0;
+  /** How much has to be there before the next answer can be whole. */
+  private wantedBytes = 0;
   private ended = false;
   private wake: () => void = () => {};
 
@@ -34,8 +39,9 @@ export class RawConnection {
     });
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
-      this.received = Buffer.concat([this.received, bytes]);
-      this.wake();
+      this.coming.push(bytes);
+      this.comingBytes += bytes.length;
+      if (this.received.length + this.comingBytes >= this.wantedBytes) this.wake();
     });
   }
 
@@ -91,6 +97,7 @@ export class RawConnection {
 
   /** What has arrived and was not taken as an answer. */
   get rest(): string {
+    this.gather();
     return this.received.toString('latin1');
   }
 
@@ -98,7 +105,14 @@ export class RawConnection {
     this.socket.destroy();
   }
 
+  private gather(): void {
+    this.received = Buffer.concat([this.received, ...this.coming.splice(0)]);
+    this.comingBytes = 0;
+  }
+
   private take(bodyless: boolean): RawResponse | undefined {
+    this.gather();
+    this.wantedBytes = 0;
     const headEnd = this.received.indexOf('\r\n\r\n');
     if (headEnd === -1) return undefined;
     const [line = '', ...fields] = this.received.toString('latin1', 0, headEnd).split('\r\n');
@@ -113,7 +127,10 @@ export class RawConnection {
     const status = Number(line.split(' ')[1]);
     const bodyLength = bodyless || status === 204 || status === 304 ? 0 : Number(headers.get('content-length') ?? 0);
     const end = headEnd + 4 + bodyLength;
-    if (this.received.length < end) return undefined;
+    if (this.received.length < end) {
+      this.wantedBytes = end;
+      return undefined;
+    }
     const body = this.received.subarray(headEnd + 4, end);
     this.received = this.received.subarray(end);
     return { status, headers, counts, body };

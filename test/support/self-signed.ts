@@ -14,11 +14,10 @@ const dayMs = 24 * 60 * 60 * 1000;
 export function selfSigned(commonName: string, expiresAtMs = Date.now() + 90 * dayMs): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));
-  const name = sequence(der(0x31, sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(commonName)))));
-  const alternatives = sequence(
-    der(0x82, Buffer.from('localhost')),
-    der(0x87, Buffer.from([127, 0, 0, 1])),
+  const name = sequence(
+    der(0x31, sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(commonName)))),
   );
+  const alternatives = sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])));
   const toSign = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
