@@ -15,7 +15,7 @@ export function endOnFault(logger: Logger, close: () => Promise<void>): void {
     if (ending) end();
     ending = true;
     setTimeout(end, bounds.faultCloseMs);
-    logger.fatal({ origin, err: described(fault) }, 'an unforeseen fault: the service ends');
+    logger.fatal({ origin, fault: described(fault) }, 'an unforeseen fault: the service ends');
     close().then(end, end);
   });
 }
