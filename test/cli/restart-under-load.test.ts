@@ -15,6 +15,8 @@ const clients = 24;
 const sessionsBeforeStop = 60;
 const tag = 'restarted';
 
+type Operation = 'session' | 'inputs' | 'marketplace' | 'click';
+
 /** What a session has been told is done. */
 interface Acknowledged {
   readonly subId: string;
@@ -22,76 +24,76 @@ interface Acknowledged {
   clicks: number;
 }
 
-/** Everything that was acknowledged, and how many requests there were whose fate nobody was told. */
+/** Everything that was acknowledged, and how many requests were sent whose fate nobody was told. */
 interface Book {
   readonly sessions: Acknowledged[];
-  sessionsUntold: number;
-  clicksUntold: number;
-  refused: number;
+  readonly untold: { [Name in Operation]: number };
 }
 
-/** The connection ended without an answer to a request that was sent once the stop had been asked for. */
-class EndedAfterSignal extends Error {}
+/** The connection has ended, after the stop was asked for. */
+class ConnectionOver extends Error {}
 
-/** One keep-alive connection of a partner, whose requests are either answered or, at the end, left alone. */
+/** One keep-alive connection of a partner. Whatever was sent before the stop was asked for must be answered. */
 class LoadedConnection {
   readonly #connection: RawConnection;
   readonly #key: string;
-  readonly #signalled: () => boolean;
+  readonly #book: Book;
+  readonly #stopAsked: () => boolean;
+  #over = false;
 
-  constructor(connection: RawConnection, key: string, signalled: () => boolean) {
+  constructor(connection: RawConnection, key: string, book: Book, stopAsked: () => boolean) {
     this.#connection = connection;
     this.#key = key;
-    this.#signalled = signalled;
+    this.#book = book;
+    this.#stopAsked = stopAsked;
   }
 
-  async ask(method: string, path: string, body = ''): Promise<RawResponse> {
-    const sentBefore = !this.#signalled();
+  async ask(operation: Operation, method: 'GET' | 'POST', path: string, body = ''): Promise<RawResponse> {
+    if (this.#over) throw new ConnectionOver();
+    const sentBefore = !this.#stopAsked();
     const authorization = `Authorization: Bearer ${this.#key}\r\nContent-Type: application/json\r\n`;
     const length = method === 'POST' ? `Content-Length: ${Buffer.byteLength(body)}\r\n` : '';
     this.#connection.send(`${method} ${path} HTTP/1.1\r\nHost: test\r\n${authorization}${length}\r\n${body}`);
     const answer = await this.#connection.response().catch((fault: unknown) => {
       if (sentBefore) throw new Error('a request that was there before the signal got no answer', { cause: fault });
-      throw new EndedAfterSignal();
+      this.#book.untold[operation] += 1;
+      throw new ConnectionOver();
     });
     if (answer.headers.get('connection') === 'close') {
-      assert.ok(this.#signalled(), 'a connection was ended though nobody had asked for a stop');
+      assert.ok(this.#stopAsked(), 'a connection was ended though nobody had asked for a stop');
       await this.#connection.closed;
+      this.#over = true;
     }
     return answer;
   }
 }
 
-/** Visits one after another until the connection ends with the drain. */
-async function visit(connection: LoadedConnection, book: Book): Promise<void> {
+/** Whether it was done; if not, it was refused as may be at the end. */
+function done({ status, headers }: RawResponse, expected: number): boolean {
+  if (status === expected) return true;
+  assert.equal(status, 503);
+  assert.ok(headers.get('retry-after'));
+  return false;
+}
+
+/** Visits one after another until the connection is over. */
+async function visit(connection: LoadedConnection, book: Book): Promise<never> {
   const base = '/v1/personal-loans';
-  /** False when it was refused as it may be at the end. */
-  const done = ({ status, headers }: RawResponse, expected: number): boolean => {
-    if (status === expected) return true;
-    assert.equal(status, 503);
-    assert.ok(headers.get('retry-after'));
-    book.refused += 1;
-    return false;
-  };
   for (;;) {
-    book.sessionsUntold += 1;
-    const created = await connection.ask('POST', `${base}/session`, JSON.stringify({ referrer_tag: tag }));
-    book.sessionsUntold -= 1;
+    const created = await connection.ask('session', 'POST', `${base}/session`, JSON.stringify({ referrer_tag: tag }));
     if (!done(created, 200)) continue;
-    const subId = (JSON.parse(created.body.toString()) as { sub_id: string }).sub_id;
+    const { sub_id: subId } = JSON.parse(created.body.toString()) as { sub_id: string };
     const session: Acknowledged = { subId, inputs: false, clicks: 0 };
     book.sessions.push(session);
     const fields = JSON.stringify({ sub_id: subId, fields: fixture.complete });
-    session.inputs = done(await connection.ask('POST', `${base}/inputs`, fields), 200);
+    session.inputs = done(await connection.ask('inputs', 'POST', `${base}/inputs`, fields), 200);
     if (!session.inputs) continue;
-    const shown = await connection.ask('GET', `${base}/marketplace?sub_id=${subId}&format=json`);
+    const shown = await connection.ask('marketplace', 'GET', `${base}/marketplace?sub_id=${subId}&format=json`);
     if (!done(shown, 200)) continue;
     const { offers } = JSON.parse(shown.body.toString()) as { offers: { click_url: string }[] };
     for (const { click_url: url } of offers.slice(0, 2)) {
       const { pathname, search } = new URL(url);
-      book.clicksUntold += 1;
-      const clicked = await connection.ask('GET', pathname + search);
-      book.clicksUntold -= 1;
+      const clicked = await connection.ask('click', 'GET', pathname + search);
       assert.equal(clicked.status, 302);
       session.clicks += 1;
     }
@@ -102,21 +104,20 @@ async function visit(connection: LoadedConnection, book: Book): Promise<void> {
 async function loadAndStop(t: TestContext, settings: Readonly<Record<string, string>>, key: string, book: Book) {
   const served = new ServedProcess(t, settings);
   const { public: port } = await served.ports();
-  let signalled = false;
+  let stopAsked = false;
   const enough = book.sessions.length + sessionsBeforeStop;
   const loads = Array.from({ length: clients }, async () => {
     const connection = await RawConnection.open(port);
     afterwards(t, () => connection.close());
-    await visit(new LoadedConnection(connection, key, () => signalled), book).catch((fault: unknown) => {
-      // The last request may have got its answer, and the next one been tried on a connection that had ended.
-      if (!(fault instanceof EndedAfterSignal)) throw fault;
+    await visit(new LoadedConnection(connection, key, book, () => stopAsked), book).catch((fault: unknown) => {
+      if (!(fault instanceof ConnectionOver)) throw fault;
     });
   });
   const loaded = Promise.all(loads);
   while (book.sessions.length < enough) {
     await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, 1))]);
   }
-  signalled = true;
+  stopAsked = true;
   served.signal('SIGTERM');
   await loaded;
   assert.deepEqual(await served.ended, { code: 0, signal: null });
@@ -137,7 +138,7 @@ for (const engine of ['uws', 'node']) {
       SVC_MATCHER_THREADS: '1',
       SVC_LOG_LEVEL: 'warn',
     };
-    const book: Book = { sessions: [], sessionsUntold: 0, clicksUntold: 0, refused: 0 };
+    const book: Book = { sessions: [], untold: { session: 0, inputs: 0, marketplace: 0, click: 0 } };
     for (let count = 0; count < restarts; count += 1) await loadAndStop(t, settings, key, book);
 
     const served = new ServedProcess(t, settings);
@@ -145,14 +146,14 @@ for (const engine of ['uws', 'node']) {
     afterwards(t, () => http.close());
     const caller = new ApiCaller(http, fixture.vertical.segment, key);
     const figures = await caller.summary({ referrer_tag: tag });
-    const { sessions, sessionsUntold, clicksUntold } = book;
+    const { sessions, untold } = book;
     const clicks = sessions.reduce((sum, session) => sum + session.clicks, 0);
     assert.ok(clicks > 0);
     // What nobody was told of may have happened or not.
     const between = (value: number, least: number, untold: number) =>
       assert.ok(value >= least && value <= least + untold);
-    between(figures.sessions_total, sessions.length, sessionsUntold);
-    between(figures.offer_clicks, clicks, clicksUntold);
+    between(figures.sessions_total, sessions.length, untold.session);
+    between(figures.offer_clicks, clicks, untold.click);
     for (const { subId, inputs } of sessions) {
       const { status, text } = await caller.get('marketplace', { sub_id: subId, format: 'json' });
       if (inputs) assert.equal(status, 200, text);
