@@ -6,7 +6,7 @@ import { errorTable } from '../../src/domain/error-table.ts';
 import type { Refusal } from '../../src/domain/outcome.ts';
 import { header } from '../../src/http/header-text.ts';
 import type { Exchange, Handler, Listener, ListenerOptions, Reply } from '../../src/http/listener.ts';
-import type { RawConnection, RawResponse } from './raw-connection.ts';
+import { RawConnection, type RawResponse } from './raw-connection.ts';
 
 /** One behaviour every listener has; `start` gives a listener that is closed after the case. */
 export interface ListenerCase {
@@ -849,6 +849,39 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
+    name: 'goes on accepting for the delay of a drain, and ends each connection with its answer',
+    async run({ start, open }) {
+      const listener = await start(hello);
+      const kept = await open(listener);
+      assert.equal((await ask(kept, get('/'))).headers.get('connection') === 'close', false);
+      const silent = await open(listener);
+      const closing = listener.close(60_000, 1_000);
+      for (const connection of [kept, await open(listener)]) {
+        const response = await ask(connection, get('/'));
+        assert.equal(response.headers.get('connection'), 'close');
+        await connection.closed;
+      }
+      assert.equal(await closing, 0);
+      await silent.closed;
+      await assert.rejects(open(listener), { code: 'ECONNREFUSED' });
+    },
+  },
+  {
+    name: 'serves a connection that the system had established when the drain began',
+    async run({ start, secure }) {
+      // Over TLS nothing is asked before a handshake is over, which takes longer.
+      if (secure) return;
+      const listener = await start(hello);
+      const connecting = RawConnection.open(listener.port);
+      // The system has answered the client by now, since it is on this machine, and the listener has not been told.
+      const closing = listener.close(60_000);
+      const connection = await connecting;
+      const response = await ask(connection, get('/'));
+      assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close']);
+      await Promise.all([connection.closed, closing]);
+    },
+  },
+  {
     name: 'drains HEAD and 204 answers too',
     async run({ start, open }) {
       const waiting: Exchange[] = [];
@@ -875,7 +908,7 @@ export const listenerCases: readonly ListenerCase[] = [
       const connection = await open(listener);
       connection.send(get('/'));
       const exchange = await arrived.promise;
-      await listener.close(10);
+      assert.equal(await listener.close(10), 1);
       await connection.closed;
       assert.equal(exchange.over, true);
       assert.equal(listener.inFlight, 0);
