@@ -14,5 +14,5 @@ mkdirSync(new URL('.', examples), { recursive: true });
 writeFileSync(examples, `${JSON.stringify(await recordExamples(), null, 2)}\n`);
 
 const unset = { public: null, click: null, widget: null, cdn: null };
-const { urls } = resolveUrls({ listen: { host: '127.0.0.1', port: 8080 }, urls: unset }, 8080);
+const { urls } = resolveUrls({ listen: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
 writeFileSync(new URL('../docs/openapi.json', import.meta.url), openApiText(personalLoans, urls));

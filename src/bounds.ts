@@ -19,8 +19,21 @@ export const bounds = {
   connectionCheckMs: 1_000,
   /** Requests of one connection that may wait for answers (node listener; the native engine takes one). */
   pipelinedRequestsMax: 16,
-  /** What a drain waits for requests in flight before it closes their sockets. */
-  drainGraceMs: 5_000,
+  /** What a drain waits for requests in flight before it closes their sockets, unless it is told otherwise. */
+  drainDeadlineMs: 5_000,
+  drainDeadlineSecondsMax: 600,
+  /** How long a service that is to stop may be told to go on taking connections. */
+  drainDelaySecondsMax: 600,
+  /** What is left for an orderly end once something went wrong that nobody foresaw. */
+  faultCloseMs: 2_000,
+  /** A certificate or a key: chains have some ten kilobytes. */
+  certificateBytesMax: 1024 * 1024,
+  /** How often the certificate's files are looked at, and how long they are left alone after a change: they are two. */
+  certificateWatchMs: 1_000,
+  certificateSettleMs: 1_000,
+  /** From when on a certificate's end is warned of, and how often. */
+  certificateExpiryWarnedMs: 14 * 24 * 60 * 60 * 1000,
+  certificateExpiryCheckMs: 12 * 60 * 60 * 1000,
   /** The longest list in a header, such as `Accept`, that is taken apart; browsers send a few hundred characters. */
   headerListCharactersMax: 1_024,
   /** How long a script or logo is used without asking again, when its address does not name its content. */
@@ -357,6 +370,8 @@ assert(bounds.clickAttributedMs + bounds.confirmationAcceptedMs < (bounds.retent
 assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);
 // Whatever is held up, the operator's figures come in time to say so.
 assert(bounds.scrapeWaitMs * 4 <= bounds.requestDeadlineMs);
+// Left to itself, a drain outlasts every request it waits for.
+assert(bounds.requestDeadlineMs + bounds.deadlineCheckMs < bounds.drainDeadlineMs);
 assert(bounds.clickAttributedMs + bounds.sessionTtlMs <= bounds.catalogKeptMs);
 // Frame lengths stay below 2^24, which is what makes marked frames quick to find.
 assert(bounds.recordBytesMax * 2 <= bounds.logChunkBytes && bounds.recordBytesMax < 2 ** 24);

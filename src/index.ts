@@ -25,6 +25,8 @@ import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickOutcome } from './operations/follow-click.ts';
 import { startService } from './service/start-service.ts';
+import { type TlsVersion, tlsVersions } from './tls/certificate.ts';
+import type { CertificateChange } from './tls/certificate-keeper.ts';
 
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
 export type {
@@ -51,6 +53,7 @@ export type {
   Allowing,
   CatalogChange,
   CatalogSource,
+  CertificateChange,
   ClickOutcome,
   Clock,
   IssuedKey,
@@ -75,6 +78,13 @@ export interface MarketplaceOptions {
         readonly operationsHost?: string;
         readonly operationsPort?: number;
         readonly engine?: ListenerChoice;
+        /** The public listener speaks https; paths of PEM files, the key without a passphrase. Default: http. */
+        readonly tls?: {
+          readonly certificateFile: string;
+          readonly keyFile: string;
+          /** The oldest protocol spoken; default `1.2`. */
+          readonly minVersion?: TlsVersion;
+        };
       };
   /**
    * What answers name as our addresses. Default: from the listener. Without a listener, set at least `click` to where your
@@ -175,6 +185,11 @@ export interface Marketplace extends AsyncDisposable {
   };
   /** Reads the catalogs that came from files again; a faulty one keeps what is in use and says why. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
+  /**
+   * Reads certificate and key again, for connections to come; a faulty pair keeps what is in use and says why. Null when it
+   * listens without TLS.
+   */
+  reloadCertificate(): CertificateChange | null;
   /** What keeps it from taking requests, in words; empty when it is ready. */
   notReady(): readonly string[];
   readonly urls: PublicUrls;
@@ -197,6 +212,13 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   const listen = options.listen ? options.listen : null;
   const threads = options.matcherThreads ?? 0;
   const host = listen?.host ?? '127.0.0.1';
+  const tls = listen?.tls
+    ? {
+        certificateFile: resolve(listen.tls.certificateFile),
+        keyFile: resolve(listen.tls.keyFile),
+        minVersion: listen.tls.minVersion ?? '1.2',
+      }
+    : null;
 
   const service = await startService({
     dataDir,
@@ -219,11 +241,13 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       public: { host, port: listen.port ?? 0 },
       operations: { host: listen.operationsHost ?? '127.0.0.1', port: listen.operationsPort ?? 0 },
       engine: listen.engine ?? 'auto',
+      tls,
     },
+    drain: { delayMs: 0, deadlineMs: bounds.drainDeadlineMs },
     urlsFor: (boundPort) => {
       const { public: base = null, click = null, widget = null, cdn = null } = options.urls ?? {};
-      return resolveUrls({ listen: { host, port: boundPort }, urls: { public: base, click, widget, cdn } }, boundPort)
-        .urls;
+      const urls = { public: base, click, widget, cdn };
+      return resolveUrls({ listen: { host, port: boundPort }, tls, urls }, boundPort).urls;
     },
     clock,
     logger: options.logger ?? pino({ level: 'silent' }),
@@ -267,6 +291,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     },
     confirmations: { submit: async (rows) => result(await service.confirmRevenue(rows)) },
     reloadCatalogs: () => service.reloadCatalogs(),
+    reloadCertificate: () => service.reloadCertificate(),
     notReady: () => service.notReady(),
     urls: service.urls,
     ports: service.ports,
@@ -289,6 +314,7 @@ function requireOptions({ listen, ...options }: MarketplaceOptions): void {
   requireWholeNumber('listen.port', listen.port ?? 0, 0, bounds.portMax);
   requireWholeNumber('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
   requireChoice('listen.engine', listen.engine, listenerChoices);
+  requireChoice('listen.tls.minVersion', listen.tls?.minVersion, tlsVersions);
 }
 
 function requireChoice(name: string, value: string | undefined, choices: readonly string[]): void {

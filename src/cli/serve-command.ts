@@ -7,7 +7,7 @@ export function serveCommand(): Command {
   return new Command('serve')
     .summary('run the service until it is told to stop')
     .description(
-      'Runs the service in the foreground. SIGINT and SIGTERM drain it and end it with exit code 0.\nIts settings are environment variables; marketplace check-config shows them.',
+      'Runs the service in the foreground. SIGINT and SIGTERM drain it and end it with exit code 0,\na second one ends it at once with 1. SIGHUP reads the catalog and the certificate again.\nIts settings are environment variables; marketplace check-config shows them.',
     )
     .addHelpText(
       'after',

@@ -1,4 +1,3 @@
-import { unwatchFile, watchFile } from 'node:fs';
 import process from 'node:process';
 import type { Logger } from 'pino';
 import { noOwnLimits } from '../access/key-limits.ts';
@@ -8,50 +7,99 @@ import type { Config } from '../config/config.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import { describeFault } from '../logs/describe-fault.ts';
 import { standardErrorLog } from '../logs/standard-error-log.ts';
 import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
-import { exitCodes } from './exit-codes.ts';
+import { endOnFault } from './end-on-fault.ts';
 import { printResult } from './output.ts';
 import { startFailure } from './start-failure.ts';
+import { stopSignal } from './stop-signal.ts';
+import { watchFiles } from './watch-files.ts';
 
 /**
  * Runs the service until a signal says stop. Results for people go to standard output, the log as JSON lines to standard
- * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog again.
+ * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog and the certificate
+ * again. docs/operating-lifecycle.md tells it to operators.
  */
 export async function serve(config: Config): Promise<void> {
   const { logger, flush } = standardErrorLog(config.logLevel, systemClock);
-  endOnException(logger);
-  const stopped = stopSignal();
-  const service = await startService({
-    dataDir: config.dataDir,
-    secretFile: config.secretFile,
-    catalogs: personalLoanCatalogs(config.catalog.kind === 'file' ? config.catalog.path : undefined),
-    durability: config.durability,
-    retentionDays: config.retentionDays,
-    matcher: config.matcher,
-    sessions: config.sessions,
-    limits: config.limits,
-    corsOrigins: config.cors.kind === 'origins' ? config.cors.origins : [],
-    listen: { public: config.listen, operations: config.operations, engine: config.listener },
-    urlsFor: (boundPort) => {
-      const { urls, warning } = resolveUrls(config, boundPort);
-      if (warning !== null) logger.warn(warning);
-      return urls;
-    },
-    clock: systemClock,
-    logger,
-  }).catch((fault: unknown) => {
-    throw startFailure(fault, config);
+  const stop = stopSignal();
+  let running: Service | null = null;
+  endOnFault(logger, async () => running?.closeAtOnce());
+  let hungUp = false;
+  // It has a handler from here to the end: without one, the signal ends the process.
+  process.on('SIGHUP', () => {
+    hungUp = true;
+    if (running !== null && !stop.abort.aborted) reload(running, logger);
   });
-  const reload = (): void => void reloadCatalogs(service, logger);
-  process.on('SIGHUP', reload);
-  const watched = config.catalog.kind === 'file' ? config.catalog.path : null;
-  if (watched !== null) watchFile(watched, { interval: bounds.catalogWatchMs }, reload);
 
-  const { operations } = config;
+  const service = await start(config, logger, stop.abort);
+  if (service === null) {
+    logger.info('stopped during the start');
+    if (!(await flush())) process.exit();
+    return;
+  }
+  running = service;
+  if (hungUp) reload(service, logger);
+  const watches = watch(config, service, logger);
+  announce(config, service);
+  logger.info({ dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max }, 'serving');
+
+  const signal = await stop.asked;
+  logger.info({ signal }, 'draining');
+  for (const end of watches) end();
+  await service.close();
+  logger.info('stopped');
+  // What its reader has not taken by then would keep the process from ending.
+  if (!(await flush())) process.exit();
+}
+
+/** Null when it was given up since a signal said stop. */
+async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): Promise<Service | null> {
+  try {
+    return await startService({
+      dataDir: config.dataDir,
+      secretFile: config.secretFile,
+      catalogs: personalLoanCatalogs(config.catalog.kind === 'file' ? config.catalog.path : undefined),
+      durability: config.durability,
+      retentionDays: config.retentionDays,
+      matcher: config.matcher,
+      sessions: config.sessions,
+      limits: config.limits,
+      corsOrigins: config.cors.kind === 'origins' ? config.cors.origins : [],
+      listen: { public: config.listen, operations: config.operations, engine: config.listener, tls: config.tls },
+      drain: config.drain,
+      giveUpStart,
+      urlsFor: (boundPort) => {
+        const { urls, warning } = resolveUrls(config, boundPort);
+        if (warning !== null) logger.warn(warning);
+        return urls;
+      },
+      clock: systemClock,
+      logger,
+    });
+  } catch (fault) {
+    if (giveUpStart.aborted && fault === giveUpStart.reason) return null;
+    throw startFailure(fault, config);
+  }
+}
+
+/** Watches the files that may change while it runs. Returns what ends each watch. */
+function watch({ catalog, tls }: Config, service: Service, logger: Logger): readonly (() => void)[] {
+  const watches: (() => void)[] = [];
+  if (catalog.kind === 'file') {
+    const times = { intervalMs: bounds.catalogWatchMs, settleMs: 0 };
+    watches.push(watchFiles([catalog.path], times, () => void reloadCatalogs(service, logger)));
+  }
+  if (tls !== null) {
+    const times = { intervalMs: bounds.certificateWatchMs, settleMs: bounds.certificateSettleMs };
+    watches.push(watchFiles([tls.certificateFile, tls.keyFile], times, () => reloadCertificate(service, logger)));
+  }
+  return watches;
+}
+
+function announce({ operations }: Config, service: Service): void {
   printResult(
     `serving ${service.urls.public}/v1/personal-loans, operations on ${operations.host}:${service.ports?.operations}`,
   );
@@ -62,41 +110,20 @@ export async function serve(config: Config): Promise<void> {
     );
   }
   if (service.keys.list().length === 0) introduce(service);
-  logger.info({ dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max }, 'serving');
-
-  const signal = await stopped;
-  logger.info({ signal }, 'draining');
-  process.off('SIGHUP', reload);
-  if (watched !== null) unwatchFile(watched, reload);
-  await service.close();
-  logger.info('stopped');
-  // What its reader has not taken by then would keep the process from ending.
-  if (!(await flush())) process.exit();
 }
 
-/**
- * What nobody caught leaves the service in a state that nobody knows, so it ends at once, as by a crash, and the next start goes on from
- * what is on disk. Node.js would print the exception with its message, which may hold what somebody submitted.
- */
-function endOnException(logger: Logger): void {
-  process.on('uncaughtException', (fault) => {
-    logger.fatal({ fault: describeFault(fault) }, 'the service failed and ends');
-    process.exit(exitCodes.failure);
-  });
+function reload(service: Service, logger: Logger): void {
+  reloadCertificate(service, logger);
+  void reloadCatalogs(service, logger);
 }
 
-/** Resolves with the first signal to stop; the second ends the process without waiting any longer. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let stopping = false;
-    const stop = (signal: NodeJS.Signals): void => {
-      if (stopping) process.exit(1);
-      stopping = true;
-      resolve(signal);
-    };
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
-  });
+function reloadCertificate(service: Service, logger: Logger): void {
+  const change = service.reloadCertificate();
+  if (change === null) return;
+  if (!change.ok) logger.error({ fault: change.fault }, 'the certificate is faulty; the one in use stays');
+  else if (change.changed) {
+    logger.info({ expiresAt: new Date(change.expiresAtMs).toISOString() }, 'a new certificate is in use');
+  }
 }
 
 async function reloadCatalogs(service: Service, logger: Logger): Promise<void> {

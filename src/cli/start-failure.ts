@@ -6,6 +6,7 @@ import { FolderInUse } from '../events/folder-lock.ts';
 import { LogDamaged } from '../events/segment-reader.ts';
 import { CatalogUnusable } from '../offers/catalog-library.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
+import { CertificateFaulty } from '../tls/certificate.ts';
 import { CommandLineError } from './command-line-error.ts';
 
 /** Of what Node and SQLite throw, the members that tell an operator what to mend. */
@@ -22,6 +23,9 @@ interface SystemFault {
 export function startFailure(fault: unknown, config: Config): unknown {
   if (fault instanceof FolderInUse || fault instanceof SecretFileError) {
     return new CommandLineError(fault.message, { cause: fault });
+  }
+  if (fault instanceof CertificateFaulty) {
+    return new ConfigError(fault.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', fault.file, fault.expected);
   }
   if (fault instanceof LogDamaged) return damagedLog(fault, config);
   if (fault instanceof KeyFileError)

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { KeyLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
+import { type CertificateFiles, type TlsVersion, tlsVersions } from '../tls/certificate.ts';
 import { ConfigError } from './config-error.ts';
 import type { Env } from './env.ts';
 import { baseUrlSetting, choiceSetting, hostSetting, originsSetting, wholeNumberSetting } from './parse-setting.ts';
@@ -16,6 +17,10 @@ export interface Config {
   readonly operations: Endpoint;
   /** Which HTTP engine carries both; `auto` is uws, or node with a warning where uws cannot load. */
   readonly listener: ListenerChoice;
+  /** What the public listener needs to speak https; null: it speaks http. */
+  readonly tls: TlsChoice | null;
+  /** How a service that is to stop does so: how long it goes on accepting connections, and then waits for answers. */
+  readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** What answers name as our addresses; null where it follows from the listener (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
   /** Absolute path of the folder that holds the ledger, analytics, replaced catalogs and keys. */
@@ -36,6 +41,10 @@ export interface Config {
   readonly limits: KeyLimits;
   readonly cors: CorsChoice;
   readonly logLevel: LogLevel;
+}
+
+export interface TlsChoice extends CertificateFiles {
+  readonly minVersion: TlsVersion;
 }
 
 export interface Endpoint {
@@ -112,6 +121,13 @@ export function loadConfig(
     },
     operations: operationsEndpointOf(env),
     listener: choiceSetting(env, 'SVC_LISTENER', listenerChoices) ?? 'auto',
+    tls: tlsOf(env, machine),
+    drain: {
+      delayMs: (wholeNumberSetting(env, 'SVC_DRAIN_DELAY_SECONDS', 0, bounds.drainDelaySecondsMax) ?? 0) * 1000,
+      deadlineMs:
+        (wholeNumberSetting(env, 'SVC_DRAIN_DEADLINE_SECONDS', 1, bounds.drainDeadlineSecondsMax) ??
+          bounds.drainDeadlineMs / 1000) * 1000,
+    },
     urls: {
       public: baseUrlSetting(env, 'SVC_PUBLIC_URL'),
       click: baseUrlSetting(env, 'SVC_CLICK_URL'),
@@ -166,6 +182,26 @@ export function operationsEndpointOf(env: Env): Endpoint {
     host: hostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',
     port: wholeNumberSetting(env, 'SVC_OPS_PORT', 0, bounds.portMax) ?? 9090,
   };
+}
+
+/** Certificate and key come together or not at all; whether they can be used is found out when they are read. */
+function tlsOf(env: Env, { folder }: Machine): TlsChoice | null {
+  const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
+  const minVersion = choiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
+  if (certificate !== undefined && key !== undefined) {
+    return {
+      certificateFile: resolve(folder, certificate),
+      keyFile: resolve(folder, key),
+      minVersion: minVersion ?? '1.2',
+    };
+  }
+  if (certificate !== undefined)
+    throw new ConfigError('SVC_TLS_CERT', certificate, 'nothing unless SVC_TLS_KEY is set');
+  if (key !== undefined) throw new ConfigError('SVC_TLS_KEY', key, 'nothing unless SVC_TLS_CERT is set');
+  if (minVersion !== null) {
+    throw new ConfigError('SVC_TLS_MIN_VERSION', minVersion, 'nothing unless SVC_TLS_CERT and SVC_TLS_KEY are set');
+  }
+  return null;
 }
 
 /** The contract's lifetime is also the longest: what outlives a session (D10) is reckoned from it. */

@@ -6,11 +6,11 @@ import { type Config, type Endpoint, isWildcard, type PublicUrls } from './confi
  * the listener: everything is served by the same one. `warning` is a whole sentence, or null.
  */
 export function resolveUrls(
-  config: Pick<Config, 'listen' | 'urls'>,
+  config: Pick<Config, 'listen' | 'tls' | 'urls'>,
   boundPort: number,
 ): { urls: PublicUrls; warning: string | null } {
   const { host } = config.listen;
-  const own = urlOf({ host, port: boundPort });
+  const own = urlOf({ host, port: boundPort }, config.tls === null ? 'http' : 'https');
   const base = config.urls.public ?? own;
   const urls = {
     public: base,
@@ -28,7 +28,7 @@ export function resolveUrls(
 }
 
 /** Where this machine reaches a listener. */
-export function urlOf({ host, port }: Endpoint): string {
+export function urlOf({ host, port }: Endpoint, scheme: 'http' | 'https' = 'http'): string {
   const reachable = isWildcard(host) ? '127.0.0.1' : host;
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+  return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

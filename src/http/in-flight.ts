@@ -19,10 +19,10 @@ export class InFlight {
   }
 
   /**
-   * Resolves when nothing is in flight and the last answer has been handed to the system, or after `graceMs`. Connections
-   * that are still open bring new requests meanwhile; those are waited for too. What follows in the same turn finds none.
+   * Resolves when nothing is in flight and the last answer has been handed to the system, or after `graceMs`, with the number
+   * of requests still unanswered. Connections that are still open bring new requests meanwhile; those are waited for too.
    */
-  async drained(graceMs: number): Promise<void> {
+  async drained(graceMs: number): Promise<number> {
     const giveUp = Promise.withResolvers<void>();
     let patient = true;
     const timer = setTimeout(() => {
@@ -35,6 +35,7 @@ export class InFlight {
       await new Promise(setImmediate);
     } while (this.requests > 0 && patient);
     clearTimeout(timer);
+    return this.requests;
   }
 
   private none(): Promise<void> {
@@ -43,4 +44,15 @@ export class InFlight {
       this.waiting.push(resolve);
     });
   }
+}
+
+/**
+ * How long a drain goes on accepting: `delayMs`, and at least until the event loop has looked for connections once more. Those
+ * that the system has established would be reset by closing the listening socket.
+ */
+export async function acceptedFor(delayMs: number): Promise<void> {
+  if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+  // The first ends this turn of the event loop, the second one that has looked at the sockets.
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
 }

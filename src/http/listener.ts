@@ -1,4 +1,5 @@
 import type { Refusal } from '../domain/outcome.ts';
+import type { Certificate, TlsVersion } from '../tls/certificate.ts';
 import type { HeaderText } from './header-text.ts';
 
 /**
@@ -89,6 +90,8 @@ export interface ListenerOptions {
   readonly onAnswered?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
   readonly deadlineMs: number;
+  /** Serves https; default: http. */
+  readonly tls?: { readonly certificate: Certificate; readonly minVersion: TlsVersion } | undefined;
 }
 
 export interface Listener {
@@ -98,8 +101,14 @@ export interface Listener {
   /** Requests received and not yet answered. */
   readonly inFlight: number;
   /**
-   * Stops accepting connections, answers what is in flight with `Connection: close`, and resolves when all of it is answered or
-   * `graceMs` have passed; then every socket is closed. Idempotent.
+   * Shows this certificate to whoever connects from now on; open connections keep the one they have seen. For a listener that
+   * was started with `tls`. Throws `CertificateFaulty`, and goes on with the one in use, when the engine cannot take it.
    */
-  close(graceMs: number): Promise<void>;
+  useCertificate(certificate: Certificate): void;
+  /**
+   * Answers with `Connection: close` from now on, stops accepting connections after `delayMs`, and resolves when everything
+   * received is answered or `graceMs` more have passed; then every socket is closed. Tells how many requests were left
+   * without an answer. Idempotent.
+   */
+  close(graceMs: number, delayMs?: number): Promise<number>;
 }

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
+import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { DeadlineQueue, notQueued } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { headerPairs } from './header-text.ts';
-import { InFlight } from './in-flight.ts';
+import { acceptedFor, InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
@@ -16,7 +18,7 @@ import { nextRequestId } from './request-id.ts';
  * system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
  */
 export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
-  const server = createServer({
+  const http: ServerOptions = {
     maxHeaderSize: bounds.headBytesMax,
     headersTimeout: bounds.connectionIdleMs,
     requestTimeout: bounds.connectionIdleMs,
@@ -24,7 +26,15 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
     connectionsCheckingInterval: bounds.connectionCheckMs,
     // The framing check answers for it, with the documented error body.
     requireHostHeader: false,
-  });
+  };
+  const server =
+    options.tls === undefined
+      ? createServer(http)
+      : createSecureServer({
+          ...http,
+          ...secureContext(options.tls.certificate, options.tls.minVersion),
+          handshakeTimeout: bounds.connectionIdleMs,
+        });
   // Headers beyond a count would be left out of what the framing check sees; the size of the head bounds them already.
   server.maxHeadersCount = 0;
   // A client that takes nothing of its answer.
@@ -34,6 +44,10 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   await once(server, 'listening');
   listener.opened();
   return listener;
+}
+
+function secureContext({ certificatePem, keyPem }: Certificate, minVersion: TlsVersion) {
+  return { cert: certificatePem, key: keyPem, minVersion: `TLSv${minVersion}` } as const;
 }
 
 class NodeListener implements Listener, ExchangeListener {
@@ -46,16 +60,26 @@ class NodeListener implements Listener, ExchangeListener {
   draining = false;
   /** Connections that end with the body that is going by. */
   readonly ending = new WeakSet<Socket>();
-  private readonly server: Server;
+  private readonly server: Server | SecureServer;
   private readonly connections = new Map<Socket, Set<NodeExchange>>();
+  /** With TLS: what the connections run over, those in their handshake included. */
+  private readonly transports = new Set<Socket>();
   private deadlineCheck: NodeJS.Timeout | undefined;
-  private closed: Promise<void> | undefined;
+  private closed: Promise<number> | undefined;
 
-  constructor(options: ListenerOptions, server: Server) {
+  constructor(options: ListenerOptions, server: Server | SecureServer) {
     this.options = options;
     this.server = server;
     this.deadlines = new DeadlineQueue(options.deadlineMs);
-    server.on('connection', (socket) => this.connected(socket));
+    if (server instanceof SecureServer) {
+      server.on('connection', (transport: Socket) => {
+        this.transports.add(transport);
+        transport.once('close', () => this.transports.delete(transport));
+      });
+      server.on('secureConnection', (socket) => this.connected(socket));
+    } else {
+      server.on('connection', (socket) => this.connected(socket));
+    }
     server.on('request', (request, response) => this.serve(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.unreadable(error, socket as Socket));
   }
@@ -69,19 +93,34 @@ class NodeListener implements Listener, ExchangeListener {
     this.deadlineCheck = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckMs);
   }
 
-  close(graceMs: number): Promise<void> {
-    this.closed ??= this.drain(graceMs);
+  useCertificate(certificate: Certificate): void {
+    const { tls } = this.options;
+    if (tls === undefined || !(this.server instanceof SecureServer)) {
+      throw new Error('this listener was started without TLS');
+    }
+    try {
+      this.server.setSecureContext(secureContext(certificate, tls.minVersion));
+    } catch {
+      throw new CertificateFaulty('certificate', certificate, 'one that node:https can load with its key');
+    }
+  }
+
+  close(graceMs: number, delayMs = 0): Promise<number> {
+    this.closed ??= this.drain(graceMs, delayMs);
     return this.closed;
   }
 
-  private async drain(graceMs: number): Promise<void> {
+  private async drain(graceMs: number, delayMs: number): Promise<number> {
     this.draining = true;
+    await acceptedFor(delayMs);
     const closed = once(this.server, 'close');
     this.server.close();
-    await this.requests.drained(graceMs);
+    const unanswered = await this.requests.drained(graceMs);
     this.server.closeAllConnections();
+    for (const transport of this.transports) transport.destroy();
     await closed;
     clearInterval(this.deadlineCheck);
+    return unanswered;
   }
 
   private connected(socket: Socket): void {
@@ -117,7 +156,13 @@ class NodeListener implements Listener, ExchangeListener {
 
   /** What the parser refused by itself, or a request that took too long to arrive. */
   private unreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-    const exchanges = [...(this.connections.get(socket) ?? [])];
+    const known = this.connections.get(socket);
+    if (known === undefined) {
+      // A handshake that failed: there is nobody yet whom an answer could reach.
+      socket.destroy();
+      return;
+    }
+    const exchanges = [...known];
     if (exchanges.length > 0 && exchanges.every(({ over }) => over)) {
       // Answered already, and the body that was to go by is malformed.
       for (const exchange of exchanges) exchange.giveUpBody();

@@ -2,9 +2,10 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { bounds } from '../bounds.ts';
+import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
-import { InFlight } from './in-flight.ts';
+import { acceptedFor, InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 
@@ -13,18 +14,29 @@ import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 /** The native library cannot be loaded on this machine: no binary for its platform, C library or Node.js version. */
 export class NativeEngineUnavailable extends Error {}
 
-/** What we use of the library, with what its own declarations leave out: listening with host and options, and `_cfg`. */
+/** What we use of the library, with what its own declarations leave out: host and options, child apps, and `_cfg`. */
 interface NativeEngine {
   App(): NativeApp;
+  SSLApp(options: SecureOptions): NativeApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;
   LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   _cfg(setting: 'silent'): void;
 }
 
+interface SecureOptions {
+  readonly cert_file_name?: string;
+  readonly key_file_name?: string;
+  readonly ssl_ciphers?: string;
+}
+
 interface NativeApp {
   any(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): NativeApp;
   listen(host: string, port: number, options: number, listening: (socket: us_listen_socket | false) => void): NativeApp;
+  getDescriptor(): unknown;
+  /** Connections this app accepts are handed to its child apps in turn, before a byte of them is read. */
+  addChildAppDescriptor(descriptor: unknown): NativeApp;
+  removeChildAppDescriptor(descriptor: unknown): NativeApp;
   close(): void;
 }
 
@@ -34,12 +46,10 @@ interface NativeApp {
  */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
   const engine = await loadNativeEngine();
-  const app = engine.App();
-  const listener = new UwsListener(options, engine, app);
-  app.any('/*', (res, req) => listener.serve(res, req));
+  const listener = new UwsListener(options, engine);
   let socket: us_listen_socket | false = false;
   // Without the exclusive option two servers could share a port unnoticed. The callback runs before `listen` returns.
-  app.listen(options.host, options.port, engine.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
+  listener.acceptor.listen(options.host, options.port, engine.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
     socket = listening;
   });
   if (socket === false) throw await whyNotListening(options.host, options.port);
@@ -81,17 +91,26 @@ class UwsListener implements Listener, ExchangeListener {
   port = 0;
   /** Set for good when the drain begins: every answer from then on ends its connection. */
   draining = false;
+  /** Listens. Without TLS it also serves; with TLS, where an app's certificate is for good, it hands connections over. */
+  readonly acceptor: NativeApp;
   private readonly native: NativeEngine;
-  private readonly app: NativeApp;
+  /** With TLS: an app for each certificate there was, the one in use last. Connections live in the app that got them. */
+  private readonly secureApps: NativeApp[] = [];
   private socket: us_listen_socket | undefined;
   private deadlineCheck: NodeJS.Timeout | undefined;
-  private closed: Promise<void> | undefined;
+  private closed: Promise<number> | undefined;
 
-  constructor(options: ListenerOptions, native: NativeEngine, app: NativeApp) {
+  constructor(options: ListenerOptions, native: NativeEngine) {
     this.options = options;
     this.native = native;
-    this.app = app;
     this.deadlines = new DeadlineQueue(options.deadlineMs);
+    if (options.tls === undefined) {
+      this.acceptor = native.App();
+      this.routeAll(this.acceptor);
+    } else {
+      this.acceptor = native.SSLApp({});
+      this.useCertificate(options.tls.certificate);
+    }
   }
 
   get inFlight(): number {
@@ -108,20 +127,55 @@ class UwsListener implements Listener, ExchangeListener {
     new UwsExchange(this, res, req).run();
   }
 
-  close(graceMs: number): Promise<void> {
-    this.closed ??= this.drain(graceMs);
+  useCertificate(certificate: Certificate): void {
+    const { tls } = this.options;
+    if (tls === undefined) throw new Error('this listener was started without TLS');
+    if (this.draining) return;
+    const former = this.secureApps.at(-1);
+    const app = this.secureApp(certificate, tls.minVersion);
+    this.routeAll(app);
+    this.secureApps.push(app);
+    this.acceptor.addChildAppDescriptor(app.getDescriptor());
+    if (former !== undefined) this.acceptor.removeChildAppDescriptor(former.getDescriptor());
+  }
+
+  close(graceMs: number, delayMs = 0): Promise<number> {
+    this.closed ??= this.drain(graceMs, delayMs);
     return this.closed;
   }
 
-  private async drain(graceMs: number): Promise<void> {
+  private secureApp(certificate: Certificate, minVersion: TlsVersion): NativeApp {
+    const { certificateFile, keyFile } = certificate;
+    try {
+      return this.native.SSLApp({
+        cert_file_name: certificateFile,
+        key_file_name: keyFile,
+        ...(minVersion === '1.3' && { ssl_ciphers: noCipherOfTls12 }),
+      });
+    } catch {
+      throw new CertificateFaulty('certificate', certificate, 'one that uWebSockets.js can load with its key');
+    }
+  }
+
+  private routeAll(app: NativeApp): void {
+    app.any('/*', (res, req) => this.serve(res, req));
+  }
+
+  private async drain(graceMs: number, delayMs: number): Promise<number> {
     this.draining = true;
+    await acceptedFor(delayMs);
     if (this.socket !== undefined) this.native.us_listen_socket_close(this.socket);
-    await this.requests.drained(graceMs);
-    // Closes every socket at once, so it must not be called from within a callback of the engine; here we never are.
-    this.app.close();
+    const unanswered = await this.requests.drained(graceMs);
+    // Closes every socket at once, so it must not be called from within a callback of the engine; here we never are. What
+    // was accepted has reached its app by now, since that takes one turn of the event loop.
+    for (const app of [this.acceptor, ...this.secureApps]) app.close();
     clearInterval(this.deadlineCheck);
+    return unanswered;
   }
 }
+
+/** The engine has no setting for the oldest protocol, TLS 1.2. These ciphers of it need a shared key, which nobody has. */
+const noCipherOfTls12 = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
  * The exchange whose native callback was entered last. Its socket may still hold the one cork buffer of the process, also

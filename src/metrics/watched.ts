@@ -25,6 +25,8 @@ export interface Watched {
   readonly liveSessions: () => number;
   readonly liveSessionsMax: number;
   readonly requestsInFlight: () => number;
+  /** Of the public listener; null without TLS. */
+  readonly certificate: { readonly secondsLeft: number; readonly faults: number } | null;
   readonly apiKeys: () => number;
   readonly catalogs: () => readonly CatalogFigures[];
   readonly matchThreads: number;
@@ -90,6 +92,17 @@ export function addWatched(figures: Figures, watched: Watched): void {
     'marketplace_analytics_lag_seconds',
     'Time for which the oldest record has been durable that the analytics do not count yet.',
     watched.analyticsLagSeconds,
+  );
+  figures.gauge(
+    'marketplace_certificate_expiry_seconds',
+    'Seconds until the certificate in use expires; negative once it has. Not there without TLS.',
+    () => watched.certificate?.secondsLeft ?? null,
+  );
+  figures.counted(
+    'marketplace_certificate_faults_total',
+    'Times that a new certificate or key was faulty, and the old one stayed in use. Not there without TLS.',
+    [],
+    () => (watched.certificate === null ? null : [{ labels: {}, value: watched.certificate.faults }]),
   );
   figures.gauge('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(watched.aggregatorUp()));
   addLeftOut(figures, watched.analyticsLeftOut);

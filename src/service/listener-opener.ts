@@ -6,7 +6,19 @@ import { startListener } from '../http/choose-listener.ts';
 import type { Handler, Listener, ListenerOptions } from '../http/listener.ts';
 import type { RefusalLog } from '../logs/refusal-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Drain } from './drain.ts';
 import type { ServiceOptions } from './service.ts';
+
+/** What one listener has for itself. */
+interface ListenerSetup {
+  readonly endpoint: Endpoint;
+  readonly handler: Handler;
+  readonly bodyBytesMax: number;
+  readonly onAnswered?: NonNullable<ListenerOptions['onAnswered']>;
+  readonly tls?: ListenerOptions['tls'];
+  /** Goes on accepting for the drain's delay once the service is to stop. */
+  readonly delayed: boolean;
+}
 
 /** Opens listeners that fail, answer and close alike. */
 export function listenerOpener(
@@ -15,13 +27,9 @@ export function listenerOpener(
   closers: Closers,
   metrics: Metrics,
   refusals: RefusalLog,
+  drain: Drain,
 ) {
-  return async (
-    endpoint: Endpoint,
-    handler: Handler,
-    bodyBytesMax: number,
-    onAnswered?: NonNullable<ListenerOptions['onAnswered']>,
-  ): Promise<Listener> => {
+  return async ({ endpoint, handler, bodyBytesMax, onAnswered, tls, delayed }: ListenerSetup): Promise<Listener> => {
     const listener = await startListener(
       engine,
       {
@@ -37,10 +45,15 @@ export function listenerOpener(
         ...(onAnswered !== undefined && { onAnswered }),
         bodyBytesMax,
         deadlineMs: bounds.requestDeadlineMs,
+        tls,
       },
       (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),
     );
-    closers.add(() => listener.close(bounds.drainGraceMs));
+    closers.add(async () => {
+      const unanswered = await listener.close(drain.graceMs, delayed ? drain.delayMs : 0);
+      if (unanswered === 0) return;
+      logger.warn({ unanswered, port: listener.port }, 'requests were given up: the time to answer them is over');
+    });
     return listener;
   };
 }

@@ -10,6 +10,9 @@ import type { ApiOperations } from '../faces/api-operations.ts';
 import type { CatalogChange, CatalogSource } from '../offers/catalog-library.ts';
 import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
 import type { ClickOutcome, ClickRequest } from '../operations/follow-click.ts';
+import type { CertificateFiles, TlsVersion } from '../tls/certificate.ts';
+import type { CertificateChange } from '../tls/certificate-keeper.ts';
+import type { DrainTimes } from './drain.ts';
 
 /** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
 export interface ServiceOptions {
@@ -25,7 +28,16 @@ export interface ServiceOptions {
   readonly limits: KeyLimits;
   readonly corsOrigins: readonly string[];
   /** Null: no listeners, and `urlsFor` is asked with port 0. */
-  readonly listen: { readonly public: Endpoint; readonly operations: Endpoint; readonly engine: ListenerChoice } | null;
+  readonly listen: {
+    readonly public: Endpoint;
+    readonly operations: Endpoint;
+    readonly engine: ListenerChoice;
+    /** Null: the public listener speaks plain HTTP, as the operations listener always does. */
+    readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
+  } | null;
+  readonly drain: DrainTimes;
+  /** Gives up the start, which then rejects with the signal's reason, having closed what was opened. */
+  readonly giveUpStart?: AbortSignal;
   /** Our addresses as answers name them, given the public port that was bound. */
   readonly urlsFor: (boundPort: number) => PublicUrls;
   readonly clock: Clock;
@@ -49,8 +61,12 @@ export interface Service extends AsyncDisposable {
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
   /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
+  /** Reads the certificate again; a faulty one keeps what is in use. Null when it serves without TLS. */
+  reloadCertificate(): CertificateChange | null;
   /** What keeps it from taking requests, in words; empty when it is ready. */
   notReady(): readonly string[];
   /** Stops taking requests, answers those in flight, makes the log durable, closes everything. Idempotent. */
   close(): Promise<void>;
+  /** The same without waiting for requests in flight: for a process that cannot be relied on any more. */
+  closeAtOnce(): Promise<void>;
 }

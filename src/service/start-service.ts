@@ -39,9 +39,11 @@ import { loadWidgetScript } from '../widgets/widget-script.ts';
 import { WidgetTokens } from '../widgets/widget-token.ts';
 import { accessFaces } from './access-faces.ts';
 import { CatalogWatch } from './catalog-watch.ts';
+import { Drain } from './drain.ts';
 import { listenerOpener } from './listener-opener.ts';
 import { openAccess } from './open-access.ts';
 import { keepCaps, logoPlace, openCatalogs, openLogos, warnOfLogos } from './open-catalogs.ts';
+import { openCertificate } from './open-certificate.ts';
 import { openHistory } from './open-history.ts';
 import { openMatcher } from './open-matcher.ts';
 import { servedVerticals } from './served-verticals.ts';
@@ -64,7 +66,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
-  const { dataDir, clock } = options;
+  const { dataDir, clock, giveUpStart } = options;
   // Ids of live sessions and the callers' metadata are in there: nobody else's business.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(dataDir);
@@ -82,6 +84,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
   }
   const widgetScript = loadWidgetScript();
+  const certificate = openCertificate(options, closers);
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
     options,
     closers,
@@ -90,11 +93,13 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     caps,
     metrics,
   );
+  giveUpStart?.throwIfAborted();
   keepCaps(options, caps, catalogs, ledger);
   const logos = await openLogos(options, closers, catalogs);
   // A change of catalog reads the ledger, so it is given up before that closes.
   closers.add(() => catalogs.close());
   const matcher = await openMatcher(options, closers, catalogs, metrics);
+  giveUpStart?.throwIfAborted();
   const patience = new Patience(bounds.clickLogWaitMs, bounds.deadlineCheckMs);
   closers.add(() => patience.close());
 
@@ -108,6 +113,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     return reasons;
   };
   const catalogWatch = new CatalogWatch(options, catalogs);
+  const drain = new Drain(clock, options.drain);
   // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
   // put in right after, before the event loop can bring it a request.
   let face!: Handler;
@@ -126,21 +132,32 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     });
     const refusals = new RefusalLog({ logger: options.logger, clock, routeNames: allRouteNames });
     closers.add(() => refusals.close());
-    const listen = listenerOpener(options, options.listen.engine, closers, metrics, refusals);
-    const operationsListener = await listen(
-      options.listen.operations,
-      operationsFace({ notReady, metrics, confirmations, ...accessFaces(options, isOperator, keys, originLists) }),
-      bounds.confirmationBodyBytesMax,
-    );
-    const publicListener = await listen(
-      options.listen.public,
-      (exchange) => face(exchange),
-      bounds.bodyBytesMax,
-      metrics.requests.count,
-    );
+    const listen = listenerOpener(options, options.listen.engine, closers, metrics, refusals, drain);
+    const operationsListener = await listen({
+      endpoint: options.listen.operations,
+      handler: operationsFace({
+        notReady,
+        metrics,
+        confirmations,
+        ...accessFaces(options, isOperator, keys, originLists),
+      }),
+      bodyBytesMax: bounds.confirmationBodyBytesMax,
+      delayed: false,
+    });
+    const { tls } = options.listen;
+    const publicListener = await listen({
+      endpoint: options.listen.public,
+      handler: (exchange) => face(exchange),
+      bodyBytesMax: bounds.bodyBytesMax,
+      onAnswered: metrics.requests.count,
+      tls: certificate && tls ? { certificate: certificate.current, minVersion: tls.minVersion } : undefined,
+      delayed: true,
+    });
+    certificate?.onChange((changed) => publicListener.useCertificate(changed));
     watchFigures(options, closers, metrics, {
       notReady,
       publicListener,
+      certificate,
       keysKnown,
       sessions,
       catalogWatch,
@@ -219,8 +236,13 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   stage = 'serving';
 
   const close = (): Promise<void> => {
+    if (stage !== 'stopping') drain.begin();
     stage = 'stopping';
     return closers.close();
+  };
+  const closeAtOnce = (): Promise<void> => {
+    drain.giveUp();
+    return close();
   };
   return {
     gatekeeper,
@@ -248,8 +270,10 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       warnOfLogos(options, logos);
       return changes;
     },
+    reloadCertificate: () => certificate?.reload() ?? null,
     notReady,
     close,
+    closeAtOnce,
     [Symbol.asyncDispose]: close,
   };
 }

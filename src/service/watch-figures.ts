@@ -8,6 +8,7 @@ import { EventLoopDelay } from '../metrics/event-loop-delay.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Matcher } from '../offers/matcher.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
+import type { CertificateKeeper } from '../tls/certificate-keeper.ts';
 import type { CatalogWatch } from './catalog-watch.ts';
 import type { ServiceOptions } from './service.ts';
 import { version } from './version.ts';
@@ -16,6 +17,8 @@ import { version } from './version.ts';
 export interface WatchedPieces {
   readonly notReady: () => readonly string[];
   readonly publicListener: Listener;
+  /** Of the public listener; null without TLS. */
+  readonly certificate: CertificateKeeper | null;
   readonly keysKnown: () => number;
   readonly sessions: Pick<SessionStore, 'size'>;
   readonly catalogWatch: CatalogWatch;
@@ -44,6 +47,7 @@ export function watchFigures(
     liveSessions: () => sessions.size,
     liveSessionsMax: max,
     requestsInFlight: () => publicListener.inFlight,
+    certificate: pieces.certificate,
     apiKeys: pieces.keysKnown,
     catalogs: () => pieces.catalogWatch.figures(),
     matchThreads: choice.kind === 'in_thread' ? 0 : choice.threads,

@@ -14,7 +14,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   logs: ['bounds', 'domain', 'http'],
   secrets: ['files'],
   verticals: ['domain'],
-  http: ['bounds', 'domain'],
+  tls: ['bounds', 'domain'],
+  http: ['bounds', 'domain', 'tls'],
   events: ['bounds', 'domain', 'files'],
   'user-agents': ['events'],
   offers: ['bounds', 'domain', 'files', 'verticals'],
@@ -58,7 +59,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // Describes the doors, so it knows what they take and answer; they know nothing of it.
   openapi: ['bounds', 'config', 'domain', 'events', 'faces', 'offers', 'operations', 'sessions', 'verticals'],
-  config: ['access', 'bounds'],
+  config: ['access', 'bounds', 'tls'],
   // Reads what the benchmarks left in a file; nothing of the service, and nothing in bench/.
   capacity: ['bounds', 'domain'],
   // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
@@ -79,6 +80,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'service',
     'sessions',
+    'tls',
     'verticals',
   ],
 };

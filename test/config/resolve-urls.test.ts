@@ -16,6 +16,11 @@ test('all addresses follow from the host and the port that was bound', () => {
   assert.deepEqual(resolved({ SVC_PORT: '0' }, 41_234), { urls: allAt('http://127.0.0.1:41234'), warning: null });
 });
 
+test('a listener that speaks TLS is reached by https', () => {
+  const settings = { SVC_TLS_CERT: 'one.crt', SVC_TLS_KEY: 'one.key' };
+  assert.deepEqual(resolved(settings, 8443).urls, allAt('https://127.0.0.1:8443'));
+});
+
 test('an IPv6 host stands in brackets', () => {
   assert.deepEqual(resolved({ SVC_HOST: '::1' }, 80).urls, allAt('http://[::1]:80'));
 });

@@ -27,7 +27,7 @@ async function serveAndClose(
 async function withoutLibraries(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'listener-'));
   try {
-    for (const part of ['http', 'domain', 'bounds.ts'])
+    for (const part of ['http', 'tls', 'domain', 'bounds.ts'])
       await cp(join(sources, part), join(folder, part), { recursive: true });
     await use(folder);
   } finally {

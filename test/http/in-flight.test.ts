@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InFlight } from '../../src/http/in-flight.ts';
 
 test('a drain of nothing resolves', async () => {
-  await new InFlight().drained(60_000);
+  assert.equal(await new InFlight().drained(60_000), 0);
 });
 
 test('a drain waits for the last request, and for those that came after it began', async () => {
@@ -23,9 +23,9 @@ test('a drain waits for the last request, and for those that came after it began
   await drain;
 });
 
-test('a drain gives up after its grace', async () => {
+test('a drain gives up after its grace, and tells how many it waited for', async () => {
   const requests = new InFlight();
   requests.begin();
-  await requests.drained(1);
+  assert.equal(await requests.drained(1), 1);
   assert.equal(requests.count, 1);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
 
 export interface RawResponse {
   readonly status: number;
@@ -17,6 +18,11 @@ export class RawConnection {
   /** Resolves when the server's end is closed, in order or by a reset. */
   readonly closed: Promise<void>;
   private received = Buffer.alloc(0);
+  /** What came after that. */
+  private readonly coming: Buffer[] = [];
+  private comingBytes = 0;
+  /** How much has to be there before the next answer can be whole. */
+  private wantedBytes = 0;
   private ended = false;
   private wake: () => void = () => {};
 
@@ -33,8 +39,9 @@ export class RawConnection {
     });
     socket.on('error', () => {});
     socket.on('data', (bytes) => {
-      this.received = Buffer.concat([this.received, bytes]);
-      this.wake();
+      this.coming.push(bytes);
+      this.comingBytes += bytes.length;
+      if (this.received.length + this.comingBytes >= this.wantedBytes) this.wake();
     });
   }
 
@@ -43,6 +50,22 @@ export class RawConnection {
     const connection = new RawConnection(socket);
     await once(socket, 'connect');
     return connection;
+  }
+
+  /** The same over TLS, trusting whoever answers. */
+  static async openSecurely(port: number, options: ConnectionOptions = {}): Promise<RawConnection> {
+    const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
+    socket.setNoDelay(true);
+    const connection = new RawConnection(socket);
+    await once(socket, 'secureConnect');
+    return connection;
+  }
+
+  /** Of the certificate that the server has shown; undefined without TLS. */
+  get serverName(): string | undefined {
+    return 'getPeerX509Certificate' in this.socket
+      ? (this.socket as TLSSocket).getPeerX509Certificate()?.subject
+      : undefined;
   }
 
   send(bytes: string | Buffer): void {
@@ -74,6 +97,7 @@ export class RawConnection {
 
   /** What has arrived and was not taken as an answer. */
   get rest(): string {
+    this.gather();
     return this.received.toString('latin1');
   }
 
@@ -81,7 +105,14 @@ export class RawConnection {
     this.socket.destroy();
   }
 
+  private gather(): void {
+    this.received = Buffer.concat([this.received, ...this.coming.splice(0)]);
+    this.comingBytes = 0;
+  }
+
   private take(bodyless: boolean): RawResponse | undefined {
+    this.gather();
+    this.wantedBytes = 0;
     const headEnd = this.received.indexOf('\r\n\r\n');
     if (headEnd === -1) return undefined;
     const [line = '', ...fields] = this.received.toString('latin1', 0, headEnd).split('\r\n');
@@ -96,7 +127,10 @@ export class RawConnection {
     const status = Number(line.split(' ')[1]);
     const bodyLength = bodyless || status === 204 || status === 304 ? 0 : Number(headers.get('content-length') ?? 0);
     const end = headEnd + 4 + bodyLength;
-    if (this.received.length < end) return undefined;
+    if (this.received.length < end) {
+      this.wantedBytes = end;
+      return undefined;
+    }
     const body = this.received.subarray(headEnd + 4, end);
     this.received = this.received.subarray(end);
     return { status, headers, counts, body };

@@ -26,6 +26,7 @@ const quiet: Watched = {
   analyticsLagSeconds: () => 0.25,
   aggregatorUp: () => true,
   analyticsLeftOut: async () => ({ duplicateClicks: 2 }),
+  certificate: null,
 };
 
 function watching(sources: Partial<Watched> = {}): Metrics {

@@ -10,7 +10,7 @@ import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const unset = { public: null, click: null, widget: null, cdn: null };
-const { urls } = resolveUrls({ listen: { host: '127.0.0.1', port: 8080 }, urls: unset }, 8080);
+const { urls } = resolveUrls({ listen: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
 const apart = {
   public: 'https://api.test/loans',
   click: 'https://go.test',

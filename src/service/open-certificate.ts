@@ -1,0 +1,21 @@
+import type { Closers } from '../closers.ts';
+import { CertificateKeeper } from '../tls/certificate-keeper.ts';
+import type { ServiceOptions } from './service.ts';
+
+/** The certificate of the public listener; null where it speaks plain HTTP. */
+export function openCertificate(options: ServiceOptions, closers: Closers): CertificateKeeper | null {
+  const { clock, logger, listen } = options;
+  const tls = listen?.tls ?? null;
+  if (tls === null) return null;
+  const keeper = new CertificateKeeper({
+    files: tls,
+    clock,
+    onExpiry: (secondsLeft) => {
+      const told = { file: tls.certificateFile, secondsLeft };
+      if (secondsLeft > 0) logger.warn(told, 'the certificate expires soon');
+      else logger.error(told, 'the certificate has expired');
+    },
+  });
+  closers.add(() => keeper.close());
+  return keeper;
+}

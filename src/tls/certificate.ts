@@ -1,0 +1,89 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { bounds } from '../bounds.ts';
+
+/** Absolute paths, both files in PEM. */
+export interface CertificateFiles {
+  /** The certificate, followed by those that lead to its authority. */
+  readonly certificateFile: string;
+  /** Its private key, without a passphrase. */
+  readonly keyFile: string;
+}
+
+/** A certificate and its key as their files held them: judged, and fit to be used. */
+export interface Certificate extends CertificateFiles {
+  readonly certificatePem: Buffer;
+  readonly keyPem: Buffer;
+  /** When it ends, in milliseconds since the Unix epoch. */
+  readonly expiresAtMs: number;
+}
+
+/** The oldest protocol that is spoken. */
+export const tlsVersions = ['1.2', '1.3'] as const;
+export type TlsVersion = (typeof tlsVersions)[number];
+
+/** One of the two files cannot be used. Its content is never repeated. */
+export class CertificateFaulty extends Error {
+  override readonly name = 'CertificateFaulty';
+  readonly part: 'certificate' | 'key';
+  readonly file: string;
+  /** What the file should be. */
+  readonly expected: string;
+
+  constructor(part: 'certificate' | 'key', files: CertificateFiles, expected: string) {
+    const file = part === 'certificate' ? files.certificateFile : files.keyFile;
+    super(`${file} is not ${expected}`);
+    this.part = part;
+    this.file = file;
+    this.expected = expected;
+  }
+}
+
+/**
+ * Reads a certificate and its key, and makes sure that they belong together. One that has expired is taken: whether to go
+ * on with it is not for us to say.
+ *
+ * @throws CertificateFaulty
+ */
+export function readCertificate(files: CertificateFiles): Certificate {
+  const certificatePem = read('certificate', files);
+  const keyPem = read('key', files);
+  const certificate = leafOf(certificatePem, files);
+  if (!certificate.checkPrivateKey(keyOf(keyPem, files))) {
+    throw new CertificateFaulty('key', files, `the private key of the certificate in ${files.certificateFile}`);
+  }
+  try {
+    // The certificates behind the first one are judged here.
+    createSecureContext({ cert: certificatePem, key: keyPem });
+  } catch {
+    throw new CertificateFaulty('certificate', files, 'a certificate in PEM, followed by its chain');
+  }
+  return { ...files, certificatePem, keyPem, expiresAtMs: Date.parse(certificate.validTo) };
+}
+
+function read(part: 'certificate' | 'key', files: CertificateFiles): Buffer {
+  const file = part === 'certificate' ? files.certificateFile : files.keyFile;
+  try {
+    if (statSync(file).size <= bounds.certificateBytesMax) return readFileSync(file);
+  } catch (fault) {
+    throw new CertificateFaulty(part, files, `a file that can be read (${(fault as NodeJS.ErrnoException).code})`);
+  }
+  throw new CertificateFaulty(part, files, `a file of at most ${bounds.certificateBytesMax} bytes`);
+}
+
+function leafOf(pem: Buffer, files: CertificateFiles): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw new CertificateFaulty('certificate', files, 'a certificate in PEM, followed by its chain');
+  }
+}
+
+function keyOf(pem: Buffer, files: CertificateFiles): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new CertificateFaulty('key', files, 'a private key in PEM without a passphrase');
+  }
+}

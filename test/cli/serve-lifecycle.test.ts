@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { lockFolder } from '../../src/events/folder-lock.ts';
+import { RawConnection } from '../http/raw-connection.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { HttpClient } from '../support/http-client.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { runMarketplace } from './run-marketplace.ts';
+import { ServedProcess } from './served-process.ts';
+
+const engines = ['uws', 'node'] as const;
+const logo = 'GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n';
+
+function folderFor(t: TestContext): string {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function connectionTo(t: TestContext, port: number): Promise<RawConnection> {
+  const connection = await RawConnection.open(port);
+  afterwards(t, () => connection.close());
+  return connection;
+}
+
+function operationsOf(t: TestContext, port: number): HttpClient {
+  const client = new HttpClient(port);
+  afterwards(t, () => client.close());
+  return client;
+}
+
+/** Waits until a stop that was asked for is noticed, and checks what is said of it. */
+async function stopping(operations: HttpClient): Promise<void> {
+  for (;;) {
+    const { status, text } = await operations.send({ path: '/readyz' });
+    if (status === 200) continue;
+    assert.equal(status, 503);
+    assert.deepEqual(JSON.parse(text), { status: 'not ready', reasons: ['the service is stopping'] });
+    return;
+  }
+}
+
+for (const engine of engines) {
+  test(`a stop with a delay turns readiness red first, and ${engine} serves on, ending each connection`, async (t) => {
+    const folder = folderFor(t);
+    const settings = { SVC_DATA_DIR: folder, SVC_LISTENER: engine, SVC_DRAIN_DELAY_SECONDS: '600' };
+    const served = new ServedProcess(t, settings);
+    const ports = await served.ports();
+    const operations = operationsOf(t, ports.operations);
+    assert.equal((await operations.send({ path: '/readyz' })).status, 200);
+    const kept = await connectionTo(t, ports.public);
+    kept.send(logo);
+    assert.notEqual((await kept.response()).headers.get('connection'), 'close');
+
+    served.signal('SIGTERM');
+    await stopping(operations);
+    const late = await connectionTo(t, ports.public);
+    for (const connection of [kept, late]) {
+      connection.send(logo);
+      const answer = await connection.response();
+      assert.deepEqual([answer.status, answer.headers.get('connection')], [404, 'close']);
+      await connection.closed;
+    }
+
+    // The second signal waits for nothing.
+    served.signal('SIGTERM');
+    assert.deepEqual(await served.ended, { code: 1, signal: null });
+    lockFolder(folder).release();
+  });
+
+  test(`a stop lets ${engine} answer what is in flight, while the operations listener stays, and ends with 0`, async (t) => {
+    const { served, ports, operations, busy } = await withSessionUnderWay(t, { SVC_LISTENER: engine });
+    const idle = await connectionTo(t, ports.public);
+    idle.send(logo);
+    await idle.response();
+
+    served.signal('SIGINT');
+    await stopping(operations);
+    busy.send('}');
+    const answer = await busy.response();
+    assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close']);
+    await Promise.all([busy.closed, idle.closed]);
+    assert.deepEqual(await served.ended, { code: 0, signal: null });
+    assert.equal(served.log.at(-1)?.msg, 'stopped');
+    await assert.rejects(RawConnection.open(ports.public), { code: 'ECONNREFUSED' });
+  });
+
+  test(`a stop of ${engine} gives up what is unanswered at its deadline, and says how much`, async (t) => {
+    const { served, busy } = await withSessionUnderWay(t, { SVC_LISTENER: engine, SVC_DRAIN_DEADLINE_SECONDS: '1' });
+    served.signal('SIGTERM');
+    await busy.closed;
+    assert.equal(busy.rest, '');
+    assert.equal((await served.logged('requests were given up: the time to answer them is over')).unanswered, 1);
+    assert.deepEqual(await served.ended, { code: 0, signal: null });
+  });
+}
+
+test('SIGTERM during the start ends it with 0, and leaves the folder free', async (t) => {
+  const folder = folderFor(t);
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'stops-while-starting.ts');
+  assert.deepEqual(await served.ended, { code: 0, signal: null });
+  await assert.rejects(served.greeting);
+  assert.deepEqual([served.log.map(({ msg }) => msg), served.complaints], [['stopped during the start'], []]);
+  lockFolder(folder).release();
+});
+
+for (const [signal, origin, message] of [
+  ['SIGUSR2', 'uncaughtException', 'a bug'],
+  ['SIGWINCH', 'unhandledRejection', 'a bug nobody waited for'],
+] as const) {
+  test(`an ${origin} ends the process with 1 and one line of log, and what was acknowledged stays`, async (t) => {
+    const folder = folderFor(t);
+    const key = await keyIn(folder);
+    const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'faults-on-signals.ts');
+    const connection = await connectionTo(t, (await served.ports()).public);
+    const body = '{"referrer_tag":"kept"}';
+    connection.send(`${sessionHead(key, body.length)}${body}`);
+    assert.equal((await connection.response()).status, 200);
+
+    served.signal(signal);
+    assert.deepEqual(await served.ended, { code: 1, signal: null });
+    assert.deepEqual(served.complaints, []);
+    const [line, ...more] = served.log.filter(({ level }) => level >= 40);
+    assert.deepEqual(more, []);
+    assert.deepEqual([line?.level, line?.origin], [60, origin]);
+    const { type, message: said, stack, ...others } = (line?.fault ?? {}) as Record<string, string>;
+    assert.deepEqual([type, said, others], ['Error', message, {}]);
+    assert.match(stack ?? '', /^ {4}at .*faults-on-signals/);
+    const verified = await runMarketplace(['log', 'verify'], { SVC_DATA_DIR: folder });
+    assert.equal(verified.code, 0, verified.stderr);
+    assert.match(verified.stdout, /^records +1,/m);
+  });
+}
+
+test('a second process on the same folder is refused in one line, and the first goes on', async (t) => {
+  const folder = folderFor(t);
+  const first = new ServedProcess(t, { SVC_DATA_DIR: folder });
+  const operations = operationsOf(t, (await first.ports()).operations);
+  const second = new ServedProcess(t, { SVC_DATA_DIR: folder });
+  assert.deepEqual(await second.ended, { code: 1, signal: null });
+  assert.deepEqual(second.complaints, [`marketplace: ${folder} is in use by another instance of this service`]);
+  assert.equal((await operations.send({ path: '/readyz' })).status, 200);
+  // A lock outlives no process, however it ends.
+  first.signal('SIGKILL');
+  await first.ended;
+  const third = new ServedProcess(t, { SVC_DATA_DIR: folder });
+  await third.ports();
+});
+
+async function keyIn(folder: string): Promise<string> {
+  const create = ['keys', 'create', '--account', 'demo', '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
+  const { stdout } = await runMarketplace(create, { SVC_DATA_DIR: folder });
+  return stdout.trim();
+}
+
+function sessionHead(key: string, length: number): string {
+  return [
+    'POST /v1/personal-loans/session HTTP/1.1',
+    'Host: test',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    '\r\n',
+  ].join('\r\n');
+}
+
+/** A server that has been asked for a session, whose last byte is still to come. */
+async function withSessionUnderWay(t: TestContext, settings: Readonly<Record<string, string>>) {
+  const folder = folderFor(t);
+  const key = await keyIn(folder);
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings });
+  const ports = await served.ports();
+  const operations = operationsOf(t, ports.operations);
+  const busy = await connectionTo(t, ports.public);
+  const body = '{"referrer_tag":"last"}';
+  busy.send(sessionHead(key, body.length) + body.slice(0, -1));
+  for (;;) {
+    const { text } = await operations.send({ path: '/metrics' });
+    if (/^marketplace_requests_in_flight 1$/m.test(text)) return { served, ports, operations, busy };
+  }
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createMarketplace } from '../../src/index.ts';
+import { RawConnection } from '../http/raw-connection.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { engines, temporaryFolder } from '../support/running-marketplace.ts';
+import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+
+for (const engine of engines) {
+  test(`a marketplace that listens with ${engine} serves https, and reads its certificate again when it is told to`, async (t) => {
+    const folder = temporaryFolder();
+    afterwards(t, () => rmSync(folder, { recursive: true }));
+    const tls = writeCertificate(folder, selfSigned('one.test'));
+    const marketplace = await createMarketplace({ dataDir: join(folder, 'data'), listen: { engine, tls } });
+    afterwards(t, () => marketplace.close());
+    const port = marketplace.ports?.public ?? assert.fail('it does not listen');
+    assert.equal(marketplace.urls.click, `https://127.0.0.1:${port}`);
+    const shown = async () => {
+      const connection = await RawConnection.openSecurely(port);
+      afterwards(t, () => connection.close());
+      return connection.serverName;
+    };
+    assert.equal(await shown(), 'CN=one.test');
+    writeCertificate(folder, selfSigned('two.test'));
+    assert.partialDeepStrictEqual(marketplace.reloadCertificate(), { ok: true, changed: true });
+    assert.equal(await shown(), 'CN=two.test');
+    writeFileSync(tls.certificateFile, 'spoiled');
+    const fault = `${tls.certificateFile} is not a certificate in PEM, followed by its chain`;
+    assert.deepEqual(marketplace.reloadCertificate(), { ok: false, fault });
+    assert.equal(await shown(), 'CN=two.test');
+  });
+}
+
+test('without TLS there is no certificate to read again', async (t) => {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const marketplace = await createMarketplace({ dataDir: folder });
+  afterwards(t, () => marketplace.close());
+  assert.equal(marketplace.reloadCertificate(), null);
+});
+
+test('a start with a faulty certificate fails, names the file, and leaves the folder free', async (t) => {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const dataDir = join(folder, 'data');
+  const tls = { certificateFile: join(folder, 'none.pem'), keyFile: join(folder, 'none.key') };
+  await assert.rejects(createMarketplace({ dataDir, listen: { tls } }), {
+    name: 'CertificateFaulty',
+    message: `${tls.certificateFile} is not a file that can be read (ENOENT)`,
+  });
+  const marketplace = await createMarketplace({ dataDir });
+  await marketplace.close();
+});

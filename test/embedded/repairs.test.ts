@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { afterwards } from '../support/afterwards.ts';
+import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
+
+/** A service with one matching thread, and hold of both its threads: Node.js tells of each that is made. */
+async function withThreads(t: TestContext) {
+  const threads: Worker[] = [];
+  const made = (worker: Worker): void => void threads.push(worker);
+  process.on('worker', made);
+  afterwards(t, () => process.off('worker', made));
+  const market = await RunningMarketplace.start('uws', { matcherThreads: 1 });
+  afterwards(t, () => market.close());
+  const [, matcher] = threads as [Worker, Worker];
+  assert.equal(threads.length, 2);
+  const metric = async (name: string): Promise<number> => {
+    const { text } = await market.operations.send({ path: '/metrics' });
+    return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  return { market, threads, matcher, metric };
+}
+
+test('a matching thread that dies is replaced and counted, and nobody goes without an answer', async (t) => {
+  const { market, matcher, metric } = await withThreads(t);
+  const caller = market.caller(fixture);
+  const sessions = await Promise.all(
+    Array.from({ length: 50 }, () => caller.sessionWith('matcher-dies', fixture.complete)),
+  );
+  assert.equal(await metric('marketplace_match_worker_failures_total'), 0);
+  const asked = sessions.map((subId) => caller.get('marketplace', { sub_id: subId, format: 'json' }));
+  await matcher.terminate();
+  for (const { status } of await Promise.all(asked)) assert.ok(status === 200 || status === 503, `${status}`);
+  for (const subId of sessions) assert.ok((await caller.offers(subId)).offers.length > 0);
+  assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
+  assert.equal(await metric('marketplace_faults_total'), 0);
+});
+
+test('an aggregator that dies is started again and counted, is told of while it is away, and has lost no figure', async (t) => {
+  const { market, threads, metric } = await withThreads(t);
+  const caller = market.caller(fixture);
+  await caller.visit('aggregator-dies', fixture.complete, 2);
+  assert.equal((await caller.summary({ referrer_tag: 'aggregator-dies' })).offer_clicks, 2);
+  for (const died of [1, 2]) {
+    // The first is the first thread there was, the second the one that came last.
+    await threads.at(died === 1 ? 0 : -1)?.terminate();
+    const away = await market.operations.send({ path: '/readyz' });
+    assert.deepEqual([away.status, JSON.parse(away.text).reasons], [503, ['the aggregator is not running']]);
+    assert.equal((await caller.get('analytics', { referrer_tag: 'aggregator-dies' })).status, 503);
+    // Everything else goes on.
+    await caller.visit('aggregator-dies', fixture.complete, 1);
+    while (market.marketplace.notReady().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(await metric('marketplace_aggregator_restarts_total'), died);
+    const figures = await caller.summary({ referrer_tag: 'aggregator-dies' });
+    assert.deepEqual([figures.sessions_total, figures.offer_clicks], [1 + died, 2 + died]);
+  }
+});

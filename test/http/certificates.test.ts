@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { describe, type TestContext, test } from 'node:test';
+import { connect } from 'node:tls';
+import { bounds } from '../../src/bounds.ts';
+import type { Exchange, Handler, Listener } from '../../src/http/listener.ts';
+import { startNodeListener } from '../../src/http/node-listener.ts';
+import { startUwsListener } from '../../src/http/uws-listener.ts';
+import { CertificateFaulty, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { errorReply } from './listener-cases.ts';
+import { RawConnection } from './raw-connection.ts';
+
+const engines = { uws: startUwsListener, node: startNodeListener };
+const request = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
+const hello: Handler = (exchange) => exchange.reply({ status: 200, headers: '', body: 'hello' });
+
+for (const engine of ['uws', 'node'] as const) {
+  describe(`certificates of the ${engine} listener`, () => {
+    /** Serves with a certificate for `one.test`; `renew` replaces it by one of another name. */
+    async function secured(t: TestContext, handler: Handler = hello, minVersion: TlsVersion = '1.2') {
+      const folder = temporaryFolder();
+      afterwards(t, () => rmSync(folder, { recursive: true }));
+      const read = (name: string) => readCertificate(writeCertificate(folder, selfSigned(name)));
+      const listener: Listener = await engines[engine]({
+        host: '127.0.0.1',
+        port: 0,
+        handler,
+        errorReply,
+        onFault: (fault) => assert.fail(String(fault)),
+        bodyBytesMax: bounds.bodyBytesMax,
+        deadlineMs: bounds.requestDeadlineMs,
+        tls: { certificate: read('one.test'), minVersion },
+      });
+      afterwards(t, () => listener.close(0));
+      return {
+        listener,
+        folder,
+        renew: (name: string) => listener.useCertificate(read(name)),
+        async open(servername = ''): Promise<RawConnection> {
+          const connection = await RawConnection.openSecurely(listener.port, { servername });
+          afterwards(t, () => connection.close());
+          return connection;
+        },
+      };
+    }
+
+    test('a new one is shown to new connections, with and without a server name, and old connections go on', async (t) => {
+      let pending: Exchange | undefined;
+      const { open, renew } = await secured(t, (exchange) => {
+        if (exchange.path === '/') hello(exchange);
+        else pending = exchange;
+      });
+      const idle = await open('localhost');
+      const busy = await open();
+      assert.deepEqual([idle.serverName, busy.serverName], ['CN=one.test', 'CN=one.test']);
+      busy.send(request.replace('/', '/pending'));
+      idle.send(request);
+      await idle.response();
+      for (const name of ['two.test', 'three.test']) {
+        renew(name);
+        for (const servername of ['localhost', '']) {
+          const connection = await open(servername);
+          assert.equal(connection.serverName, `CN=${name}`);
+          connection.send(request);
+          assert.equal((await connection.response()).body.toString(), 'hello');
+        }
+      }
+      idle.send(request);
+      assert.equal((await idle.response()).status, 200);
+      pending?.reply({ status: 200, headers: '', body: 'at last' });
+      assert.equal((await busy.response()).body.toString(), 'at last');
+    });
+
+    test('no connection is refused or lost while certificates are replaced', async (t) => {
+      const { open, renew } = await secured(t);
+      let replacing = true;
+      let answers = 0;
+      const names = new Set<string | undefined>();
+      const client = async (): Promise<void> => {
+        while (replacing) {
+          const connection = await open('localhost');
+          connection.send(request);
+          assert.equal((await connection.response()).status, 200);
+          names.add(connection.serverName);
+          answers += 1;
+          connection.close();
+        }
+      };
+      const clients = Array.from({ length: 8 }, client);
+      for (let count = 0; count < 30; count += 1) {
+        const before = answers;
+        renew(`number-${count}.test`);
+        while (answers === before) await new Promise(setImmediate);
+      }
+      replacing = false;
+      await Promise.all(clients);
+      assert.ok(names.size > 10);
+    });
+
+    test('a drain closes the connections of every certificate there was', async (t) => {
+      const { listener, open, renew } = await secured(t);
+      const connections: RawConnection[] = [];
+      for (const name of ['two.test', 'three.test']) {
+        connections.push(await open());
+        renew(name);
+      }
+      connections.push(await open());
+      assert.equal(await listener.close(10_000), 0);
+      await Promise.all(connections.map((connection) => connection.closed));
+    });
+
+    test('a drain does not wait for a handshake that never ends', async (t) => {
+      const { listener } = await secured(t);
+      const silent = await RawConnection.open(listener.port);
+      afterwards(t, () => silent.close());
+      const busy = await RawConnection.open(listener.port);
+      afterwards(t, () => busy.close());
+      busy.send(Buffer.from([0x16, 0x03, 0x01]));
+      await listener.close(10_000);
+      await Promise.all([silent.closed, busy.closed]);
+    });
+
+    test('plain HTTP is closed without an answer, and others are served on', async (t) => {
+      const { listener, open } = await secured(t);
+      const plain = await RawConnection.open(listener.port);
+      afterwards(t, () => plain.close());
+      plain.send(request);
+      await plain.closed;
+      assert.doesNotMatch(plain.rest, /HTTP/);
+      const connection = await open();
+      connection.send(request);
+      assert.equal((await connection.response()).status, 200);
+    });
+
+    test('TLS 1.2 is spoken unless 1.3 is asked for, and nothing older', async (t) => {
+      const speaks = async (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
+        const versions = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+        const socket = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false, ...versions });
+        socket.on('error', () => {});
+        const spoken = await Promise.race([
+          once(socket, 'secureConnect').then(
+            () => true,
+            () => false,
+          ),
+          new Promise<boolean>((resolve) => socket.once('close', () => resolve(false))),
+        ]);
+        socket.destroy();
+        return spoken;
+      };
+      const usual = await secured(t);
+      const strict = await secured(t, hello, '1.3');
+      const spoken = async (listener: Listener) => [
+        await speaks(listener, 'TLSv1.1'),
+        await speaks(listener, 'TLSv1.2'),
+        await speaks(listener, 'TLSv1.3'),
+      ];
+      assert.deepEqual(await spoken(usual.listener), [false, true, true]);
+      assert.deepEqual(await spoken(strict.listener), [false, false, true]);
+      strict.renew('two.test');
+      assert.deepEqual(await spoken(strict.listener), [false, false, true]);
+    });
+
+    test('one that the engine cannot take leaves the one in use', async (t) => {
+      const { listener, open, folder } = await secured(t);
+      const files = writeCertificate(folder, selfSigned('two.test'));
+      const judged = readCertificate(files);
+      // Whoever judged it was right; what is there now is something else.
+      writeFileSync(files.keyFile, 'no key');
+      const spoiled = { ...judged, keyPem: Buffer.from('no key') };
+      assert.throws(() => listener.useCertificate(spoiled), CertificateFaulty);
+      const connection = await open();
+      assert.equal(connection.serverName, 'CN=one.test');
+    });
+  });
+}

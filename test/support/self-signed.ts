@@ -1,0 +1,67 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A certificate for `localhost` and 127.0.0.1 that vouches for itself, and its key, both in PEM. */
+export interface SelfSigned {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Made of its few parts (RFC 5280, 4.1) rather than with a command that a machine may not have. */
+export function selfSigned(commonName: string, expiresAtMs = Date.now() + 90 * dayMs): SelfSigned {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const ecdsaWithSha256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));
+  const name = sequence(
+    der(0x31, sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(commonName)))),
+  );
+  const alternatives = sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])));
+  const toSign = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+    ecdsaWithSha256,
+    name,
+    sequence(time(expiresAtMs - 365 * dayMs), time(expiresAtMs)),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(sequence(der(0x06, Buffer.from('551d11', 'hex')), der(0x04, alternatives)))),
+  );
+  const signature = sign('sha256', toSign, privateKey);
+  const whole = sequence(toSign, ecdsaWithSha256, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
+  return { certificate: pem('CERTIFICATE', whole), key: keyPem(privateKey) };
+}
+
+/** Writes it where a service looks for it. */
+export function writeCertificate(folder: string, { certificate, key }: SelfSigned) {
+  const files = { certificateFile: join(folder, 'certificate.pem'), keyFile: join(folder, 'key.pem') };
+  writeFileSync(files.certificateFile, certificate);
+  writeFileSync(files.keyFile, key, { mode: 0o600 });
+  return files;
+}
+
+function der(tag: number, content: Buffer): Buffer {
+  const { length } = content;
+  const long = length > 255 ? [0x82, length >> 8, length & 255] : [0x81, length];
+  return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : long)]), content]);
+}
+
+function sequence(...parts: readonly Buffer[]): Buffer {
+  return der(0x30, Buffer.concat(parts));
+}
+
+/** To the second, as the years before 2050 are written. */
+function time(ms: number): Buffer {
+  const digits = new Date(ms).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
+  return der(0x17, Buffer.from(digits.slice(2)));
+}
+
+function pem(label: string, content: Buffer): string {
+  const lines = content.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
+}
+
+function keyPem(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
+}
