@@ -4,21 +4,24 @@ import { type Logger, pino } from 'pino';
 import { noOwnLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
 import { personalLoanCatalogs } from '../catalogs/example-catalogs.ts';
-import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/config.ts';
+import { readEnv } from '../config/env.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
-import { printResult } from './output.ts';
+import { printResult, say } from './output.ts';
 import { startFailure } from './start-failure.ts';
 
 /**
  * Runs the service until a signal says stop. Results for people go to standard output, the log as JSON lines to standard
  * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog again.
  */
-export async function serve(config: Config): Promise<void> {
+export async function serve(): Promise<void> {
+  const { config, warnings } = loadConfig(readEnv());
+  for (const warning of warnings) say(`marketplace: warning: ${warning}`);
   const logger = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
   const stopped = stopSignal();
   const service = await startService({

@@ -55,7 +55,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'verticals',
     'widgets',
   ],
-  config: ['access', 'bounds'],
+  config: ['access', 'bounds', 'domain'],
   // Reads what the benchmarks left in a file; nothing of the service, and nothing in bench/.
   capacity: ['bounds', 'domain'],
   // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
@@ -71,6 +71,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'events',
     'logos',
     'offers',
+    'operations',
     'secrets',
     'service',
     'sessions',

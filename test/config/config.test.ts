@@ -184,8 +184,8 @@ test('the two listeners may have one port on two addresses, or ask for any free 
 });
 
 test('a variable that looks like a setting and is none is warned of', () => {
-  const { warnings } = load({ SVC_PROT: '8081', OTHER: 'x' });
-  assert.deepEqual(warnings, ['SVC_PROT is set, but no setting has this name.']);
+  const { warnings } = load({ SVC_FLAVOUR: 'x', OTHER: 'x' });
+  assert.deepEqual(warnings, ['SVC_FLAVOUR is set, but no setting has this name.']);
 });
 
 test('more sessions than the heap holds are warned of', () => {
