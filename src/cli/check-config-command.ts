@@ -19,7 +19,7 @@ export function checkConfigCommand(): Command {
       'SVC_PORT=99999 marketplace check-config || echo refused',
       'marketplace check-config --json | jq -r .settings.SVC_DATA_DIR.value',
     ],
-    exits: { 0: 'the service would start with these settings', 1: 'a setting is wrong; standard error says which' },
+    exits: { 0: 'no setting is wrong', 1: 'a setting is wrong; standard error says which' },
     json: {
       prints: 'one object',
       members: {

@@ -13,7 +13,7 @@ import { program } from './program.ts';
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.exitCode = exitCodes.failure;
-  say(`marketplace: standard output cannot be written (${error.code})`);
+  tell(new CommandLineError(`standard output cannot be written (${error.code})`), exitCodes.failure);
 });
 // Nobody is left who could be told.
 process.stderr.on('error', () => {});
@@ -25,10 +25,15 @@ const asJson = (end < 0 ? args : args.slice(0, end)).includes('--json');
 
 // The exit code is set, not exited with, so that everything printed reaches a slow reader.
 try {
-  await program(manifest.version, { quiet: asJson }).parseAsync(args, { from: 'user' });
+  await program(manifest.version, { quiet: asJson }).parseAsync(withDeepHelp(args), { from: 'user' });
 } catch (error) {
   process.exitCode = exitCodeOf(error);
   if (process.exitCode !== exitCodes.success) tell(error, process.exitCode);
+}
+
+/** Commander's own `help` looks no deeper than one command. */
+function withDeepHelp(words: string[]): string[] {
+  return words[0] === 'help' && words.length > 2 ? [...words.slice(1), '--help'] : words;
 }
 
 function exitCodeOf(error: unknown): number {

@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import process from 'node:process';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { noOwnLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
 import { personalLoanCatalogs } from '../catalogs/example-catalogs.ts';
@@ -13,6 +13,7 @@ import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
 import { printResult, say } from './output.ts';
+import { readBackProgress } from './read-back-progress.ts';
 import { startFailure } from './start-failure.ts';
 
 /**
@@ -22,8 +23,9 @@ import { startFailure } from './start-failure.ts';
 export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
   for (const warning of warnings) say(`marketplace: warning: ${warning}`);
-  const logger = pino({ level: config.logLevel, base: null }, pino.destination({ fd: 2, sync: true }));
+  const logger = pino({ level: config.logLevel, base: null }, logDestination());
   const stopped = stopSignal();
+  const progress = readBackProgress(process.stderr, logger);
   const service = await startService({
     dataDir: config.dataDir,
     secretFile: config.secretFile,
@@ -40,11 +42,14 @@ export async function serve(): Promise<void> {
       if (warning !== null) logger.warn(warning);
       return urls;
     },
+    onReadBack: progress.onReadBack,
     clock: systemClock,
     logger,
-  }).catch((fault: unknown) => {
-    throw startFailure(fault, config);
-  });
+  })
+    .catch((fault: unknown) => {
+      throw startFailure(fault, config);
+    })
+    .finally(progress.done);
   const reload = (): void => void reloadCatalogs(service, logger);
   process.on('SIGHUP', reload);
   const watched = config.catalog.kind === 'file' ? config.catalog.path : null;
@@ -67,6 +72,13 @@ export async function serve(): Promise<void> {
   if (watched !== null) unwatchFile(watched, reload);
   await service.close();
   logger.info('stopped');
+}
+
+/** Standard error. A log that cannot be written for a while loses what does not fit meanwhile, and stops nothing. */
+function logDestination(): DestinationStream {
+  const destination = pino.destination({ fd: 2, sync: true, maxLength: bounds.unwrittenLogCharactersMax });
+  destination.on('error', () => {});
+  return destination;
 }
 
 /** Resolves with the first signal to stop; the second ends the process without waiting any longer. */

@@ -32,9 +32,10 @@ export interface CheckLogOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Size of all segments of a log, which may be in use. */
-export function logBytes(files: LogFiles, folder: string): number {
-  return firstSequences(files.list(folder)).reduce((sum, first) => sum + sizeOf(files, folder, first), 0);
+/** Size of the segments of a log, which may be in use: of all, or from one on. */
+export function logBytes(files: LogFiles, folder: string, fromSegment = 0): number {
+  const firsts = firstSequences(files.list(folder)).filter((first) => first >= fromSegment);
+  return firsts.reduce((sum, first) => sum + sizeOf(files, folder, first), 0);
 }
 
 function sizeOf(files: LogFiles, folder: string, first: number): number {

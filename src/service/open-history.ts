@@ -31,7 +31,7 @@ export async function openHistory(
   gatekeeper: Gatekeeper,
   caps: DailyCaps,
 ) {
-  const { dataDir, clock, logger } = options;
+  const { dataDir, clock, logger, onReadBack } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
   const files = analyticsFiles(dataDir);
   const sessions = new MemorySessionStore({
@@ -68,6 +68,7 @@ export async function openHistory(
       wallMs: caps.idle ? restore.neededSinceMs : Math.min(restore.neededSinceMs, caps.neededSinceMs),
       timeOf: recordTimeMs,
     },
+    onRead: onReadBack && ((bytes, ofBytes) => onReadBack('ledger', bytes, ofBytes)),
     onTrouble: (trouble) => logger.error(trouble, `ledger: ${trouble.kind}`),
   });
   closers.add(() => ledger.close());
@@ -84,6 +85,7 @@ export async function openHistory(
     verticals: servedVerticals(options),
     keptMs: sessionTtlMs,
     onMerge: (sub, changes) => restore.visitMerge(sub, changes),
+    onRead: onReadBack && ((bytes, ofBytes) => onReadBack('journal', bytes, ofBytes)),
     onTrouble: (trouble) => logger.error(trouble, `journal: ${trouble.kind}`),
   });
   closers.add(() => journal.close());

@@ -28,6 +28,8 @@ export interface ServiceOptions {
   readonly listen: { readonly public: Endpoint; readonly operations: Endpoint; readonly engine: ListenerChoice } | null;
   /** Our addresses as answers name them, given the public port that was bound. */
   readonly urlsFor: (boundPort: number) => PublicUrls;
+  /** Told now and then how far the start has got with what it reads back, in bytes. */
+  readonly onReadBack?: (what: 'ledger' | 'journal', bytes: number, ofBytes: number) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
