@@ -10,7 +10,7 @@ import { CommandLineError } from './command-line-error.ts';
 import { facts, printJson, printResult, table } from './output.ts';
 
 export function describeCatalog(file: string, options: { readonly json?: true }): void {
-  const { catalog, vertical, faults } = readCatalog(file);
+  const { catalog, vertical, faults } = readCatalog(file, options);
   if (catalog === null) {
     const count = `${faults.count} ${faults.count === 1 ? 'fault' : 'faults'}`;
     throw new CommandLineError(`${file} is no valid catalog: ${count}, which marketplace catalog validate names`);

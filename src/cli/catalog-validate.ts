@@ -15,7 +15,7 @@ interface LocatedFault {
 }
 
 export async function validateCatalog(file: string, options: { readonly json?: true }): Promise<void> {
-  const { text, catalog, faults } = readCatalog(file);
+  const { text, catalog, faults } = readCatalog(file, options);
   const { named, rest } = locatedFaults(text, faults ?? new CatalogFaults());
   const summary = catalog === null ? null : catalogSummary(catalog);
   const notes = catalog === null || named.length > 0 ? [] : await logoNotes(file, text, catalog);

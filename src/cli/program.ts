@@ -4,6 +4,7 @@ import { analyticsCommand } from './analytics-command.ts';
 import { capacityCommand } from './capacity-command.ts';
 import { catalogCommand } from './catalog-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
+import { completionCommand } from './completion-command.ts';
 import { confirmCommand } from './confirm-command.ts';
 import { guided, guideText } from './guide.ts';
 import { keysCommand } from './keys-command.ts';
@@ -29,7 +30,8 @@ export function program(version: string, { quiet = false } = {}): Command {
     .addCommand(confirmCommand())
     .addCommand(logCommand())
     .addCommand(secretCommand())
-    .addCommand(capacityCommand());
+    .addCommand(capacityCommand())
+    .addCommand(completionCommand());
   guided(root, {
     examples: [
       'marketplace serve',

@@ -24,7 +24,10 @@ export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
   for (const warning of warnings) say(`marketplace: warning: ${warning}`);
   const logger = pino({ level: config.logLevel, base: null }, logDestination());
-  const stopped = stopSignal();
+  let starting = true;
+  const stopped = stopSignal((signal) => {
+    if (starting) logger.info({ signal }, 'will stop as soon as it has started; a second signal ends it at once');
+  });
   const progress = readBackProgress(process.stderr, logger);
   const service = await startService({
     dataDir: config.dataDir,
@@ -50,6 +53,7 @@ export async function serve(): Promise<void> {
       throw startFailure(fault, config);
     })
     .finally(progress.done);
+  starting = false;
   const reload = (): void => void reloadCatalogs(service, logger);
   process.on('SIGHUP', reload);
   const watched = config.catalog.kind === 'file' ? config.catalog.path : null;
@@ -81,13 +85,14 @@ function logDestination(): DestinationStream {
   return destination;
 }
 
-/** Resolves with the first signal to stop; the second ends the process without waiting any longer. */
-function stopSignal(): Promise<NodeJS.Signals> {
+/** Resolves with the first signal to stop, and tells of it; the second ends the process without waiting any longer. */
+function stopSignal(onSignal: (signal: NodeJS.Signals) => void): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (signal: NodeJS.Signals): void => {
       if (stopping) process.exit(1);
       stopping = true;
+      onSignal(signal);
       resolve(signal);
     };
     process.on('SIGINT', stop);

@@ -79,6 +79,7 @@ test('what --json prints has the members that the help tells, whatever the comma
       told.add('log inspect');
       for (const member of ['position', 'kind', 'at', 'sub_id']) assert.ok(member in (value as object), member);
     }),
+    json(0, 'completion', 'bash').then((value) => check('completion', value)),
     json(0, 'secret', 'rotate').then((value) => check('secret rotate', value)),
   ]);
   check('origins list', await json(0, 'origins', 'list'));
