@@ -24,11 +24,13 @@ export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
   for (const warning of warnings) say(`marketplace: warning: ${warning}`);
   const logger = pino({ level: config.logLevel, base: null }, logDestination());
+  const progress = readBackProgress(process.stderr, logger);
   let starting = true;
   const stopped = stopSignal((signal) => {
-    if (starting) logger.info({ signal }, 'will stop as soon as it has started; a second signal ends it at once');
+    if (!starting) return;
+    progress.done();
+    logger.info({ signal }, 'will stop as soon as it has started; a second signal ends it at once');
   });
-  const progress = readBackProgress(process.stderr, logger);
   const service = await startService({
     dataDir: config.dataDir,
     secretFile: config.secretFile,
