@@ -271,10 +271,16 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
+  /** What the server's log holds while standard error cannot be written; more is lost. */
+  unwrittenLogCharactersMax: 1024 * 1024,
   /** Work that is over by then shows no progress. */
   progressShownAfterMs: 1_000,
   /** How often a progress bar is drawn. */
   progressDrawnMs: 100,
+  /** A catalog file with more is announced to take seconds. */
+  catalogQuickCharacters: 8_000_000,
+  /** How often a start that reads much back says in the log how far it is, where there is no terminal for a bar. */
+  readBackLoggedMs: 5_000,
   /** Records that `log inspect` shows unless told otherwise. */
   recordsInspected: 20,
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
+import { isAccountName } from './account-name.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { openKeyFileToWrite } from './key-file.ts';
 import { type OwnLimits, requireLimits } from './key-limits.ts';
@@ -33,13 +34,6 @@ export interface IssuedKey {
 }
 
 export type Revocation = 'revoked' | 'already_revoked' | 'unknown';
-
-/** Whether an account may be called this: 1 to 64 printable characters without spaces at either end. */
-export function isAccountName(text: string): boolean {
-  return (
-    text.length <= bounds.accountNameCharactersMax && text.trim() === text && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
-  );
-}
 
 /** Issues, lists and revokes keys (D4): the writing side of the key file, for the command line and a first start. */
 export class KeyRegister {

@@ -1,7 +1,8 @@
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
+import { isAccountName } from './account-name.ts';
 import { parseExpiry } from './key-expiry.ts';
-import { isAccountName, type NewKey } from './key-register.ts';
+import type { NewKey } from './key-register.ts';
 
 /** What a key can be issued for. */
 export type KeyedVertical = NewKey['vertical'];

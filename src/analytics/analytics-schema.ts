@@ -115,21 +115,36 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     // A page that many batches touch is copied from the write-ahead log into the file once for all of them.
     database.pragma(`wal_autocheckpoint = ${bounds.storeCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.storeCacheKibibytes}`);
-    const format = database.pragma('user_version', { simple: true });
     const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
     if (empty) {
       database.transaction(() => {
         database.exec(tables);
         database.pragma(`user_version = ${storeFormat}`);
       })();
-    } else if (format !== storeFormat) {
-      throw new OtherStoreFormat(`the analytics store has format ${format}, this version writes ${storeFormat}`);
-    }
+    } else requireFormat(database);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Opens a store that is there, and may be in use, without the means to change it. Throws `OtherStoreFormat`. */
+export function openAnalyticsDatabaseToRead(file: string): Database.Database {
+  const database = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    requireFormat(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function requireFormat(database: Database.Database): void {
+  const format = database.pragma('user_version', { simple: true });
+  if (format === storeFormat) return;
+  throw new OtherStoreFormat(`the analytics store has format ${format}, this version writes ${storeFormat}`);
 }
 
 /** Removes the store's files; it must be closed. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isAccountName } from '../access/key-register.ts';
+import { isAccountName } from '../access/account-name.ts';
 import { bounds } from '../bounds.ts';
 
 /** Parses an option that names an account. */

@@ -1,79 +1,57 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import process from 'node:process';
 import { Command } from 'commander';
-import { analyticsFiles } from '../analytics/analytics-files.ts';
-import { rebuildStore } from '../analytics/rebuild-store.ts';
-import { lockFolder } from '../events/folder-lock.ts';
-import { checkWithProgress } from './check-with-progress.ts';
-import { logFailure, logFolder } from './log-folder.ts';
-import { printResult, say } from './output.ts';
-import { progressBar } from './progress-bar.ts';
+import { analyticsQueryCommand } from './analytics-query-command.ts';
+import { guided } from './guide.ts';
 
 export function analyticsCommand(): Command {
-  return new Command('analytics')
-    .summary('derive the analytics from the ledger again')
-    .description('Looks after the analytics store of the data folder (SVC_DATA_DIR, or ./data).')
-    .addCommand(rebuildCommand())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace analytics rebuild`,
-    );
+  const command = new Command('analytics')
+    .summary('ask for figures, or derive them again from the ledger')
+    .description(
+      'Answers from the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and derives it again.',
+    )
+    .addCommand(analyticsQueryCommand('summary'))
+    .addCommand(analyticsQueryCommand('daily'))
+    .addCommand(analyticsQueryCommand('sessions'))
+    .addCommand(rebuildCommand());
+  return guided(command, {
+    examples: [
+      'marketplace analytics summary --account acme --tag hero-short-form',
+      'marketplace analytics daily --account acme --tag hero-short-form --from 2026-11-01',
+      'marketplace analytics rebuild',
+    ],
+    exits: { 1: null, 3: null, 130: null },
+  });
 }
 
 function rebuildCommand(): Command {
-  return new Command('rebuild')
+  const command = new Command('rebuild')
     .summary('derive every figure again from the ledger')
     .description(
-      'Checks the ledger, derives every figure again from its records and from the sealed figures of days whose records were\n' +
-        'given up (SVC_RETENTION_DAYS), and replaces the analytics store with the outcome.\n' +
-        'The service must be stopped. It never needs this by itself: a store that is damaged, gone or of another version is\n' +
+      'Checks the ledger, derives every figure again from its records and from the sealed figures of days whose records were ' +
+        'given up (SVC_RETENTION_DAYS), and replaces the analytics store with the outcome. ' +
+        'The service must be stopped. It never needs this by itself: a store that is damaged, gone or of another version is ' +
         'derived again at its start. Killed at any moment, it can be run again.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace analytics rebuild`,
-    )
-    .action(rebuild);
-}
-
-function rebuild(): void {
-  const ledgerFolder = logFolder(undefined);
-  const dataDir = dirname(ledgerFolder);
-  let release = (): void => {};
-  try {
-    const lock = lockFolder(dataDir);
-    release = () => lock.release();
-    const { damage, position, records, tornBytes } = checkWithProgress(ledgerFolder);
-    if (damage !== null) throw damage;
-    if (tornBytes > 0) {
-      say(`The ledger ends in ${tornBytes} bytes that are no whole record; the next start of the service cuts them.`);
-    }
-    const files = analyticsFiles(dataDir);
-    const { storeFile } = files;
-    const replaced = existsSync(storeFile);
-    const bar = progressBar(process.stderr, { total: records, unit: 'records' });
-    const onFolded = (more: number): void => bar.advance(more);
-    const onMissing = (what: string): void => say(`marketplace: ${what}; the figures leave them out`);
-    const run = () => rebuildStore({ files, upToPosition: position, onFolded, onMissing });
-    const { records: folded, ...leftOut } = whileShown(bar, run);
-    printResult(`${replaced ? 'rebuilt' : 'built'} ${storeFile} from ${folded} records`);
-    for (const [reason, count] of Object.entries(leftOut)) if (count > 0) say(`  ${count} counted nothing: ${reason}`);
-  } catch (fault) {
-    throw logFailure(fault);
-  } finally {
-    release();
-  }
-}
-
-function whileShown<Result>(bar: { done(): void }, run: () => Result): Result {
-  try {
-    return run();
-  } finally {
-    bar.done();
-  }
+    .option('--json', 'print one JSON object')
+    .action(async (options: { readonly json?: true }) => {
+      const { rebuildAnalytics } = await import('./analytics-rebuild.ts');
+      await rebuildAnalytics(options);
+    });
+  return guided(command, {
+    examples: [
+      'marketplace analytics rebuild',
+      'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',
+    ],
+    exits: { 1: null, 3: 'the ledger is damaged; the store is as it was', 130: null },
+    json: {
+      prints: 'one object',
+      members: {
+        store: 'the file',
+        replaced: 'whether there was one before',
+        records: 'of the ledger that it is derived from',
+        left_out: 'an object: how many of them counted nothing, by the reason',
+        missing: 'sentences about what the figures leave out since it is gone',
+        tail_bytes: 'behind the last whole record of the ledger; the next start of the service cuts them',
+      },
+    },
+  });
 }

@@ -6,6 +6,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { CheckFindings, CheckOrder } from '../capacity/check.ts';
 import { CommandLineError } from './command-line-error.ts';
+import { Interrupted } from './interruptible.ts';
 
 /** Part of a checkout, not of the package: found by its path, never imported (docs/decisions/capacity-check.md). */
 const script = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
@@ -22,9 +23,9 @@ export async function runCapacityCheck(order: CheckOrder): Promise<CheckFindings
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   // Whoever ends this command ends the check, which takes its server and its client along.
-  let interrupted = false;
-  const end = () => {
-    interrupted = true;
+  let interrupted: Interrupted | null = null;
+  const end = (signal: NodeJS.Signals): void => {
+    interrupted = new Interrupted(signal, 'the check was interrupted');
     child.kill('SIGTERM');
   };
   process.once('SIGINT', end).once('SIGTERM', end);
@@ -34,7 +35,7 @@ export async function runCapacityCheck(order: CheckOrder): Promise<CheckFindings
   });
   const [code] = (await once(child, 'close')) as [number | null];
   process.off('SIGINT', end).off('SIGTERM', end);
-  if (interrupted) throw new CommandLineError('the check was interrupted');
+  if (interrupted !== null) throw interrupted;
   if (code !== 0) throw new CommandLineError('the check could not be carried out; the reason is above');
   return JSON.parse(output) as CheckFindings;
 }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { bounds } from '../bounds.ts';
 import type { CapacityOptions } from './capacity.ts';
+import { guided } from './guide.ts';
 import { wholeNumberUpTo } from './whole-number.ts';
 
 const headroomPercent = 20;
@@ -8,7 +9,7 @@ const checkSeconds = 60;
 const checkSessions = 100_000;
 
 export function capacityCommand(): Command {
-  return new Command('capacity')
+  const command = new Command('capacity')
     .summary('how many boxes carry so many keys at their full limits')
     .description(
       'Works out from a measured result of the benchmarks (make bench) how many boxes like the measured one carry so many keys at their full limits, and what of a box gives first. docs/capacity.md says what the answer does not know.',
@@ -27,21 +28,42 @@ export function capacityCommand(): Command {
       checkSessions,
     )
     .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      `
-With --check it ends with 1 when the server did not carry the load within the SLO.
-
-Examples:
-  $ marketplace capacity --keys 1000 --slo-p99 50
-  $ marketplace capacity --keys 1000 --slo-p99 50 --mix bench/mixes/default.json --headroom 30 --json | jq .boxes
-  $ marketplace capacity --keys 1000 --slo-p99 50 --check`,
-    )
     .action(async (options: CapacityOptions) => {
-      // Loaded here, since no other command should wait for it.
       const { capacity } = await import('./capacity.ts');
       await capacity(options);
     });
+  return guided(command, {
+    examples: [
+      'marketplace capacity --keys 1000 --slo-p99 50',
+      'marketplace capacity --keys 1000 --slo-p99 50 --mix bench/mixes/default.json --headroom 30 --json | jq .boxes',
+      'marketplace capacity --keys 1000 --slo-p99 50 --check --seconds 30',
+    ],
+    exits: {
+      0: 'there is an answer and, with --check, the server carried the load within the SLO',
+      1: 'there is none, or the server did not',
+      130: 'a check was ended by Ctrl-C; 143 by SIGTERM',
+    },
+    json: {
+      prints: 'one object; rates are per second, memory is in MiB, CPU time in cores',
+      members: {
+        keys: 'asked for',
+        slo_p99_ms: 'asked for',
+        headroom: 'the share held back of every capacity',
+        boxes: 'how many it takes',
+        keys_per_box: 'how many one carries',
+        bottleneck: 'the name of the resource that gives first',
+        resources:
+          'an object for each: `name`, `unit`, `capacity`, `per_key`, `keys` it is enough for, `used_share` by the load of one box',
+        key: 'what one key asks for at its limits: `bound_by`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
+        box: 'the one that was measured: `cpu`, `cores`, `memory_mib`, `measured_at`, `commit`, `quick`',
+        load: 'what one box would carry: `keys`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
+        predicted:
+          'how it would do: `p99_ms`, `socket_thread_cores`, `all_threads_cores`, `memory_mib`, `disk_bytes_per_day`',
+        beyond_measured: 'sentences about where the answer goes beyond what was measured',
+        check: 'null without --check; else what the server made of the load',
+      },
+    },
+  });
 }
 
 function milliseconds(text: string): number {

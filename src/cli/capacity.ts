@@ -13,7 +13,7 @@ import { capacityJson } from './capacity-json.ts';
 import { checkText, planText } from './capacity-text.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printResult } from './output.ts';
+import { printJson, printResult } from './output.ts';
 
 export interface CapacityOptions {
   readonly keys: number;
@@ -33,7 +33,8 @@ export async function capacity(options: CapacityOptions): Promise<void> {
   const mix = mixFrom(options.mix);
   const plan = planFrom(options, mix);
   if (options.check === undefined) {
-    printResult(options.json ? JSON.stringify(capacityJson(plan, null), null, 2) : planText(plan));
+    if (options.json) printJson(capacityJson(plan, null));
+    else printResult(planText(plan));
     return;
   }
   requirePreparable(plan, options.seconds);
@@ -44,7 +45,8 @@ export async function capacity(options: CapacityOptions): Promise<void> {
     sessionsBefore: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
   });
   const result = compareWithPlan(plan, findings);
-  printResult(options.json ? JSON.stringify(capacityJson(plan, result), null, 2) : checkText(plan, result));
+  if (options.json) printJson(capacityJson(plan, result));
+  else printResult(checkText(plan, result));
   if (!result.carried) process.exitCode = exitCodes.failure;
 }
 

@@ -1,3 +1,5 @@
+import process from 'node:process';
+import { bounds } from '../bounds.ts';
 import type { CatalogFaults } from '../offers/catalog-faults.ts';
 import type { CatalogFile } from '../offers/catalog-schema.ts';
 import { textSizeProblem } from '../offers/catalog-size.ts';
@@ -7,6 +9,7 @@ import { readCatalogText } from '../offers/read-catalog-text.ts';
 import { servedVerticals } from '../verticals/served-verticals.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CommandLineError } from './command-line-error.ts';
+import { say } from './output.ts';
 
 /** A catalog file that a command was given: its text, and what became of reading it. */
 export type CommandCatalog = { readonly text: string; readonly vertical: Vertical } & (
@@ -14,11 +17,17 @@ export type CommandCatalog = { readonly text: string; readonly vertical: Vertica
   | { readonly catalog: null; readonly faults: CatalogFaults }
 );
 
-/** Reads it for the vertical it names itself. Throws `CommandLineError` when the file cannot be read. */
-export function readCatalog(file: string): CommandCatalog {
+/**
+ * Reads it for the vertical it names itself. Throws `CommandLineError` when the file cannot be read. A large one keeps a command busy
+ * for seconds, of which a terminal is told beforehand.
+ */
+export function readCatalog(file: string, { json }: { readonly json?: true }): CommandCatalog {
   const read = readCatalogText(file);
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
   const { text } = read;
+  if (!json && process.stderr.isTTY && text.length > bounds.catalogQuickCharacters) {
+    say(`${file} has ${Math.round(text.length / 1_000_000)} million characters; this takes some seconds.`);
+  }
   const vertical = verticalNamedIn(text);
   const inspected = inspectCatalog(text, vertical);
   return inspected.ok

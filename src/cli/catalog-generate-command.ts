@@ -1,21 +1,13 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { bounds } from '../bounds.ts';
-import { generateCatalog } from '../offers/generate-catalog.ts';
 import { servedVerticals } from '../verticals/served-verticals.ts';
-import { CommandLineError } from './command-line-error.ts';
-import { exitCodes } from './exit-codes.ts';
-import { printPart } from './output.ts';
+import type { GenerateCatalogOptions } from './catalog-generate.ts';
+import { choiceOption } from './choice-option.ts';
+import { guided } from './guide.ts';
 import { wholeNumberUpTo } from './whole-number.ts';
 
-interface Options {
-  readonly offers: number;
-  readonly lenders?: number;
-  readonly seed: number;
-  readonly vertical: string;
-}
-
 export function catalogGenerateCommand(): Command {
-  return new Command('generate')
+  const command = new Command('generate')
     .summary('print a catalog of made-up offers')
     .description(
       'Prints a valid catalog of made-up lenders, for tests and measurements. The same options give the same catalog.',
@@ -24,28 +16,23 @@ export function catalogGenerateCommand(): Command {
     .option('--lenders <n>', 'by how many lenders (default: half as many)', wholeNumberUpTo(bounds.catalogOffersMax))
     .option('--seed <n>', 'which of the catalogs of that size', wholeNumberUpTo(2 ** 32 - 1), 1)
     .addOption(
-      new Option('--vertical <segment>', 'the vertical the offers are for')
-        .choices(servedVerticals.map(({ segment }) => segment))
-        .default(servedVerticals[0]!.segment),
+      choiceOption(
+        '--vertical <segment>',
+        'the vertical the offers are for',
+        servedVerticals.map(({ segment }) => segment),
+      ).default(servedVerticals[0]!.segment),
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace catalog generate --offers 1000 > offers.json
-  $ marketplace catalog generate --offers 10000 --lenders 600 --seed 7 > large.json
-  $ SVC_CATALOG=large.json marketplace serve`,
-    )
-    .action(generate);
-}
-
-async function generate({ vertical: segment, ...options }: Options): Promise<void> {
-  if (options.lenders !== undefined && options.lenders > options.offers) {
-    throw new CommandLineError('every lender needs an offer: --lenders must not exceed --offers', {
-      exitCode: exitCodes.usage,
+    .option('--json', 'changes only how errors are told: a catalog is JSON')
+    .action(async (options: GenerateCatalogOptions) => {
+      const { generate } = await import('./catalog-generate.ts');
+      await generate(options);
     });
-  }
-  const vertical = servedVerticals.find((served) => served.segment === segment);
-  if (vertical === undefined) throw new Error('commander let an unknown vertical through');
-  await printPart(JSON.stringify(generateCatalog({ ...options, vertical }), null, 2));
+  return guided(command, {
+    examples: [
+      'marketplace catalog generate --offers 1000 > offers.json',
+      'marketplace catalog generate --offers 10000 --lenders 600 --seed 7 > large.json',
+    ],
+    exits: { 1: null },
+    json: { prints: 'the catalog, as without; docs/catalog.md has its members', members: {} },
+  });
 }

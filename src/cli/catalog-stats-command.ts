@@ -1,106 +1,41 @@
 import { Command } from 'commander';
-import {
-  type BandStats,
-  type CatalogStats,
-  catalogStats,
-  type FieldCoverage,
-  type Spread,
-} from '../offers/catalog-stats.ts';
-import { catalogSummary, readCatalog } from './catalog-file.ts';
-import { CommandLineError } from './command-line-error.ts';
-import { printResult, table } from './output.ts';
+import { guided } from './guide.ts';
 
 export function catalogStatsCommand(): Command {
-  return new Command('stats')
+  const command = new Command('stats')
     .summary('describe what is in a catalog file')
     .description(
       'Describes a valid catalog: prices and worth by credit band, and how many offers are open to borrowers with each value of a field.',
     )
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace catalog stats offers.json
-  $ marketplace catalog stats offers.json --json | jq '.coverage[] | select(.field == "state").offers.AR'`,
-    )
-    .action(stats);
-}
-
-function stats(file: string, options: { readonly json?: true }): void {
-  const { catalog, vertical, faults } = readCatalog(file);
-  if (catalog === null) {
-    const count = `${faults.count} ${faults.count === 1 ? 'fault' : 'faults'}`;
-    throw new CommandLineError(`${file} is no valid catalog: ${count}, which marketplace catalog validate names`);
-  }
-  const summary = catalogSummary(catalog);
-  const described = catalogStats(catalog, vertical);
-  if (options.json) printResult(JSON.stringify({ file, ...summary, ...described }, null, 2));
-  else printResult(textOf(file, summary, described));
-}
-
-function textOf(
-  file: string,
-  { vertical, versions }: ReturnType<typeof catalogSummary>,
-  described: CatalogStats,
-): string {
-  const { lenders, offers, term_months, payouts, never_shown } = described;
-  const paid = (['cost_per_lead', 'cost_per_click'] as const)
-    .filter((model) => payouts[model].offers > 0)
-    .map((model) => `${payouts[model].offers} ${model.replaceAll('_', ' ')}, ${between(payouts[model].usd)} USD`);
-  const head = [
-    ['file', file],
-    ['vertical', vertical],
-    ['versions', `${versions.live} for live keys, ${versions.test} for test keys`],
-    ['lenders', String(lenders)],
-    ['offers', String(offers)],
-    ['terms', `${term_months.join(', ')} months`],
-    ['payouts', paid.join('; ')],
-    ...(never_shown.length === 0 ? [] : [['never shown', never_shown.join(', ')]]),
-  ];
-  return [
-    head.map(([name, value]) => `${name?.padEnd(13)}${value}`).join('\n'),
-    table(['BAND', 'OFFERS', 'NOTE RATE %', 'APR %', 'FEE %', 'APPROVAL', 'CLICK USD'], described.bands.map(bandCells)),
-    table(['FIELD', 'OFFERS OPEN TO BORROWERS WITH IT'], described.coverage.flatMap(coverageCells)),
-    table(
-      ['MEMBER', 'OFFERS USING IT'],
-      Object.entries(described.using).map(([name, count]) => [name, String(count)]),
-    ),
-  ].join('\n\n');
-}
-
-function bandCells(band: BandStats): string[] {
-  return [
-    band.band,
-    String(band.offers),
-    between(band.note_rate_percent),
-    between(band.apr_percent),
-    between(band.origination_fee_percent),
-    between(band.approval_likelihood),
-    between(band.click_usd),
-  ];
-}
-
-/** So many values of a field go on one line. */
-const valuesPerLine = 8;
-
-function coverageCells({ field, offers, not_told }: FieldCoverage): string[][] {
-  const counts = Object.entries(offers).map(([value, count]) => `${value} ${count}`);
-  if (not_told > 0) counts.push(`not told ${not_told}`);
-  const lines: string[][] = [];
-  for (let at = 0; at < counts.length; at += valuesPerLine) {
-    lines.push([at === 0 ? field : '', counts.slice(at, at + valuesPerLine).join(', ')]);
-  }
-  return lines;
-}
-
-function between(spread: Spread | null): string {
-  if (spread === null) return '-';
-  const { min, median, max } = spread;
-  return min === max ? short(min) : `${short(min)} to ${short(max)} (middle ${short(median)})`;
-}
-
-function short(value: number): string {
-  return String(Math.round(value * 100) / 100);
+    .action(async (file: string, options: { readonly json?: true }) => {
+      const { describeCatalog } = await import('./catalog-stats.ts');
+      describeCatalog(file, options);
+    });
+  return guided(command, {
+    examples: [
+      'marketplace catalog stats offers.json',
+      `marketplace catalog stats offers.json --json | jq '.coverage[] | select(.field == "state").offers.AR'`,
+    ],
+    exits: { 1: null },
+    json: {
+      prints: 'one object; a spread is null, or an object with `min`, `median` and `max`',
+      members: {
+        file: 'as given',
+        vertical: 'which the offers are for',
+        lenders: 'how many',
+        offers: 'how many',
+        versions: 'what it is called in the log and in answers: an object with `live` and `test`',
+        term_months: 'all terms that occur, ascending',
+        payouts: 'by model, `cost_per_lead` and `cost_per_click`: an object with `offers` and the spread `usd`',
+        never_shown: 'ids of offers that no borrower gets to see',
+        bands:
+          'an object for each credit band: `band`, `offers`, and spreads of `note_rate_percent`, `apr_percent`, `origination_fee_percent`, `approval_likelihood` and `click_usd`',
+        coverage:
+          'an object for each field: `field`, `offers` open to borrowers by its value, `not_told` for those without one',
+        using: 'how many offers use each optional member',
+      },
+    },
+  });
 }

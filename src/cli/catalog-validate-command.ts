@@ -1,120 +1,46 @@
 import { Command } from 'commander';
-import { bounds } from '../bounds.ts';
-import { logoFolder, readLogos } from '../logos/read-logos.ts';
-import { type CatalogFault, CatalogFaults, type CatalogPath, pathText } from '../offers/catalog-faults.ts';
-import type { CatalogFile } from '../offers/catalog-schema.ts';
-import { catalogSummary, readCatalog } from './catalog-file.ts';
-import { CommandLineError } from './command-line-error.ts';
-import { JsonPlaces, type Place } from './json-places.ts';
-import { printPart } from './output.ts';
+import { guided } from './guide.ts';
 
-interface LocatedFault {
-  readonly path: string;
-  readonly line: number | null;
-  readonly column: number | null;
-  readonly problem: string;
-}
+const place = {
+  path: 'where it is in the catalog',
+  line: 'the same in the text, from 1, or null',
+  column: 'in UTF-16 units from 1, or null',
+  problem: 'what is wrong, in words',
+} as const;
 
 export function catalogValidateCommand(): Command {
-  return new Command('validate')
+  const command = new Command('validate')
     .summary('check a catalog file')
     .description(
       'Checks a catalog file as a server would, and names each fault by its line and its path, one a line; of a valid file it notes the lenders whose logo cannot be shown. Nothing is changed. A server looks at its own file every second, so a checked one only has to be moved there.',
     )
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace catalog validate offers.json
-  $ marketplace catalog validate new.json && mv new.json offers.json
-  $ marketplace catalog validate offers.json --json | jq -r '.faults[] | "\\(.line)\\t\\(.path)"'`,
-    )
-    .action(validate);
-}
-
-async function validate(file: string, options: { readonly json?: true }): Promise<void> {
-  const { text, catalog, faults } = readCatalog(file);
-  const { named, rest } = locatedFaults(text, faults ?? new CatalogFaults());
-  const summary = catalog === null ? null : catalogSummary(catalog);
-  const notes = catalog === null || named.length > 0 ? [] : await logoNotes(file, text, catalog);
-  if (options.json) {
-    const found = { faults: named, rest, notes };
-    await printPart(JSON.stringify({ file, valid: named.length === 0, ...summary, ...found }, null, 2));
-  } else if (named.length > 0) {
-    await printPart([...named.map((fault) => faultLine(file, fault)), ...(rest === null ? [] : [rest])].join('\n'));
-  } else if (summary !== null) {
-    const { offers, lenders, vertical, versions } = summary;
-    await printPart(
-      `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
-    );
-    if (notes.length > 0) await printPart(notes.map((note) => noteLine(file, note)).join('\n'));
-  }
-  if (named.length > 0) {
-    const unnamed = rest === null ? '' : ` ${rest}`;
-    throw new CommandLineError(
-      `${file} is no valid catalog: ${named.length} ${named.length === 1 ? 'fault' : 'faults'}${unnamed}`,
-    );
-  }
-}
-
-/** The faults of a text with their places, in its order, up to `bounds.catalogFaultsMax`; and what is said of the rest. */
-function locatedFaults(text: string, faults: CatalogFaults): { named: LocatedFault[]; rest: string | null } {
-  const places = new JsonPlaces(text);
-  if (faults.unread) {
-    const named = faults.named.map((fault) =>
-      located(fault, fault.problem.startsWith('is not JSON') ? places.ofSyntaxError(fault.problem) : places.at(0)),
-    );
-    return { named, rest: null };
-  }
-  const found = places.find(
-    faults.named.map(({ path }) => path),
-    bounds.catalogFaultsMax - faults.named.length,
-  );
-  const named = faults.named.map((fault, at) => located(fault, found.places[at]!));
-  // Only the last of them counts, so that the others are criteria or prices that somebody believes to hold.
-  const problem = 'is there more than once in the same object';
-  named.push(...found.repeated.named.map(({ path, place }) => located({ path, problem }, place)));
-  const rest = faults.rest(found.repeated.count - found.repeated.named.length);
-  return { named: named.sort(byPlace), rest };
-}
-
-/** What does not keep a catalog from being used: lenders that are shown by a monogram. */
-async function logoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedFault[]> {
-  const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
-  if (!folderFound) {
-    const problem = 'there is no folder logos beside the file, so a monogram is shown for every lender';
-    return [located({ path: ['lenders'], problem }, placesOf(text, [['lenders']])[0]!)];
-  }
-  const told = problems.slice(0, bounds.catalogFaultsMax);
-  const paths = told.map(({ lender }) => ['lenders', lender, 'logo']);
-  const places = placesOf(text, paths);
-  const notes = told.map(({ file: logo, problem: why }, at) =>
-    located({ path: paths[at]!, problem: `logos/${logo} ${why}, so a monogram is shown` }, places[at]!),
-  );
-  const more = problems.length - told.length;
-  if (more > 0) notes.push(located({ path: ['lenders'], problem: `and ${more} more logos` }, null));
-  return notes;
-}
-
-function placesOf(text: string, paths: CatalogPath[]): (Place | null)[] {
-  return new JsonPlaces(text).find(paths, 0).places;
-}
-
-function located({ path, problem }: CatalogFault, place: Place | null): LocatedFault {
-  return { path: pathText(path), line: place?.line ?? null, column: place?.column ?? null, problem };
-}
-
-function byPlace(one: LocatedFault, other: LocatedFault): number {
-  return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
-}
-
-/** As compilers write it, so that editors and terminals can jump there. */
-function faultLine(file: string, { path, line, column, problem }: LocatedFault): string {
-  return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
-}
-
-function noteLine(file: string, note: LocatedFault): string {
-  return faultLine(file, { ...note, path: `note: ${note.path}` });
+    .action(async (file: string, options: { readonly json?: true }) => {
+      const { validateCatalog } = await import('./catalog-validate.ts');
+      await validateCatalog(file, options);
+    });
+  return guided(command, {
+    examples: [
+      'marketplace catalog validate offers.json',
+      'marketplace catalog validate new.json && mv new.json offers.json',
+      `marketplace catalog validate offers.json --json | jq -r '.faults[] | "\\(.line)\\t\\(.path)"'`,
+    ],
+    exits: { 0: 'it is valid', 1: 'it is not, or cannot be read; the reason is on standard error' },
+    json: {
+      prints: 'one object, also for a catalog that is not valid',
+      members: {
+        file: 'as given',
+        valid: 'whether a server would take it',
+        vertical: 'only of a valid one, with the next three',
+        lenders: 'how many',
+        offers: 'how many',
+        versions: 'what it is called in the log and in answers: an object with `live` and `test`',
+        faults: 'an array with an object for each fault, in the order of the text, at most 1,000',
+        ...Object.fromEntries(Object.entries(place).map(([name, what]) => [`faults[].${name}`, what])),
+        rest: 'a sentence about faults not named, or null',
+        notes: 'what is no fault: objects like those of `faults`',
+      },
+    },
+  });
 }

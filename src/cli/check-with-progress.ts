@@ -4,10 +4,13 @@ import { nodeLogFiles } from '../events/node-log-files.ts';
 import { progressBar } from './progress-bar.ts';
 
 /** Checks a log from its first record to its last, and shows how far it has got. */
-export function checkWithProgress(folder: string, onRecord?: CheckLogOptions['onRecord']): LogCheck {
+export async function checkWithProgress(
+  folder: string,
+  options: Pick<CheckLogOptions, 'onRecord' | 'signal'>,
+): Promise<LogCheck> {
   const bar = progressBar(process.stderr, { total: logBytes(nodeLogFiles, folder), unit: 'bytes' });
   try {
-    return checkLog(nodeLogFiles, folder, { ...(onRecord && { onRecord }), onBytes: (bytes) => bar.advance(bytes) });
+    return await checkLog(nodeLogFiles, folder, { ...options, onBytes: (bytes) => bar.advance(bytes) });
   } finally {
     bar.done();
   }

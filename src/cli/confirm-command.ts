@@ -1,12 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ConfirmOptions } from './confirm.ts';
 import { formatOf } from './confirmation-file.ts';
+import { guided } from './guide.ts';
 
 export function confirmCommand(): Command {
-  return new Command('confirm')
+  const command = new Command('confirm')
     .summary('tell a running server what lenders confirmed')
     .description(
-      'Sends a file of lender confirmations to the operations listener of a running server, row by row in batches. Good rows\nare booked though others are rejected; sending a file again changes nothing. docs/confirmations.md has the columns.',
+      'Sends a file of lender confirmations to the operations listener of a running server, row by row in batches. Good rows ' +
+        'are booked though others are rejected; sending a file again changes nothing. docs/confirmations.md has the columns.',
     )
     .argument(
       '<file>',
@@ -16,18 +18,34 @@ export function confirmCommand(): Command {
     .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', baseUrl)
     .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
     .option('--rejected <file>', 'where rejected rows go, with their reasons (default: beside the file)')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace confirm payouts.csv
-  $ marketplace confirm payouts.ndjson --url http://10.0.0.5:9090 --token-file operator-token --rejected mend.ndjson`,
-    )
+    .option('--json', 'print one JSON object')
     .action(async (file: string, options: ConfirmOptions) => {
-      // Loaded here, since no other command should wait for it.
       const { confirm } = await import('./confirm.ts');
       await confirm(file, options);
     });
+  return guided(command, {
+    examples: [
+      'marketplace confirm payouts.csv',
+      'marketplace confirm payouts.ndjson --url http://10.0.0.5:9090 --token-file operator-token --rejected mend.ndjson',
+    ],
+    exits: {
+      0: 'every row is booked, now or before',
+      1: 'it failed, and may have booked some rows; the reason is on standard error',
+      4: 'done, but some rows were rejected',
+      130: null,
+    },
+    json: {
+      prints: 'one object',
+      members: {
+        rows: 'in the file',
+        accepted: 'booked now',
+        repeated: 'booked before',
+        rejected: 'the rest',
+        reasons: 'an object: how many were rejected by each reason; docs/confirmations.md has them',
+        rejected_file: 'where the rejected rows are, or null without any',
+      },
+    },
+  });
 }
 
 function confirmationFile(path: string): string {

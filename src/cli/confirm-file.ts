@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { bounds } from '../bounds.ts';
 import { CommandLineError } from './command-line-error.ts';
 import type { ConfirmationFormat, FileRow } from './confirmation-file.ts';
@@ -8,7 +8,7 @@ export interface ConfirmFileOptions {
   readonly path: string;
   readonly format: ConfirmationFormat;
   readonly sender: Pick<ConfirmationSender, 'send'>;
-  /** Replaced by this run's rejected rows, and removed when there are none. */
+  /** Replaced by this run's rejected rows once all are known, and removed when there are none. */
   readonly rejectedPath: string;
   /** Told how many more bytes of the file have been dealt with. */
   readonly onProgress: (bytes: number) => void;
@@ -80,38 +80,57 @@ export async function confirmFile(options: ConfirmFileOptions): Promise<Confirme
     await take(format.take(decode()));
     await take(format.end());
     await flush();
-  } finally {
-    rejected.close();
+    rejected.finish();
+  } catch (fault) {
+    rejected.discard();
+    throw fault;
   }
   return { ...counts, rejected: rejected.reasons };
 }
 
-/** The file of rejected rows; it is made with the first of them. */
+/** The file of rejected rows. It is made with the first of them, under another name until the last is in it. */
 class RejectedRows {
   readonly reasons = new Map<string, number>();
   readonly #path: string;
+  readonly #unfinished: string;
   readonly #format: ConfirmationFormat;
   #file: number | null = null;
 
   constructor(path: string, format: ConfirmationFormat) {
     this.#path = path;
+    this.#unfinished = `${path}.unfinished`;
     this.#format = format;
-    this.#use(() => rmSync(path, { force: true }));
+    this.#use(() => {
+      for (const old of [path, this.#unfinished]) rmSync(old, { force: true });
+    });
   }
 
   add(row: FileRow, reason: string): void {
     this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1);
     this.#use(() => {
       if (this.#file === null) {
-        this.#file = openSync(this.#path, 'wx');
+        this.#file = openSync(this.#unfinished, 'wx');
         writeSync(this.#file, this.#format.rejectedHead);
       }
       writeSync(this.#file, row.rejectedLine(reason));
     });
   }
 
-  close(): void {
-    if (this.#file !== null) closeSync(this.#file);
+  finish(): void {
+    if (this.#close()) this.#use(() => renameSync(this.#unfinished, this.#path));
+  }
+
+  /** A part of the rejected rows would pass for all of them. */
+  discard(): void {
+    if (this.#close()) rmSync(this.#unfinished, { force: true });
+  }
+
+  /** Whether there was a file. */
+  #close(): boolean {
+    if (this.#file === null) return false;
+    closeSync(this.#file);
+    this.#file = null;
+    return true;
   }
 
   #use(write: () => void): void {

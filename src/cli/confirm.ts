@@ -7,11 +7,12 @@ import { urlOf } from '../config/resolve-urls.ts';
 import { operatorTokenPath, readOperatorToken } from '../secrets/operator-token.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { confirmFile } from './confirm-file.ts';
+import { type ConfirmedFile, confirmFile } from './confirm-file.ts';
 import { formatOf } from './confirmation-file.ts';
 import { ConfirmationSender } from './confirmation-sender.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printResult, say } from './output.ts';
+import { Interrupted, interruptible } from './interruptible.ts';
+import { printJson, printResult, say } from './output.ts';
 import { progressBar } from './progress-bar.ts';
 
 /** What the command line said; absent where it said nothing. */
@@ -19,42 +20,54 @@ export interface ConfirmOptions {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly rejected?: string;
+  readonly json?: true;
 }
 
 /** Sends a file to a running server and says what became of its rows. */
 export async function confirm(file: string, options: ConfirmOptions): Promise<void> {
+  const rejectedPath = resolve(options.rejected ?? resolve(file).replace(/(\.[^.]+)$/, '.rejected$1'));
+  const { rows, accepted, repeated, rejected } = await interruptible((signal) =>
+    sent(resolve(file), rejectedPath, options, signal),
+  );
+  const left = rows - accepted - repeated;
+  if (left > 0) process.exitCode = exitCodes.incomplete;
+  if (options.json) {
+    const reasons = Object.fromEntries(rejected);
+    printJson({ rows, accepted, repeated, rejected: left, reasons, rejected_file: left > 0 ? rejectedPath : null });
+    return;
+  }
+  printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${left} rejected`);
+  if (left === 0) return;
+  for (const [reason, count] of rejected) say(`  ${count} ${reason}`);
+  say(`The rejected rows are in ${rejectedPath}.`);
+}
+
+async function sent(
+  path: string,
+  rejectedPath: string,
+  options: ConfirmOptions,
+  signal: AbortSignal,
+): Promise<ConfirmedFile> {
   const env = readEnv();
-  const path = resolve(file);
-  const rejectedPath = resolve(options.rejected ?? path.replace(/(\.[^.]+)$/, '.rejected$1'));
-  const sender = new ConfirmationSender(options.url ?? defaultUrl(env), readToken(options.tokenFile, env));
+  const sender = new ConfirmationSender(options.url ?? defaultUrl(env), readToken(options.tokenFile, env), { signal });
   const progress = progressBar(process.stderr, { total: sizeOf(path, rejectedPath), unit: 'bytes' });
   const format = formatOf(path);
   if (format === null) throw new Error('commander let a file of another kind through');
   let begun = false;
+  const onProgress = (bytes: number): void => {
+    begun = true;
+    progress.advance(bytes);
+  };
   try {
-    const { rows, accepted, repeated, rejected } = await confirmFile({
-      path,
-      format,
-      sender,
-      rejectedPath,
-      onProgress: (bytes) => {
-        begun = true;
-        progress.advance(bytes);
-      },
-    });
-    progress.done();
-    const left = rows - accepted - repeated;
-    printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${left} rejected`);
-    if (left === 0) return;
-    for (const [reason, count] of rejected) say(`  ${count} ${reason}`);
-    say(`The rejected rows are in ${rejectedPath}.`);
-    process.exitCode = exitCodes.incomplete;
+    return await confirmFile({ path, format, sender, rejectedPath, onProgress });
   } catch (fault) {
+    if (!begun) throw fault;
+    const advice = 'Rows before that may be booked; sending the file again is harmless';
+    if (fault instanceof Interrupted) throw new Interrupted(fault.signal, `${fault.message}. ${advice}`);
+    if (fault instanceof CommandLineError) throw new CommandLineError(`${fault.message}. ${advice}`, { cause: fault });
+    throw fault;
+  } finally {
     progress.done();
-    if (!begun || !(fault instanceof CommandLineError)) throw fault;
-    throw new CommandLineError(`${fault.message}. Rows before that may be booked; sending the file again is harmless`, {
-      cause: fault,
-    });
   }
 }
 

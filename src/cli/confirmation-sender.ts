@@ -10,6 +10,13 @@ export interface RowOutcome {
   readonly reason?: string;
 }
 
+interface SenderOptions {
+  /** The first pause before a batch is sent again. */
+  readonly retryMs?: number;
+  /** Gives up. */
+  readonly signal?: AbortSignal;
+}
+
 const Answer = Compile(
   Type.Object({
     results: Type.Array(
@@ -33,16 +40,25 @@ export class ConfirmationSender {
   readonly #url: string;
   readonly #token: string;
   readonly #retryMs: number;
+  readonly #signal: AbortSignal;
   #answered = false;
 
   /** @param url of the operations listener, without a trailing slash. */
-  constructor(url: string, token: string, retryMs: number = bounds.confirmRetryMs) {
+  constructor(
+    url: string,
+    token: string,
+    { retryMs = bounds.confirmRetryMs, signal = new AbortController().signal }: SenderOptions = {},
+  ) {
     this.#url = `${url}/confirmations`;
     this.#token = token;
     this.#retryMs = retryMs;
+    this.#signal = signal;
   }
 
-  /** The outcomes in the order of the items. Throws `CommandLineError` when the server cannot be reached or refuses us. */
+  /**
+   * The outcomes in the order of the items. Throws `CommandLineError` when the server cannot be reached or refuses us, and the
+   * signal's reason once that says stop.
+   */
   async send(items: readonly object[]): Promise<readonly RowOutcome[]> {
     const outcomes: RowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
     let open = items.map((_, index) => index);
@@ -53,7 +69,9 @@ export class ConfirmationSender {
       const isLast = attempt === bounds.confirmAttemptsMax;
       if (isLast && results === null) throw new CommandLineError(`${this.#url} takes no rows at the moment`);
       if (isLast || open.length === 0) return outcomes;
-      await pause(this.#retryMs * 2 ** (attempt - 1));
+      await pause(this.#retryMs * 2 ** (attempt - 1), undefined, { signal: this.#signal }).catch(() =>
+        this.#signal.throwIfAborted(),
+      );
     }
   }
 
@@ -67,10 +85,11 @@ export class ConfirmationSender {
         headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' },
         body: JSON.stringify(items),
         redirect: 'error',
-        signal: AbortSignal.timeout(bounds.confirmRequestMs),
+        signal: AbortSignal.any([AbortSignal.timeout(bounds.confirmRequestMs), this.#signal]),
       });
       text = await response.text();
     } catch (cause) {
+      this.#signal.throwIfAborted();
       if (this.#answered) return null;
       throw new CommandLineError(`no server answers at ${this.#url} (see --url): ${reasonOf(cause)}`, { cause });
     }

@@ -1,10 +1,13 @@
-export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4 } as const;
+/** What a command may end with. Beside these, one that a signal ends has 128 and the signal's number. */
+export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Closes the help of every command. */
-export const exitCodesHelp = `
-Exit codes:
-  0  done
-  1  it failed; the reason is on standard error
-  2  the command line is wrong
-  3  a log is damaged (log verify and log inspect)
-  4  done but for rejected rows (confirm)`;
+/** What each means, where a command has nothing more exact to say. */
+export const exitMeanings: Readonly<Record<ExitCode, string>> = {
+  [exitCodes.success]: 'done',
+  [exitCodes.failure]: 'it failed; the reason is on standard error',
+  [exitCodes.usage]: 'the command line is wrong',
+  [exitCodes.damage]: 'a log is damaged',
+  [exitCodes.incomplete]: 'done, but for rejected rows',
+  [exitCodes.interrupted]: 'ended by Ctrl-C; 143 by SIGTERM',
+};

@@ -1,23 +1,24 @@
 import { Command } from 'commander';
+import { guided } from './guide.ts';
 import { keysCreateCommand } from './keys-create-command.ts';
 import { keysListCommand } from './keys-list-command.ts';
 import { keysRevokeCommand } from './keys-revoke-command.ts';
 
 export function keysCommand(): Command {
-  return new Command('keys')
+  const command = new Command('keys')
     .summary('issue, list and revoke API keys')
     .description(
       'Issues, lists and revokes API keys, in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
     )
     .addCommand(keysCreateCommand())
     .addCommand(keysListCommand())
-    .addCommand(keysRevokeCommand())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace keys create --account acme --vertical personal-loans --mode test
-  $ marketplace keys list
-  $ marketplace keys revoke key_0123456789ab`,
-    );
+    .addCommand(keysRevokeCommand());
+  return guided(command, {
+    examples: [
+      'marketplace keys create --account acme --vertical personal-loans --mode test',
+      'marketplace keys list',
+      'marketplace keys revoke key_0123456789ab',
+    ],
+    exits: { 1: null },
+  });
 }

@@ -1,22 +1,11 @@
 import { Command } from 'commander';
 import { bounds } from '../bounds.ts';
-import { firstSequences } from '../events/log-format.ts';
-import { LogWalk } from '../events/log-walk.ts';
-import { nodeLogFiles } from '../events/node-log-files.ts';
-import { RecordDecoder } from '../events/record-decoder.ts';
-import { describeRecord, type RecordDescription, recordLine } from './describe-record.ts';
-import { logFailure, logFolder } from './log-folder.ts';
-import { printPart, say } from './output.ts';
+import { guided } from './guide.ts';
+import type { InspectOptions } from './log-inspect.ts';
 import { wholeNumberUpTo } from './whole-number.ts';
 
-interface Options {
-  readonly from?: number;
-  readonly count: number;
-  readonly json?: true;
-}
-
 export function logInspectCommand(): Command {
-  return new Command('inspect')
+  const command = new Command('inspect')
     .summary('show records of a log')
     .description('Shows records of a log, oldest first. A server may be running. The ledger holds no personal data.')
     .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
@@ -27,45 +16,25 @@ export function logInspectCommand(): Command {
     )
     .option('--count <n>', 'how many', wholeNumberUpTo(Number.MAX_SAFE_INTEGER), bounds.recordsInspected)
     .option('--json', 'print one JSON object a line')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace log inspect --from 1000 --count 5
-  $ marketplace log inspect --count 1000000 --json | jq -r .kind | sort | uniq -c`,
-    )
-    .action(inspect);
-}
-
-async function inspect(named: string | undefined, { from = 1, count, json }: Options): Promise<void> {
-  try {
-    const folder = logFolder(named);
-    const segment = firstSequences(nodeLogFiles.list(folder)).findLast((first) => first <= from);
-    const walk = new LogWalk(nodeLogFiles, folder, { segment, decode: false });
-    const decoder = new RecordDecoder();
-    let shown = 0;
-    try {
-      while (shown < count && walk.next()) {
-        if (walk.position < from) continue;
-        const description = described(decoder, walk.payload);
-        if (!(await printPart(recordLine(walk.position, description, json ?? false)))) return;
-        shown++;
-      }
-      if (shown === 0) say(`The log ends at record ${walk.position}.`);
-    } finally {
-      walk.close();
-    }
-  } catch (fault) {
-    throw logFailure(fault);
-  }
-}
-
-function described(decoder: RecordDecoder, payload: Uint8Array): RecordDescription {
-  let record: unknown[];
-  try {
-    record = decoder.decode(payload);
-  } catch (error) {
-    return { error: `cannot be decoded: ${error instanceof Error ? error.message : String(error)}` };
-  }
-  return describeRecord(record);
+    .action(async (folder: string | undefined, options: InspectOptions) => {
+      const { inspect } = await import('./log-inspect.ts');
+      await inspect(folder, options);
+    });
+  return guided(command, {
+    examples: [
+      'marketplace log inspect --from 1000 --count 5',
+      'marketplace log inspect --count 1000000 --json | jq -r .kind | sort | uniq -c',
+    ],
+    exits: { 1: null, 3: 'a record to be shown is damaged; those before it were shown' },
+    json: {
+      prints: 'an object a line for each record',
+      members: {
+        position: 'its number in the log, from 1',
+        kind: 'such as `session_created`; docs/operating-log.md has all of them',
+        at: 'when it happened, ISO 8601',
+        sub_id: 'the session it tells of; what else a record has depends on its kind',
+        error: 'alone with the position, where a record cannot be decoded',
+      },
+    },
+  });
 }

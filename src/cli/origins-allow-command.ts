@@ -1,31 +1,38 @@
 import { Command } from 'commander';
 import { accountName } from './account-name.ts';
-import { printResult } from './output.ts';
+import { guided } from './guide.ts';
+import type { ChangeOriginsOptions } from './origins-allow.ts';
 import { requireOrigins } from './require-origins.ts';
-import { withEmbedOrigins } from './with-embed-origins.ts';
 
 export function originsAllowCommand(): Command {
-  return new Command('allow')
+  const command = new Command('allow')
     .summary("let the pages of these origins embed an account's widgets")
     .description(
-      "Lets the pages of these origins embed an account's widgets. A running server knows it within two seconds.",
+      "Lets the pages of these origins embed an account's widgets: all of them or, after a failure, none. A running server knows it within two seconds.",
     )
     .requiredOption('--account <name>', 'whose widgets; an account is made with its first key', accountName)
     .argument('<origin...>', 'scheme, host, and port unless it is the usual one, as a browser sends it')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace origins allow --account acme https://www.example.com
-  $ marketplace origins allow --account acme https://shop.example.com http://localhost:3000`,
-    )
-    .action(allowOrigins);
-}
-
-function allowOrigins(origins: readonly string[], { account }: { readonly account: string }, command: Command): void {
-  requireOrigins(origins, command);
-  const outcomes = withEmbedOrigins((register) => register.allow(account, origins));
-  for (const [at, origin] of origins.entries()) {
-    printResult(outcomes[at] === 'allowed' ? `allowed ${origin}` : `${origin} was allowed before`);
-  }
+    .option('--json', 'print one JSON object')
+    .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
+      requireOrigins(origins, self);
+      const { allowOrigins } = await import('./origins-allow.ts');
+      allowOrigins(origins, options);
+    });
+  return guided(command, {
+    examples: [
+      'marketplace origins allow --account acme https://www.example.com',
+      'marketplace origins allow --account acme https://shop.example.com http://localhost:3000',
+    ],
+    exits: { 0: 'they are allowed, now or before', 1: null },
+    json: {
+      prints: 'one object',
+      members: {
+        account: 'whose widgets',
+        origins: 'an array with an object for each origin, in the order given',
+        'origins[].origin': 'the origin',
+        'origins[].outcome': '`allowed` or `already_allowed`',
+        count: 'how many origins the account allows now',
+      },
+    },
+  });
 }

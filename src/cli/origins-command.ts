@@ -1,10 +1,11 @@
 import { Command } from 'commander';
+import { guided } from './guide.ts';
 import { originsAllowCommand } from './origins-allow-command.ts';
 import { originsListCommand } from './origins-list-command.ts';
 import { originsRemoveCommand } from './origins-remove-command.ts';
 
 export function originsCommand(): Command {
-  return new Command('origins')
+  const command = new Command('origins')
     .summary('say which web pages may show the widgets of an account')
     .description(
       'Keeps, for each account, the list of origins that its widgets may be embedded in, in the key file of the data folder ' +
@@ -13,13 +14,13 @@ export function originsCommand(): Command {
     )
     .addCommand(originsAllowCommand())
     .addCommand(originsRemoveCommand())
-    .addCommand(originsListCommand())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace origins allow --account acme https://www.example.com https://shop.example.com
-  $ marketplace origins list
-  $ marketplace origins remove --account acme https://shop.example.com`,
-    );
+    .addCommand(originsListCommand());
+  return guided(command, {
+    examples: [
+      'marketplace origins allow --account acme https://www.example.com https://shop.example.com',
+      'marketplace origins list',
+      'marketplace origins remove --account acme https://shop.example.com',
+    ],
+    exits: { 1: null },
+  });
 }

@@ -1,36 +1,38 @@
 import { Command } from 'commander';
 import { accountName } from './account-name.ts';
-import { printResult, say } from './output.ts';
+import { guided } from './guide.ts';
+import type { ChangeOriginsOptions } from './origins-allow.ts';
 import { requireOrigins } from './require-origins.ts';
-import { withEmbedOrigins } from './with-embed-origins.ts';
 
 export function originsRemoveCommand(): Command {
-  return new Command('remove')
+  const command = new Command('remove')
     .summary("no longer let the pages of these origins embed an account's widgets")
     .description(
       "No longer lets the pages of these origins embed an account's widgets. A running server knows it within two seconds.",
     )
     .requiredOption('--account <name>', 'whose widgets', accountName)
     .argument('<origin...>', 'as marketplace origins list shows it')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace origins remove --account acme https://shop.example.com`,
-    )
-    .action(removeOrigins);
-}
-
-function removeOrigins(origins: readonly string[], { account }: { readonly account: string }, command: Command): void {
-  requireOrigins(origins, command);
-  const { outcomes, left } = withEmbedOrigins((register) => ({
-    outcomes: register.remove(account, origins),
-    left: register.list(account).length,
-  }));
-  for (const [at, origin] of origins.entries()) {
-    printResult(outcomes[at] === 'removed' ? `removed ${origin}` : `${origin} was not allowed`);
-  }
-  if (left === 0) {
-    say('The list is empty now: widgets of live keys may be embedded nowhere, those of test keys anywhere.');
-  }
+    .option('--json', 'print one JSON object')
+    .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
+      requireOrigins(origins, self);
+      const { removeOrigins } = await import('./origins-remove.ts');
+      removeOrigins(origins, options);
+    });
+  return guided(command, {
+    examples: [
+      'marketplace origins remove --account acme https://shop.example.com',
+      'marketplace origins remove --account acme https://shop.example.com --json | jq .count',
+    ],
+    exits: { 0: 'they are off the list, whether they were on it or not', 1: null },
+    json: {
+      prints: 'one object',
+      members: {
+        account: 'whose widgets',
+        origins: 'an array with an object for each origin, in the order given',
+        'origins[].origin': 'the origin',
+        'origins[].outcome': '`removed` or `not_allowed`',
+        count: 'how many origins the account allows now',
+      },
+    },
+  });
 }

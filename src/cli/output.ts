@@ -6,6 +6,11 @@ export function printResult(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** A result for programs. */
+export function printJson(value: unknown): void {
+  printResult(JSON.stringify(value, null, 2));
+}
+
 /** As `printResult`, for a part of a long result: resolves once it is written, and to false when nobody reads any more. */
 export function printPart(text: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -20,17 +25,34 @@ export function say(text: string): void {
 /** Rows under headings in aligned columns; the headings are bold where standard output is a terminal that has colours. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) =>
-    Math.max(...[headings, ...rows].map((row) => (row[column] ?? heading).length)),
+    [headings, ...rows].reduce((most, row) => Math.max(most, widthOf(row[column] ?? heading)), 0),
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))))
       .join('  ')
       .trimEnd();
   return [styleText('bold', line(headings), { stream: process.stdout }), ...rows.map(line)].join('\n');
 }
 
+/** Names and their values, one a line. */
+export function facts(rows: readonly (readonly [name: string, value: string])[], nameWidth: number): string {
+  return rows.map(([name, value]) => `${name.padEnd(nameWidth)}${value}`).join('\n');
+}
+
+/** In code points: what is beyond the 65,536 commonest characters is two units of a string, but one on the screen. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const _ of text) width++;
+  return width;
+}
+
 /** A wall time as people and programs read it, or `-`. */
 export function timestamp(ms: number | null): string {
-  return ms === null ? '-' : new Date(ms).toISOString();
+  return isoOrNull(ms) ?? '-';
+}
+
+/** A wall time as JSON has it. */
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

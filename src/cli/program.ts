@@ -5,44 +5,44 @@ import { backupCommand } from './backup-command.ts';
 import { capacityCommand } from './capacity-command.ts';
 import { catalogCommand } from './catalog-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
+import { completionCommand } from './completion-command.ts';
 import { confirmCommand } from './confirm-command.ts';
-import { exitCodesHelp } from './exit-codes.ts';
+import { guided, guideText } from './guide.ts';
 import { keysCommand } from './keys-command.ts';
 import { logCommand } from './log-command.ts';
 import { originsCommand } from './origins-command.ts';
 import { secretCommand } from './secret-command.ts';
 import { serveCommand } from './serve-command.ts';
 
-/** The whole command line. It throws commander's errors instead of ending the process. */
-export function program(version: string): Command {
+/**
+ * The whole command line, without the work of any command: that is loaded when the command runs. It throws commander's errors
+ * instead of ending the process; `quiet`, it leaves them to be told by whoever catches them.
+ */
+export function program(version: string, { quiet = false } = {}): Command {
   const root = new Command('marketplace')
     .description('A marketplace service for financial offers: sessions, ranked lender offers, clicks and analytics.')
     .version(version, '-V, --version', 'print the version')
     .addCommand(serveCommand())
+    .addCommand(checkConfigCommand())
     .addCommand(keysCommand())
     .addCommand(originsCommand())
     .addCommand(catalogCommand())
-    .addCommand(logCommand())
     .addCommand(analyticsCommand())
-    .addCommand(backupCommand())
-    .addCommand(secretCommand())
     .addCommand(confirmCommand())
+    .addCommand(backupCommand())
+    .addCommand(logCommand())
+    .addCommand(secretCommand())
     .addCommand(capacityCommand())
-    .addCommand(checkConfigCommand())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace serve
-  $ marketplace keys create --account acme --vertical personal-loans --mode test
-  $ marketplace origins allow --account acme https://www.example.com
-  $ marketplace catalog validate offers.json
-  $ marketplace log verify
-  $ marketplace backup /backup/marketplace/today
-  $ marketplace confirm payouts.csv
-  $ marketplace capacity --keys 1000 --slo-p99 50
-  $ marketplace check-config`,
-    );
+    .addCommand(completionCommand());
+  guided(root, {
+    examples: [
+      'marketplace serve',
+      'marketplace keys create --account acme --vertical personal-loans --mode test',
+      'marketplace analytics summary --account acme --tag hero-short-form',
+      'marketplace help log',
+    ],
+    exits: { 1: null, 3: null, 4: null, 130: null },
+  });
   for (const command of family(root)) {
     command
       .exitOverride()
@@ -50,16 +50,18 @@ Examples:
       .showHelpAfterError(`Try: ${pathOf(command)} --help`)
       // Commander drops the styles where the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
-      .addHelpText('after', exitCodesHelp);
+      .addHelpText('after', () => guideText(command));
+    if (quiet) command.configureOutput({ writeErr: () => {} });
     if (command.commands.length > 0) command.helpCommand('help [command]', 'print the help of a command');
   }
   return root;
 }
 
-function family(command: Command): Command[] {
+/** A command and all below it, in the order of the help. */
+export function family(command: Command): Command[] {
   return [command, ...command.commands.flatMap(family)];
 }
 
-function pathOf(command: Command): string {
+export function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -47,8 +47,8 @@ export function progressBar(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextDrawMs) return;
       nextDrawMs = nowMs + bounds.progressDrawnMs;
-      // A full line would wrap, and the next one be drawn below it.
-      draw(lineOf(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns ?? 80) - 1));
+      // A full line would wrap, and the next one be drawn below it. Some terminals say they had no columns.
+      draw(lineOf(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
     },
     done() {
       nextDrawMs = Number.POSITIVE_INFINITY;

@@ -1,46 +1,37 @@
 import { Command } from 'commander';
-import { loadConfig } from '../config/config.ts';
-import { readEnv } from '../config/env.ts';
-import { addSecret } from '../secrets/secret-file.ts';
-import { printResult } from './output.ts';
-import { startFailure } from './start-failure.ts';
+import { guided } from './guide.ts';
 
 export function secretCommand(): Command {
-  return new Command('secret')
+  const command = new Command('secret')
     .summary('replace the secret that signs and seals')
     .description('Looks after the secret file of the service (SVC_SECRET_FILE, or secrets.json in the data folder).')
-    .addCommand(rotateCommand())
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace secret rotate`,
-    );
+    .addCommand(rotateCommand());
+  return guided(command, {
+    examples: ['marketplace secret rotate', 'marketplace secret rotate --help'],
+    exits: { 1: null },
+  });
 }
 
 function rotateCommand(): Command {
-  return new Command('rotate')
+  const command = new Command('rotate')
     .summary('add a fresh secret, to sign and seal with from the next start on')
     .description(
       'Adds a fresh secret to the secret file. From its next start on, the service signs and seals with it. The older ones stay ' +
         'listed, and what they signed stays good: take none out before everything it signed is over. Sub ids live for 4 hours and ' +
-        'are asked for in analytics for as long as their rows are kept; lenders confirm click ids up to 90 days after the click.',
+        'are asked for in analytics for as long as their rows are kept; lenders confirm click ids up to 90 days after the click. ' +
+        'No secret is printed.',
     )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace secret rotate`,
-    )
-    .action(rotate);
-}
-
-function rotate(): void {
-  const { config } = loadConfig(readEnv());
-  try {
-    const number = addSecret(config.secretFile);
-    printResult(`added secret ${number}; the service signs with it after its next start`);
-  } catch (fault) {
-    throw startFailure(fault, config);
-  }
+    .option('--json', 'print one JSON object')
+    .action(async (options: { readonly json?: true }) => {
+      const { rotateSecret } = await import('./secret-rotate.ts');
+      rotateSecret(options);
+    });
+  return guided(command, {
+    examples: ['marketplace secret rotate', 'SVC_SECRET_FILE=/etc/marketplace/secrets.json marketplace secret rotate'],
+    exits: { 1: null },
+    json: {
+      prints: 'one object',
+      members: { number: 'of the secret added; ids and tokens carry it', file: 'the secret file' },
+    },
+  });
 }

@@ -1,26 +1,19 @@
 import { Command } from 'commander';
-import { loadConfig } from '../config/config.ts';
-import { readEnv } from '../config/env.ts';
-import { say } from './output.ts';
+import { guided } from './guide.ts';
 
 export function serveCommand(): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .summary('run the service until it is told to stop')
     .description(
-      'Runs the service in the foreground. SIGINT and SIGTERM drain it and end it with exit code 0,\na second one ends it at once with 1. SIGHUP reads the catalog and the certificate again.\nIts settings are environment variables; marketplace check-config shows them.',
-    )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ marketplace serve
-  $ SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve`,
+      'Runs the service in the foreground. SIGINT and SIGTERM drain it and end it with exit code 0; a second one ends it at once, with 1. SIGHUP reads the catalog and the certificate again. ' +
+        'Its settings are environment variables; marketplace check-config shows them. Where it serves goes to standard output, its log to standard error, a JSON object a line.',
     )
     .action(async () => {
-      const { config, warnings } = loadConfig(readEnv());
-      for (const warning of warnings) say(`marketplace: warning: ${warning}`);
-      // Loaded here, since no other command should wait for the whole service to load.
       const { serve } = await import('./serve.ts');
-      await serve(config);
+      await serve();
     });
+  return guided(command, {
+    examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],
+    exits: { 0: 'it was told to stop, and has', 1: 'it could not start, or was told twice to stop' },
+  });
 }

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { noOwnLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
 import { personalLoanCatalogs } from '../catalogs/example-catalogs.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { readEnv } from '../config/env.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
@@ -12,7 +13,8 @@ import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
 import { endOnFault } from './end-on-fault.ts';
-import { printResult } from './output.ts';
+import { printResult, say } from './output.ts';
+import { readBackProgress } from './read-back-progress.ts';
 import { startFailure } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
 import { watchFiles } from './watch-files.ts';
@@ -22,7 +24,9 @@ import { watchFiles } from './watch-files.ts';
  * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog and the certificate
  * again. docs/operating-lifecycle.md tells it to operators.
  */
-export async function serve(config: Config): Promise<void> {
+export async function serve(): Promise<void> {
+  const { config, warnings } = loadConfig(readEnv());
+  for (const warning of warnings) say(`marketplace: warning: ${warning}`);
   const { logger, flush } = standardErrorLog(config.logLevel, systemClock);
   const stop = stopSignal();
   let running: Service | null = null;
@@ -57,6 +61,7 @@ export async function serve(config: Config): Promise<void> {
 
 /** Null when it was given up since a signal said stop. */
 async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): Promise<Service | null> {
+  const progress = readBackProgress(process.stderr, logger);
   try {
     return await startService({
       dataDir: config.dataDir,
@@ -76,12 +81,15 @@ async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): 
         if (warning !== null) logger.warn(warning);
         return urls;
       },
+      onReadBack: progress.onReadBack,
       clock: systemClock,
       logger,
     });
   } catch (fault) {
     if (giveUpStart.aborted && fault === giveUpStart.reason) return null;
     throw startFailure(fault, config);
+  } finally {
+    progress.done();
   }
 }
 

@@ -25,7 +25,7 @@ export function startFailure(fault: unknown, config: Config): unknown {
     return new CommandLineError(fault.message, { cause: fault });
   }
   if (fault instanceof CertificateFaulty) {
-    return new ConfigError(fault.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', fault.file, fault.expected);
+    return ConfigError.wrong(fault.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', fault.file, fault.expected);
   }
   if (fault instanceof LogDamaged) return damagedLog(fault, config);
   if (fault instanceof KeyFileError)
@@ -67,11 +67,11 @@ function listenFailure(fault: SystemFault, { listen, operations }: Config): Erro
     const setting = port === operations.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
     const mayHold =
       code === 'EADDRINUSE' ? 'a port that nobody else listens on' : 'a port that this process may listen on';
-    return new ConfigError(setting, String(port), `${mayHold} (${code})`);
+    return ConfigError.wrong(setting, String(port), `${mayHold} (${code})`);
   }
   const host = hostname ?? address;
   const setting = host === operations.host && host !== listen.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
-  return new ConfigError(setting, String(host), `an address of this machine (${code})`);
+  return ConfigError.wrong(setting, String(host), `an address of this machine (${code})`);
 }
 
 /** The setting that owns a path is the one whose file or folder it is, is in, or leads to. */
@@ -79,7 +79,7 @@ function pathFailure(path: string, code: string, fault: Error, config: Config): 
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
     if (dirname(secretFile) !== dataDir) {
-      return new ConfigError('SVC_SECRET_FILE', secretFile, `a file in a folder that this process may use (${code})`);
+      return ConfigError.wrong('SVC_SECRET_FILE', secretFile, `a file in a folder that this process may use (${code})`);
     }
   }
   if (path === dataDir || path.startsWith(`${dataDir}${sep}`) || dataDir.startsWith(`${path}${sep}`)) {
@@ -89,5 +89,5 @@ function pathFailure(path: string, code: string, fault: Error, config: Config): 
 }
 
 function unusableFolder({ dataDir }: Config, reason: string): ConfigError {
-  return new ConfigError('SVC_DATA_DIR', dataDir, `a folder that this process may create and write (${reason})`);
+  return ConfigError.wrong('SVC_DATA_DIR', dataDir, `a folder that this process may create and write (${reason})`);
 }

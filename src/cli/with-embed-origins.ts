@@ -3,10 +3,12 @@ import { keyFilePath } from '../access/key-file.ts';
 import { dataDirOf } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { CommandLineError } from './command-line-error.ts';
+import { opened } from './with-key-register.ts';
 
 /** Runs a command on the lists of origins in the data folder, which must have a key file, and closes it whatever happens. */
 export function withEmbedOrigins<Result>(run: (register: EmbedOriginRegister) => Result): Result {
-  const register = EmbedOriginRegister.openExisting(keyFilePath(dataDirOf(readEnv())));
+  const path = keyFilePath(dataDirOf(readEnv()));
+  const register = opened(() => EmbedOriginRegister.openExisting(path));
   try {
     return run(register);
   } catch (error) {

@@ -1,10 +1,22 @@
+import { KeyFileError } from '../access/key-file.ts';
 import type { KeyRegister } from '../access/key-register.ts';
+import { CommandLineError } from './command-line-error.ts';
 
-/** Runs a command on the keys and closes the file whatever happens. */
-export function withKeyRegister<Result>(register: KeyRegister, run: (register: KeyRegister) => Result): Result {
+/** Runs a command on the keys, and closes the file whatever happens. */
+export function withKeyRegister<Result>(open: () => KeyRegister, run: (register: KeyRegister) => Result): Result {
+  const register = opened(open);
   try {
     return run(register);
   } finally {
     register.close();
+  }
+}
+
+/** A key file that is not there, or of a newer version, is told in one line. */
+export function opened<Register>(open: () => Register): Register {
+  try {
+    return open();
+  } catch (error) {
+    throw error instanceof KeyFileError ? new CommandLineError(error.message, { cause: error }) : error;
   }
 }

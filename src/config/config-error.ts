@@ -1,19 +1,34 @@
 import { bounds } from '../bounds.ts';
+import { visibleText } from '../domain/plain-text.ts';
 import type { SettingName } from './env.ts';
 
-/** A setting that stops the start. The message is one line: the variable, what it holds, what it may hold. */
+/** Settings that stop the start. The message is one line for people. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly setting: SettingName;
 
-  constructor(setting: SettingName, holds: string, mayHold: string) {
-    super(`${setting} holds ${shown(holds)}; it may hold ${mayHold}`);
+  private constructor(setting: SettingName, message: string) {
+    super(message);
     this.setting = setting;
+  }
+
+  /** The variable, what it holds, what it may hold. */
+  static wrong(setting: SettingName, holds: string, mayHold: string): ConfigError {
+    return new ConfigError(setting, `${setting} holds ${shown(holds)}; it may hold ${mayHold}`);
+  }
+
+  /** A variable was meant to be a setting, whose place its default would take in silence. */
+  static misspelt(variable: string, meant: SettingName): ConfigError {
+    return new ConfigError(
+      meant,
+      `${visibleText(variable)} is set, but no setting has this name; did you mean ${meant}?`,
+    );
   }
 }
 
-/** Quoted and escaped, so that no value can break the line or hide in it. */
+/** Quoted and escaped, so that no value can break the line or hide in it; and without the password that a URL may hold. */
 function shown(text: string): string {
   const { settingCharactersShown: most } = bounds;
-  return JSON.stringify(text.length > most ? `${text.slice(0, most)}...` : text);
+  const harmless = text.replaceAll(/\/\/[^/?#]*@/g, '//...@');
+  return JSON.stringify(harmless.length > most ? `${harmless.slice(0, most)}...` : harmless);
 }

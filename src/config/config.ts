@@ -4,9 +4,10 @@ import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { KeyLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
+import { cutText, visibleText } from '../domain/plain-text.ts';
 import { type CertificateFiles, type TlsVersion, tlsVersions } from '../tls/certificate.ts';
 import { ConfigError } from './config-error.ts';
-import type { Env } from './env.ts';
+import { type Env, type SettingName, settingNames } from './env.ts';
 import { baseUrlSetting, choiceSetting, hostSetting, originsSetting, wholeNumberSetting } from './parse-setting.ts';
 
 /** The whole configuration, as plain values: nothing behind it knows where they came from. */
@@ -104,6 +105,7 @@ export function loadConfig(
   env: Env,
   machine: Machine = thisMachine(),
 ): { config: Config; warnings: readonly string[] } {
+  requireSpelling(env, settingNames);
   const dataDir = dataDirOf(env, machine);
   const { SVC_SECRET_FILE: secretFile, SVC_CATALOG: catalog } = env.values;
   const threads =
@@ -155,14 +157,16 @@ export function loadConfig(
   };
   if (collide(config.listen, config.operations)) {
     const setting = env.values.SVC_OPS_PORT === undefined ? 'SVC_PORT' : 'SVC_OPS_PORT';
-    throw new ConfigError(
+    throw ConfigError.wrong(
       setting,
       String(config.listen.port),
       'any port that the other listener does not have on this host',
     );
   }
 
-  const warnings = env.unknown.map((name) => `${name} is set, but no setting has this name.`);
+  const warnings = env.unknown.map(
+    (name) => `${cutText(visibleText(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
+  );
   if (config.sessions.max > sessionsFitting) {
     warnings.push(
       `SVC_MAX_SESSIONS asks for more sessions than the JavaScript heap is reckoned to hold (${sessionsFitting}).`,
@@ -171,13 +175,15 @@ export function loadConfig(
   return { config, warnings };
 }
 
-/** The data folder alone, for commands that need nothing else and should not stumble over anything else. */
+/** The data folder alone, for commands that need nothing else and should not stumble over anything else. Throws `ConfigError`. */
 export function dataDirOf(env: Env, machine: Pick<Machine, 'folder'> = { folder: process.cwd() }): string {
+  requireSpelling(env, ['SVC_DATA_DIR']);
   return resolve(machine.folder, env.values.SVC_DATA_DIR ?? 'data');
 }
 
 /** The operations listener alone, likewise. */
 export function operationsEndpointOf(env: Env): Endpoint {
+  requireSpelling(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
     host: hostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',
     port: wholeNumberSetting(env, 'SVC_OPS_PORT', 0, bounds.portMax) ?? 9090,
@@ -196,12 +202,17 @@ function tlsOf(env: Env, { folder }: Machine): TlsChoice | null {
     };
   }
   if (certificate !== undefined)
-    throw new ConfigError('SVC_TLS_CERT', certificate, 'nothing unless SVC_TLS_KEY is set');
-  if (key !== undefined) throw new ConfigError('SVC_TLS_KEY', key, 'nothing unless SVC_TLS_CERT is set');
+    throw ConfigError.wrong('SVC_TLS_CERT', certificate, 'nothing unless SVC_TLS_KEY is set');
+  if (key !== undefined) throw ConfigError.wrong('SVC_TLS_KEY', key, 'nothing unless SVC_TLS_CERT is set');
   if (minVersion !== null) {
-    throw new ConfigError('SVC_TLS_MIN_VERSION', minVersion, 'nothing unless SVC_TLS_CERT and SVC_TLS_KEY are set');
+    throw ConfigError.wrong('SVC_TLS_MIN_VERSION', minVersion, 'nothing unless SVC_TLS_CERT and SVC_TLS_KEY are set');
   }
   return null;
+}
+
+function requireSpelling({ misspelt }: Env, settings: readonly SettingName[]): void {
+  const wrong = misspelt.find(({ meant }) => settings.includes(meant));
+  if (wrong !== undefined) throw ConfigError.misspelt(wrong.name, wrong.meant);
 }
 
 /** The contract's lifetime is also the longest: what outlives a session (D10) is reckoned from it. */

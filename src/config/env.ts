@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { nearestWord } from '../domain/nearest-word.ts';
 
 /** Every environment variable of the service; `config.ts` says what each may hold and means. */
 export const settingNames = [
@@ -36,9 +37,19 @@ export type SettingName = (typeof settingNames)[number];
 export interface Env {
   /** As set, without those that are not set or empty: a compose file cannot unset a variable, only empty it. */
   readonly values: { readonly [Name in SettingName]?: string };
-  /** Variables that look like ours and are not, most likely misspelt. */
+  /** Variables with nearly the name of a setting, which they were most likely meant to be. */
+  readonly misspelt: readonly { readonly name: string; readonly meant: SettingName }[];
+  /** Variables that begin like ours and resemble none of them. */
   readonly unknown: readonly string[];
 }
+
+const prefix = 'SVC_';
+
+/**
+ * What an orchestrator tells of the services next to ours. It puts their names in front, so a service called `svc-marketplace`
+ * gives `SVC_MARKETPLACE_SERVICE_HOST` to every container.
+ */
+const serviceLink = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
 /** Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has a variable of its own. */
 export function readEnv(environment: Readonly<Record<string, string | undefined>> = process.env): Env {
@@ -48,6 +59,18 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
     if (value !== undefined && value !== '') values[name] = value;
   }
   const known = new Set<string>(settingNames);
-  const unknown = Object.keys(environment).filter((name) => name.startsWith('SVC_') && !known.has(name));
-  return { values, unknown };
+  const others = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
+  const misspelt = others.flatMap((name) => {
+    const meant = settingMeantBy(name);
+    return meant === null ? [] : [{ name, meant }];
+  });
+  const unknown = others.filter((name) => settingMeantBy(name) === null && !serviceLink.test(name));
+  return { values, misspelt, unknown };
+}
+
+/** The prefix, which both have, does not make them more alike. */
+function settingMeantBy(name: string): SettingName | null {
+  const bare = settingNames.map((each) => each.slice(prefix.length));
+  const meant = nearestWord(name.slice(prefix.length), bare);
+  return settingNames.find((each) => each.slice(prefix.length) === meant) ?? null;
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { nearestWord } from '../domain/nearest-word.ts';
 import { ConfigError } from './config-error.ts';
 import type { Env, SettingName } from './env.ts';
 
@@ -9,7 +10,7 @@ export function wholeNumberSetting(env: Env, name: SettingName, min: number, max
   if (text === undefined) return null;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new ConfigError(name, text, `a whole number from ${min} to ${max}`);
+  throw ConfigError.wrong(name, text, `a whole number from ${min} to ${max}`);
 }
 
 export function choiceSetting<const Choice extends string>(
@@ -21,7 +22,9 @@ export function choiceSetting<const Choice extends string>(
   if (text === undefined) return null;
   const choice = choices.find((one) => one === text);
   if (choice !== undefined) return choice;
-  throw new ConfigError(name, text, `one of ${choices.join(', ')}`);
+  const meant = nearestWord(text, choices);
+  const hint = meant === null ? '' : `; did you mean ${meant}?`;
+  throw ConfigError.wrong(name, text, `one of ${choices.join(', ')}${hint}`);
 }
 
 /** An IP address or host name to listen on, without a port. */
@@ -29,7 +32,7 @@ export function hostSetting(env: Env, name: SettingName): string | null {
   const text = env.values[name];
   if (text === undefined) return null;
   if (isIP(text) !== 0 || /^(?![\d.]+$)[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)) return text;
-  throw new ConfigError(name, text, 'an IP address or a host name, without a port');
+  throw ConfigError.wrong(name, text, 'an IP address or a host name, without a port');
 }
 
 /** An absolute URL that paths are appended to; its trailing slash is dropped. */
@@ -40,7 +43,7 @@ export function baseUrlSetting(env: Env, name: SettingName): string | null {
   if (url !== null && url.search === '' && url.hash === '' && !/[?#]/.test(text)) {
     return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   }
-  throw new ConfigError(
+  throw ConfigError.wrong(
     name,
     text,
     'an http or https URL without user, query or fragment, like https://offers.example.com',
@@ -54,7 +57,7 @@ export function originsSetting(env: Env, name: SettingName, most: number): reado
   const origins = text.split(',').map((origin) => origin.trim());
   if (origins.length <= most && origins.every((origin) => webUrl(origin)?.origin === origin))
     return [...new Set(origins)];
-  throw new ConfigError(
+  throw ConfigError.wrong(
     name,
     text,
     `up to ${most} origins separated by commas, each exactly as a browser sends it, like https://www.example.com`,

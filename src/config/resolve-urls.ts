@@ -32,3 +32,8 @@ export function urlOf({ host, port }: Endpoint, scheme: 'http' | 'https' = 'http
   const reachable = isWildcard(host) ? '127.0.0.1' : host;
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }
+
+/** Whether only this machine reaches it. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bounds } from '../bounds.ts';
 import type { LogFiles, ReadableLogFile } from './log-files.ts';
 import { firstSequences, segmentName } from './log-format.ts';
 import { type LogPlace, LogWalk } from './log-walk.ts';
@@ -26,11 +28,14 @@ export interface CheckLogOptions {
   readonly onRecord?: (position: number, record: readonly unknown[]) => void;
   /** Told how many bytes more were read, after each record. */
   readonly onBytes?: (bytes: number) => void;
+  /** Gives up, and rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
-/** Size of all segments of a log, which may be in use. */
-export function logBytes(files: LogFiles, folder: string): number {
-  return firstSequences(files.list(folder)).reduce((sum, first) => sum + sizeOf(files, folder, first), 0);
+/** Size of the segments of a log, which may be in use: of all, or from one on. */
+export function logBytes(files: LogFiles, folder: string, fromSegment = 0): number {
+  const firsts = firstSequences(files.list(folder)).filter((first) => first >= fromSegment);
+  return firsts.reduce((sum, first) => sum + sizeOf(files, folder, first), 0);
 }
 
 function sizeOf(files: LogFiles, folder: string, first: number): number {
@@ -50,21 +55,30 @@ function sizeOf(files: LogFiles, folder: string, first: number): number {
 }
 
 /**
- * Reads a whole log, every record and what ties it to the one before, by the very steps of opening it, and changes nothing.
- * The log may be in use.
+ * Reads a whole log, every record and what ties it to the one before, by the very steps of opening it, giving way to the
+ * event loop now and then, and changes nothing. The log may be in use.
  *
  * @throws LogRewritten when its writer went back behind what had been read, or dropped it; then it is to be checked again.
  */
-export function checkLog(files: LogFiles, folder: string, { onRecord, onBytes }: CheckLogOptions = {}): LogCheck {
+export async function checkLog(
+  files: LogFiles,
+  folder: string,
+  { onRecord, onBytes, signal }: CheckLogOptions = {},
+): Promise<LogCheck> {
   const walk = new LogWalk(files, folder, { decode: true });
   let records = 0;
   let end: LogPlace | null = null;
   let damage: LogDamaged | null = null;
+  let yieldAt: number = bounds.logChunkBytes;
   try {
     for (let bytes = 0; walk.next(); bytes = walk.bytes) {
       records++;
       onRecord?.(walk.position, walk.record);
       onBytes?.(walk.bytes - bytes);
+      if (walk.bytes < yieldAt) continue;
+      yieldAt = walk.bytes + bounds.logChunkBytes;
+      await nextTurn();
+      signal?.throwIfAborted();
     }
     end = walk.end;
   } catch (error) {

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { bounds } from '../bounds.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
-import { checkLog, type LogCheck } from './check-log.ts';
+import { type CheckLogOptions, checkLog, type LogCheck } from './check-log.ts';
 import { firstSequences, segmentName } from './log-format.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 
@@ -14,8 +14,12 @@ import { nodeLogFiles } from './node-log-files.ts';
  * @throws LogDamaged when the log, or its copy, cannot be read to its end
  * @throws LogRewritten when its writer went back, or dropped it, meanwhile; then it is to be copied again
  */
-export function copyLog(folder: string, target: string): LogCheck {
-  const { end, damage } = checkLog(nodeLogFiles, folder);
+export async function copyLog(
+  folder: string,
+  target: string,
+  options: Pick<CheckLogOptions, 'signal'> = {},
+): Promise<LogCheck> {
+  const { end, damage } = await checkLog(nodeLogFiles, folder, options);
   if (damage !== null) throw damage;
   makeFolderDurably(target);
   if (end !== null) {
@@ -29,7 +33,7 @@ export function copyLog(folder: string, target: string): LogCheck {
     syncFolder(target);
   }
   syncFolder(dirname(target));
-  const copied = checkLog(nodeLogFiles, target);
+  const copied = await checkLog(nodeLogFiles, target, options);
   if (copied.damage !== null) throw copied.damage;
   return copied;
 }

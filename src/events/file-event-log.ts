@@ -15,7 +15,7 @@ import {
   unfinishedName,
   writeChain,
 } from './log-format.ts';
-import type { RecordVisitor, VisitSince } from './log-recovery.ts';
+import type { RecordVisitor, RecoveryObserver, VisitSince } from './log-recovery.ts';
 import { recoverLog } from './log-recovery.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 
@@ -29,6 +29,8 @@ export interface EventLogOptions {
   readonly onRecord?: RecordVisitor;
   /** Leaves segments unread that hold only records from before this; default: all are read. */
   readonly visitSince?: VisitSince;
+  /** Told how far the reading at opening has got. */
+  readonly onRead?: RecoveryObserver | undefined;
   /** Called when the log runs into trouble or out of it; for the operator's eyes. */
   readonly onTrouble?: (trouble: LogTrouble) => void;
   /** Told of each group that was stored: its records and bytes, and the microseconds that writing and syncing took. */
@@ -61,7 +63,8 @@ export async function openEventLog<Item extends readonly unknown[] = LedgerRecor
 ): Promise<FileEventLog<Item>> {
   const files = options.files ?? nodeLogFiles;
   files.makeFolder(options.folder);
-  const recovered = await recoverLog(files, options.folder, options.shard, options.onRecord, options.visitSince);
+  const { folder, shard, onRecord, visitSince, onRead } = options;
+  const recovered = await recoverLog(files, folder, shard, onRecord, visitSince, onRead);
   if (recovered.cut !== null) options.onTrouble?.({ kind: 'tail-cut', ...recovered.cut });
   return new FileEventLog<Item>(options, files, recovered.position, recovered.crc);
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import { logBytes } from './check-log.ts';
 import type { LogFiles } from './log-files.ts';
 import { firstSequences, isUnfinished, segmentName } from './log-format.ts';
 import { LogWalk } from './log-walk.ts';
@@ -12,6 +13,9 @@ import { SegmentReader } from './segment-reader.ts';
  * views of a larger piece of the file: copy what is kept for long.
  */
 export type RecordVisitor = (position: number, record: unknown, payload: Uint8Array) => void;
+
+/** Told now and then how many bytes were read, of how many there are to read. */
+export type RecoveryObserver = (bytes: number, ofBytes: number) => void;
 
 export interface RecoveredLog {
   /** Of the last record; 0 when there is none. */
@@ -47,10 +51,12 @@ export async function recoverLog(
   shard: number,
   visit: RecordVisitor | undefined,
   since?: VisitSince,
+  onRead?: RecoveryObserver,
 ): Promise<RecoveredLog> {
   const names = files.list(folder);
   for (const name of names.filter(isUnfinished)) await files.remove(join(folder, name));
   const segment = since && newestBegunBefore(files, folder, firstSequences(names), since);
+  const ofBytes = onRead === undefined ? 0 : logBytes(files, folder, segment);
   const walk = new LogWalk(files, folder, { shard, segment, decode: visit !== undefined });
   try {
     let yieldAt: number = bounds.logChunkBytes;
@@ -58,6 +64,7 @@ export async function recoverLog(
       visit?.(walk.position, walk.record, walk.payload);
       if (walk.bytes >= yieldAt) {
         yieldAt = walk.bytes + bounds.logChunkBytes;
+        onRead?.(walk.bytes, ofBytes);
         await nextTurn();
       }
     }

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import { logBytes } from '../events/check-log.ts';
 import { LogUnavailable } from '../events/event-log.ts';
 import { type EventLogOptions, type FileEventLog, type LogTrouble, openEventLog } from '../events/file-event-log.ts';
 import type { LogFiles } from '../events/log-files.ts';
+import type { RecoveryObserver } from '../events/log-recovery.ts';
+import { nodeLogFiles } from '../events/node-log-files.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { EpochReader } from './epoch-reader.ts';
@@ -29,6 +32,8 @@ export interface FileJournalOptions {
   readonly onMerge: (sub: Uint8Array, changes: readonly number[]) => void;
   /** As of the log. */
   readonly onStored?: EventLogOptions['onStored'];
+  /** Told how far the reading at opening has got. */
+  readonly onRead?: RecoveryObserver | undefined;
   readonly files?: LogFiles;
   /** How often a journal that cannot be written tries again. */
   readonly healMs?: number;
@@ -91,13 +96,20 @@ export class FileJournal implements Journal {
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const past: PastEpoch[] = [];
-    for (const name of epochNames(options.folder)) {
+    const names = epochNames(options.folder);
+    const { onRead, files = nodeLogFiles } = options;
+    const sizes = onRead === undefined ? [] : names.map((name) => logBytes(files, join(options.folder, name)));
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    let before = 0;
+    for (const [index, name] of names.entries()) {
       const reader = new EpochReader(join(options.folder, name), options);
       const log = await openEventLog({
         ...logOptions(options, name),
         onRecord: (position, record) => reader.visit(position, record),
+        onRead: onRead && ((bytes) => onRead(before + bytes, total)),
       });
       await log.close();
+      before += sizes[index] ?? 0;
       past.push({ name, lastWallMs: reader.lastWallMs });
     }
     const journal = new FileJournal(options, past, await openEpoch(options, past));

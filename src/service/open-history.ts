@@ -36,7 +36,7 @@ export async function openHistory(
   caps: DailyCaps,
   metrics: Metrics,
 ) {
-  const { dataDir, clock, logger } = options;
+  const { dataDir, clock, logger, onReadBack } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
   const files = analyticsFiles(dataDir);
   const sessions = new MemorySessionStore({
@@ -73,6 +73,7 @@ export async function openHistory(
       wallMs: caps.idle ? restore.neededSinceMs : Math.min(restore.neededSinceMs, caps.neededSinceMs),
       timeOf: recordTimeMs,
     },
+    onRead: onReadBack && ((bytes, ofBytes) => onReadBack('ledger', bytes, ofBytes)),
     ...watchedLog('ledger', logger, metrics),
   });
   closers.add(() => ledger.close());
@@ -89,6 +90,7 @@ export async function openHistory(
     verticals: servedVerticals(options),
     keptMs: sessionTtlMs,
     onMerge: (sub, changes) => restore.visitMerge(sub, changes),
+    onRead: onReadBack && ((bytes, ofBytes) => onReadBack('journal', bytes, ofBytes)),
     ...watchedLog('journal', logger, metrics),
   });
   closers.add(() => journal.close());

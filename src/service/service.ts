@@ -40,6 +40,8 @@ export interface ServiceOptions {
   readonly giveUpStart?: AbortSignal;
   /** Our addresses as answers name them, given the public port that was bound. */
   readonly urlsFor: (boundPort: number) => PublicUrls;
+  /** Told now and then how far the start has got with what it reads back, in bytes. */
+  readonly onReadBack?: (what: 'ledger' | 'journal', bytes: number, ofBytes: number) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -59,7 +59,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // Describes the doors, so it knows what they take and answer; they know nothing of it.
   openapi: ['bounds', 'config', 'domain', 'events', 'faces', 'offers', 'operations', 'sessions', 'verticals'],
-  config: ['access', 'bounds', 'tls'],
+  config: ['access', 'bounds', 'domain', 'tls'],
   // Reads what the benchmarks left in a file; nothing of the service, and nothing in bench/.
   capacity: ['bounds', 'domain'],
   // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
@@ -77,6 +77,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'logos',
     'logs',
     'offers',
+    'operations',
     'secrets',
     'service',
     'sessions',

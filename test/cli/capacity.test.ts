@@ -134,10 +134,11 @@ test('--check in a package, which has no benchmarks, says where it can be run', 
     if (existsSync(join(checkout, name))) symlinkSync(join(checkout, name), join(folder, name));
   }
   const command = join(folder, 'bin', 'marketplace');
-  const args = ['capacity', '--keys', '3', '--slo-p99', '35', '--result', file, '--check', '--json'];
-  const { code, stdout, stderr } = await runMarketplace(args, {}, { command });
+  const args = ['capacity', '--keys', '3', '--slo-p99', '35', '--result', file, '--check'];
+  const { code, stdout, stderr } = await runMarketplace([...args, '--json'], {}, { command });
   assert.deepEqual([code, stdout], [1, '']);
-  assert.match(stderr, /^marketplace: the check needs the benchmarks, .* make capacity-check KEYS=n SLO=ms in one\n$/);
+  const { error } = JSON.parse(stderr);
+  assert.match(error.message, /^the check needs the benchmarks, .* make capacity-check KEYS=n SLO=ms in one$/);
   // Nor has it a result that nobody named.
   const unnamed = await runMarketplace(['capacity', '--keys', '3', '--slo-p99', '35'], {}, { command });
   assert.equal(unnamed.code, 1);

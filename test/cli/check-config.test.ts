@@ -15,9 +15,17 @@ test('every setting is shown with its value and where that is from', async () =>
   assert(rows.some((row) => /^SVC_CLICK_URL +http:\/\/127\.0\.0\.1:8181 +default$/.test(row)));
 });
 
-test('the configuration can be had as JSON', async () => {
-  const { stdout } = await runMarketplace(['check-config', '--json'], { SVC_MATCHER_THREADS: '0' });
-  assert.deepEqual(JSON.parse(stdout).matcher, { kind: 'in_thread' });
+test('the configuration can be had as JSON, warnings included', async () => {
+  const variables = { SVC_MATCHER_THREADS: '0', SVC_CORS_ORIGINS: 'https://a.example', SVC_DURABILITY: 'write' };
+  const { stdout, stderr } = await runMarketplace(['check-config', '--json'], variables);
+  const { settings, warnings } = JSON.parse(stdout);
+  assert.deepEqual(Object.keys(settings), [...settingNames]);
+  assert.deepEqual(settings.SVC_MATCHER_THREADS, { value: 0, from: 'environment' });
+  assert.deepEqual(settings.SVC_CORS_ORIGINS, { value: ['https://a.example'], from: 'environment' });
+  assert.deepEqual(settings.SVC_RETENTION_DAYS, { value: null, from: 'default' });
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0], /^SVC_DURABILITY /);
+  assert.equal(stderr, '');
 });
 
 for (const command of ['check-config', 'serve']) {
@@ -29,9 +37,9 @@ for (const command of ['check-config', 'serve']) {
 }
 
 test('what is probably not meant is warned of on standard error', async () => {
-  const { code, stderr } = await runMarketplace(['check-config'], { SVC_PROT: '1', SVC_HOST: '0.0.0.0' });
+  const { code, stderr } = await runMarketplace(['check-config'], { SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' });
   assert.equal(code, 0);
-  assert.match(stderr, /^marketplace: warning: SVC_PROT .*\nmarketplace: warning: .*SVC_PUBLIC_URL\.\n$/);
+  assert.match(stderr, /^marketplace: warning: SVC_FLAVOUR .*\nmarketplace: warning: .*SVC_PUBLIC_URL\.\n$/);
 });
 
 test('commands on keys do not stumble over settings they do not need', async () => {

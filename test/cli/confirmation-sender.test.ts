@@ -28,7 +28,7 @@ async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { asked, sender: new ConfirmationSender(url, 'token', 1) };
+  return { asked, sender: new ConfirmationSender(url, 'token', { retryMs: 1 }) };
 }
 
 const items = [{ txid: 'a' }, { txid: 'b' }, { txid: 'c' }];

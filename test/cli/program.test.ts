@@ -1,50 +1,132 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { exitsOf, guideOf } from '../../src/cli/guide.ts';
+import { family, pathOf, program } from '../../src/cli/program.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
-for (const path of [
-  [],
-  ['serve'],
-  ['keys'],
-  ['keys', 'create'],
-  ['keys', 'list'],
-  ['keys', 'revoke'],
-  ['origins'],
-  ['origins', 'allow'],
-  ['origins', 'remove'],
-  ['origins', 'list'],
-  ['catalog'],
-  ['catalog', 'validate'],
-  ['catalog', 'stats'],
-  ['catalog', 'generate'],
-  ['log'],
-  ['log', 'verify'],
-  ['log', 'inspect'],
-  ['log', 'repair'],
-  ['analytics'],
-  ['analytics', 'rebuild'],
-  ['confirm'],
-  ['check-config'],
-]) {
-  test(`the help of ${['marketplace', ...path].join(' ')} has examples and exit codes`, async () => {
-    const { code, stdout, stderr } = await runMarketplace([...path, '--help']);
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^Usage: marketplace/);
-    assert.match(stdout, /\nExamples:\n {2}\$ /);
-    assert.match(stdout, /\nExit codes:\n {2}0 /);
+const commands = family(program('0.0.0'));
+const checkout = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What `--help` would print. */
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
+}
+
+for (const command of commands) {
+  test(`the help of ${pathOf(command)} has a description, examples and exit codes`, () => {
+    const text = helpOf(command);
+    assert.match(text, /^Usage: marketplace/);
+    assert.ok(command.description().length > 20 && text.includes(command.description().slice(0, 20)));
+    assert.match(text, /\nExamples:\n {2}\$ .*\n {2}\$ .*\n/);
+    assert.match(text, /\nExit codes:\n {2}0 /);
+    const isLeaf = command.commands.length === 0;
+    assert.equal(
+      command.options.some(({ long }) => long === '--json'),
+      isLeaf && command.name() !== 'serve',
+    );
+    assert.equal(text.includes('\nWith --json:\n'), isLeaf && command.name() !== 'serve');
+    assert.ok(exitsOf(command).some(([code]) => code === 2));
+    // Whatever is not a name of a command or a bit of its syntax is told in words.
+    for (const { description } of [...command.options, ...command.registeredArguments])
+      assert.notEqual(description, '');
   });
 }
 
-test('a misspelt command is a usage error that proposes the right one', async () => {
-  const { code, stdout, stderr } = await runMarketplace(['keys', 'craete']);
-  assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /Did you mean create\?/);
+test('every example is a command line that is taken', async () => {
+  for (const command of commands) {
+    for (const example of guideOf(command).examples) {
+      const own = /(?:^|[ (])marketplace( [^|&>)]*)/
+        .exec(example.replaceAll(/'[^']*'/g, 'quoted'))?.[1]
+        ?.trim()
+        .split(/ +/);
+      assert.ok(own !== undefined, example);
+      const fresh = program('0.0.0', { quiet: true });
+      let ran = false;
+      for (const each of family(fresh)) {
+        each.configureOutput({ writeOut: () => {} });
+        if (each.commands.length > 0) continue;
+        each.action(() => {
+          ran = true;
+        });
+      }
+      const isHelp = own[0] === 'help' || own.includes('--help');
+      const parsed = fresh.parseAsync(own, { from: 'user' });
+      if (isHelp) await assert.rejects(parsed, { exitCode: 0 }, example);
+      else await parsed;
+      assert.equal(ran, !isHelp, example);
+    }
+  }
 });
 
-test('a misspelt option is a usage error that proposes the right one', async () => {
-  const { code, stderr } = await runMarketplace(['keys', 'list', '--jsno']);
-  assert.equal(code, 2);
-  assert.match(stderr, /Did you mean --json\?/);
+test('docs/command-line.md is what the commands say of themselves', async () => {
+  const file = join(temporaryFolder(), 'command-line.md');
+  const { code, stderr } = await runMarketplace(
+    [join(checkout, 'bin', 'write-command-line-docs.ts'), file],
+    {},
+    {
+      command: process.execPath,
+    },
+  );
+  assert.equal(code, 0, stderr);
+  const written = readFileSync(join(checkout, 'docs', 'command-line.md'), 'utf8');
+  assert.ok(written === readFileSync(file, 'utf8'), 'run bin/with-node node bin/write-command-line-docs.ts');
+});
+
+test('help goes to standard output, of a command below another too', async () => {
+  const asked = await runMarketplace(['keys', 'create', '--help']);
+  assert.deepEqual([asked.code, asked.stderr], [0, '']);
+  const named = await runMarketplace(['help', 'keys', 'create']);
+  assert.deepEqual(named, asked);
+});
+
+test('a misspelt command, option, value or setting is an error that proposes the right one', async () => {
+  for (const [args, settings, code, told] of [
+    [['keys', 'craete'], {}, 2, /Did you mean create\?/],
+    [['keys', 'list', '--jsno'], {}, 2, /Did you mean --json\?/],
+    [['analytics', 'daily', '--account', 'a', '--tag', 'abc', '--mode', 'tset'], {}, 2, /Did you mean test\?/],
+    [['catalog', 'generate', '--offers', '1', '--vertical', 'personal-loan'], {}, 2, /Did you mean personal-loans\?/],
+    [['check-config'], { SVC_LISTENER: 'nod' }, 1, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
+    [['serve'], { SVC_PROT: '1' }, 1, /^marketplace: SVC_PROT is set, .*did you mean SVC_PORT\?\n$/],
+    [
+      ['keys', 'list'],
+      { SVC_DATA_DRI: '/x' },
+      1,
+      /^marketplace: SVC_DATA_DRI is set, .*did you mean SVC_DATA_DIR\?\n$/,
+    ],
+  ] as const) {
+    const ran = await runMarketplace(args, settings);
+    assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));
+    assert.match(ran.stderr, told);
+  }
+});
+
+test('with --json an error is one line of JSON on standard error, and nothing else is', async () => {
+  for (const [args, code, message] of [
+    [['keys', 'list', '--json', '--jsno'], 2, /^unknown option '--jsno'/],
+    [['keys', '--json'], 2, /^unknown option '--json'/],
+    [['keys', 'revoke', 'key_0', '--json'], 1, /^there is no key file/],
+    [['log', 'verify', '--json'], 1, /^there is no log at/],
+    [['analytics', 'summary', '--account', 'a', '--tag', 'abc', '--json'], 1, /^there is no key file/],
+  ] as const) {
+    const ran = await runMarketplace(args, { SVC_DATA_DIR: '/nonexistent/folder' });
+    assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));
+    assert.match(ran.stderr, /^\{[^\n]*\}\n$/);
+    const { error } = JSON.parse(ran.stderr);
+    assert.equal(error.exit_code, code);
+    assert.match(error.message, message);
+  }
 });
 
 test('no command at all is a usage error that shows the help', async () => {
@@ -57,4 +139,24 @@ test('the version goes to standard output', async () => {
   const { code, stdout } = await runMarketplace(['--version']);
   assert.equal(code, 0);
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test('help waits for no package but the one that parses the command line', async () => {
+  const folder = temporaryFolder();
+  const hooks = `import { registerHooks } from 'node:module';
+    const packages = new Set();
+    registerHooks({ load(url, context, next) {
+      const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1];
+      if (name !== undefined) packages.add(name);
+      return next(url, context);
+    } });
+    process.on('exit', () => console.error([...packages].join()));`;
+  const args = [
+    '--import',
+    `data:text/javascript,${encodeURIComponent(hooks)}`,
+    join(checkout, 'src/cli/main.ts'),
+    '--help',
+  ];
+  const { code, stderr } = await runMarketplace(args, {}, { command: process.execPath, folder });
+  assert.deepEqual([code, stderr], [0, 'commander\n']);
 });

@@ -86,6 +86,16 @@ test('a narrow terminal shows as much as goes on one line', () => {
   assert.equal(setUp(terminal, 100).after(2_000, 50), ' 50% [############-');
 });
 
+test('a terminal that does not know its width is taken for a usual one', () => {
+  const written: string[] = [];
+  const terminal = { isTTY: true, columns: 0, write: (text: string) => written.push(text) };
+  const clock = new ManualClock();
+  const bar = progressBar(terminal, { total: 100, unit: 'rows', clock });
+  clock.advance(2_000);
+  bar.advance(50);
+  assert.match(written[0]!, /, 2 s left$/);
+});
+
 test('a log that grows meanwhile, or holds nothing, is no more than all', () => {
   assert.match(setUp(new Terminal(), 100).after(2_000, 150), /^100% .* 150 bytes of 150 bytes, 0 s left$/);
   assert.match(setUp(new Terminal(), 0).after(2_000, 0), /^100% .* 0 bytes of 0 bytes, 0 s left$/);

@@ -90,7 +90,7 @@ for (const [path, setting] of [
   for (const code of ['EACCES', 'EROFS']) {
     test(`${code} at ${path} is put down to ${setting}`, () => {
       const fault = Object.assign(new Error(code), { code, path, syscall: 'open' });
-      const failure = startFailure(fault, loadConfig({ values, unknown: [] }).config);
+      const failure = startFailure(fault, loadConfig({ values, misspelt: [], unknown: [] }).config);
       assert(failure instanceof ConfigError);
       assert.equal(failure.setting, setting);
     });
@@ -99,5 +99,5 @@ for (const [path, setting] of [
 
 test('a fault at a path of nobody stays what it was, with its stack', () => {
   const fault = Object.assign(new Error('ENOENT'), { code: 'ENOENT', path: '/srv/database', syscall: 'open' });
-  assert.equal(startFailure(fault, loadConfig({ values, unknown: [] }).config), fault);
+  assert.equal(startFailure(fault, loadConfig({ values, misspelt: [], unknown: [] }).config), fault);
 });

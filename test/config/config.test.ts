@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { loadConfig, type Machine } from '../../src/config/config.ts';
+import { dataDirOf, loadConfig, type Machine, operationsEndpointOf } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
 
@@ -199,8 +199,43 @@ test('the two listeners may have one port on two addresses, or ask for any free 
 });
 
 test('a variable that looks like a setting and is none is warned of', () => {
-  const { warnings } = load({ SVC_PROT: '8081', OTHER: 'x' });
-  assert.deepEqual(warnings, ['SVC_PROT is set, but no setting has this name.']);
+  const { warnings } = load({ SVC_FLAVOUR: 'x', OTHER: 'x' });
+  assert.deepEqual(warnings, ['SVC_FLAVOUR is set, but no setting has this name.']);
+});
+
+test('a variable that nearly has the name of a setting is refused, with what was meant', () => {
+  for (const [name, meant] of [
+    ['SVC_PROT', 'SVC_PORT'],
+    ['SVC_DATADIR', 'SVC_DATA_DIR'],
+    ['SVC_LIMIT_REQUEST_PER_MINUTE', 'SVC_LIMIT_REQUESTS_PER_MINUTE'],
+    ['SVC_OPSS_PORT', 'SVC_OPS_PORT'],
+  ] as const) {
+    const message = `${name} is set, but no setting has this name; did you mean ${meant}?`;
+    assert.throws(() => load({ [name]: '1' }), { name: 'ConfigError', setting: meant, message });
+  }
+});
+
+test('only what a command needs keeps it from its work: its data folder by another name does', () => {
+  dataDirOf(readEnv({ SVC_PROT: '1' }));
+  assert.throws(() => dataDirOf(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
+  assert.throws(() => operationsEndpointOf(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
+});
+
+test("what an orchestrator tells of a service called like ours is nobody's mistake", () => {
+  const links = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_API', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR'];
+  const { warnings } = load(Object.fromEntries(links.map((link) => [`SVC_MARKETPLACE_${link}`, 'x'])));
+  assert.deepEqual(warnings, []);
+});
+
+test('a wrong value is told without the password in it, and with the choice that was meant', () => {
+  assert.throws(
+    () => load({ SVC_PUBLIC_URL: 'https://me:hidden@api.example.com' }),
+    (error: Error) => {
+      assert.match(error.message, /^SVC_PUBLIC_URL holds "https:\/\/\.\.\.@api\.example\.com"; /);
+      return true;
+    },
+  );
+  assert.throws(() => load({ SVC_DURABILITY: 'fysnc' }), /; it may hold one of fsync, write; did you mean fsync\?$/);
 });
 
 test('more sessions than the heap holds are warned of', () => {

@@ -24,7 +24,7 @@ test('a whole log is read from its first record to its last, and counted', async
   const files = await threeSegments(folder);
   const records: unknown[] = [];
   let bytes = 0;
-  const check = checkLog(nodeLogFiles, folder, {
+  const check = await checkLog(nodeLogFiles, folder, {
     onRecord: (position, record) => assert.equal(records.push(record), position),
     onBytes: (more) => {
       bytes += more;
@@ -41,9 +41,9 @@ test('a whole log is read from its first record to its last, and counted', async
   assert.equal(bytes, size);
 });
 
-test('a folder without segments is a log without records', (t) => {
+test('a folder without segments is a log without records', async (t) => {
   const folder = scratchFolder(t);
-  const check = checkLog(nodeLogFiles, folder);
+  const check = await checkLog(nodeLogFiles, folder);
   assert.deepEqual([check.segments, check.records, check.end, check.damage], [0, 0, null, null]);
 });
 
@@ -56,7 +56,7 @@ test('whatever is wrong with any byte, the check says what opening the log says,
       const damaged = Buffer.from(whole);
       damaged[at]! ^= 0x55;
       writeFileSync(file, damaged);
-      const { damage, tornBytes } = checkLog(nodeLogFiles, folder);
+      const { damage, tornBytes } = await checkLog(nodeLogFiles, folder);
       assert.ok(readFileSync(file).equals(damaged));
       let refusal: unknown = null;
       try {
@@ -78,12 +78,12 @@ test('of a damaged log, what is whole before the damage is counted', async (t) =
   const bytes = readFileSync(second!);
   bytes[0]! ^= 1;
   writeFileSync(second!, bytes);
-  const check = checkLog(nodeLogFiles, folder);
+  const check = await checkLog(nodeLogFiles, folder);
   assert.deepEqual([check.segments, check.records, check.position], [3, 4, 4]);
   assert.deepEqual(check.end, { file: first, offset: statSync(first!).size });
 });
 
-test('a record that cannot be decoded is damage, and the records before it end where it begins', (t) => {
+test('a record that cannot be decoded is damage, and the records before it end where it begins', async (t) => {
   const folder = scratchFolder(t);
   const payloads = [[1, 2], 7].map((value) => new Encoder().encode(value));
   const file = `${folder}/0000000000000001.log`;
@@ -96,7 +96,7 @@ test('a record that cannot be decoded is damage, and the records before it end w
     head.writeUInt32BE(crc, 4);
     appendFileSync(file, Buffer.concat([head, payload]));
   }
-  const check = checkLog(nodeLogFiles, folder);
+  const check = await checkLog(nodeLogFiles, folder);
   assert.equal(check.damage?.offset, headerBytes + 8 + payloads[0]!.length);
   assert.match(check.damage.what, /cannot be decoded/);
   assert.deepEqual([check.position, check.end?.offset], [1, check.damage.offset]);
@@ -108,7 +108,7 @@ test('a log may be checked while it is written', async (t) => {
   for (let round = 0; round < 40; round++) {
     await appendOneByOne(log, 1);
     const under = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null]);
-    const { damage, position } = checkLog(nodeLogFiles, folder);
+    const { damage, position } = await checkLog(nodeLogFiles, folder);
     assert.equal(damage, null);
     assert.ok(position >= log.durablePosition);
     await under;

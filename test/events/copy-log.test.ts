@@ -26,7 +26,7 @@ test('a copy has every record and every segment, and goes on as a log of its own
   const folder = scratchFolder(t);
   await twoSegments(folder);
   const target = join(scratchFolder(t), 'copy');
-  assert.equal(copyLog(folder, target).records, 8);
+  assert.equal((await copyLog(folder, target)).records, 8);
   assert.deepEqual(
     segmentFiles(target).map((file) => basename(file)),
     segmentFiles(folder).map((file) => basename(file)),
@@ -45,7 +45,7 @@ test('what lies behind the last whole record is left out: it may be in the middl
   const { size } = statSync(last);
   appendFileSync(last, readFileSync(last).subarray(0, 20));
   const target = join(scratchFolder(t), 'copy');
-  const copied = copyLog(folder, target);
+  const copied = await copyLog(folder, target);
   assert.deepEqual([copied.records, copied.tornBytes, copied.end?.offset], [8, 0, size]);
 });
 
@@ -55,7 +55,7 @@ test('a log in use is copied without what it has reserved', async (t) => {
   t.after(() => log.close());
   await appendOneByOne(log, 5);
   const target = join(scratchFolder(t), 'copy');
-  const { records, bytes, end } = copyLog(folder, target);
+  const { records, bytes, end } = await copyLog(folder, target);
   assert.deepEqual([records, bytes], [5, end?.offset]);
 });
 
@@ -66,8 +66,8 @@ test('a damaged log is not copied, and the error names the place', async (t) => 
   const bytes = readFileSync(first);
   bytes[bytes.length - 10]! ^= 1;
   writeFileSync(first, bytes);
-  assert.throws(
-    () => copyLog(folder, join(scratchFolder(t), 'copy')),
+  await assert.rejects(
+    copyLog(folder, join(scratchFolder(t), 'copy')),
     (fault) => fault instanceof LogDamaged && fault.file === first,
   );
 });

@@ -139,8 +139,8 @@ const damages: readonly {
   },
 ];
 
-function planFor(folder: string, place: LogPlace): RepairPlan {
-  const verdict = judgeCut(nodeLogFiles, checkLog(nodeLogFiles, folder), place);
+async function planFor(folder: string, place: LogPlace): Promise<RepairPlan> {
+  const verdict = judgeCut(nodeLogFiles, await checkLog(nodeLogFiles, folder), place);
   assert.equal(verdict.kind, 'damage');
   return (verdict as { plan: RepairPlan }).plan;
 }
@@ -158,7 +158,7 @@ for (const { name, damage, kept, readable } of damages) {
   test(`${name}: what is before it stays, what is behind it is set aside unchanged, and the log goes on`, async (t) => {
     const { dataFolder, folder, place } = await damagedLog(t, damage);
     const before = contents(folder);
-    const plan = planFor(folder, place);
+    const plan = await planFor(folder, place);
     assert.equal(plan.position, kept);
     assert.equal(readBehind(nodeLogFiles, plan).records, readable);
 
@@ -186,13 +186,13 @@ for (const { name, damage, kept, readable } of damages) {
       const before = contents(folder);
       const stopping = new StoppingLogFiles(stopAt);
       const [one, two] = ['one', 'two'].map((name) => join(dataFolder, name)) as [string, string];
-      await repairLog(stopping.files, planFor(folder, place), one).catch((error) =>
+      await repairLog(stopping.files, await planFor(folder, place), one).catch((error) =>
         assert.ok(error instanceof Stopped),
       );
       steps = Math.max(steps, stopping.steps);
       if (stopAt > steps) break;
 
-      const verdict = judgeCut(nodeLogFiles, checkLog(nodeLogFiles, folder), place);
+      const verdict = judgeCut(nodeLogFiles, await checkLog(nodeLogFiles, folder), place);
       if (verdict.kind === 'damage') await repairLog(nodeLogFiles, verdict.plan, two);
       else assert.equal(verdict.kind, 'done', `step ${stopAt}`);
       assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(kept)), `step ${stopAt}`);
@@ -210,7 +210,7 @@ for (const { name, damage, kept, readable } of damages) {
 
 test('a log is not cut where it is not damaged', async (t) => {
   const { folder, place } = await damagedLog(t, damages[0]!.damage);
-  const check = checkLog(nodeLogFiles, folder);
+  const check = await checkLog(nodeLogFiles, folder);
   const elsewhere: LogPlace[] = [
     { file: place.file, offset: 0 },
     { file: place.file, offset: place.offset + 1 },
@@ -225,7 +225,7 @@ test('a log is not cut where it is not damaged', async (t) => {
 
 test('a whole log is not cut anywhere, and at its end there is nothing to cut', async (t) => {
   const { folder } = await damagedLog(t, ([file]) => ({ file: file!, offset: 0 }));
-  const check = checkLog(nodeLogFiles, folder);
+  const check = await checkLog(nodeLogFiles, folder);
   const judge = (file: string, offset: number) => judgeCut(nodeLogFiles, check, { file, offset }).kind;
   const [first, second, last] = segmentFiles(folder) as [string, string, string];
   assert.deepEqual(
@@ -241,7 +241,7 @@ test('a whole log is not cut anywhere, and at its end there is nothing to cut', 
 test('records behind the damage are shown to whoever counts them', async (t) => {
   const { folder, place } = await damagedLog(t, damages[0]!.damage);
   const seen: number[] = [];
-  const behind = readBehind(nodeLogFiles, planFor(folder, place), (record) => seen.push(positionOf(record)));
+  const behind = readBehind(nodeLogFiles, await planFor(folder, place), (record) => seen.push(positionOf(record)));
   assert.deepEqual(seen, [8, 9, 10, 11, 12, 13, 14, 15]);
   assert.deepEqual(behind, { records: 8, position: 15 });
 });

@@ -1,0 +1,147 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { bounds } from '../bounds.ts';
+import { parseIsoDate } from '../domain/calendar.ts';
+import { isReferrerTag } from '../operations/referrer-tag.ts';
+import { servedVerticals } from '../verticals/served-verticals.ts';
+import { accountName } from './account-name.ts';
+import type { AnalyticsQueryOptions } from './analytics-query.ts';
+import { choiceOption } from './choice-option.ts';
+import { type Guide, guided } from './guide.ts';
+
+export type AnalyticsQuery = 'summary' | 'daily' | 'sessions';
+
+const figureMembers = {
+  sessions_total: 'sessions created',
+  marketplace_views: 'times they were shown offers',
+  offer_clicks: 'offers clicked, each once a session',
+  click_rate: 'clicks by views',
+  rev_attributed: 'USD that the clicks are expected to earn',
+  rev_confirmed: 'USD that lenders confirmed',
+  rev_per_session: 'USD confirmed, by sessions',
+} as const;
+
+const kinds: Readonly<
+  Record<AnalyticsQuery, { readonly summary: string; readonly description: string; readonly guide: Guide }>
+> = {
+  summary: {
+    summary: 'the figures of an experiment',
+    description: 'Shows the figures of one referrer tag, as GET /analytics does.',
+    guide: {
+      examples: [
+        'marketplace analytics summary --account acme --tag hero-short-form',
+        'marketplace analytics summary --account acme --tag hero-short-form --from 2026-11-01 --to 2026-11-30 --json | jq .rev_confirmed',
+      ],
+      json: {
+        prints: 'one object, the answer of the API (docs/api.md), and how far the figures have followed the ledger',
+        members: {
+          referrer_tag: 'asked for',
+          ...figureMembers,
+          top_lenders: 'an object for each: `lender`, `clicks`, `rev_confirmed`',
+          granularity: '`summary`',
+          date_from: 'the first day of the sessions, UTC',
+          date_to: 'the last',
+          sessions_kept_from: 'days before are in these figures, but have no single sessions any more; or null',
+          ids_outside_dates: '0',
+          sessions_matured: 'sessions older than 45 days',
+          rev_per_session_matured: 'of those, or null',
+          rev_per_session_ci95: 'its interval: an object with `low` and `high`, or null',
+          by_device: 'an object for each class of device that occurs, with the seven figures',
+          widget_events: 'how many events of each type widgets told',
+          as_of: 'when the last record counted happened, ISO 8601, or null',
+          as_of_position: 'the position of that record in the ledger',
+        },
+      },
+    },
+  },
+  daily: {
+    summary: 'the same day by day',
+    description: 'Shows the figures of one referrer tag for each day on which its sessions were created, UTC.',
+    guide: {
+      examples: [
+        'marketplace analytics daily --account acme --tag hero-short-form',
+        'marketplace analytics daily --account acme --tag hero-short-form --from 2026-01-01 --json | jq -r .date',
+      ],
+      json: {
+        prints: 'an object a line for each day, as in the data of the API (docs/api.md)',
+        members: {
+          date: 'the day, UTC',
+          ...figureMembers,
+          widget_events: 'how many events of each type widgets told',
+          matured: 'whether its sessions are older than 45 days',
+          as_of_position: 'of the last record of the ledger that is counted',
+        },
+      },
+    },
+  },
+  sessions: {
+    summary: 'its sessions, one by one',
+    description:
+      'Shows the sessions of one referrer tag in the order of their creation, read page by page: later pages may count more than earlier ones while a server runs.',
+    guide: {
+      examples: [
+        'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-11-21',
+        `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
+      ],
+      json: {
+        prints: 'an object a line for each session, as in the data of the API (docs/api.md)',
+        members: {
+          sub_id: 'of the session',
+          referrer_tag: 'asked for',
+          created_at: 'ISO 8601, as every time',
+          sandbox: 'whether its key is a test key',
+          device: 'the class of device',
+          metadata: 'as given at its creation, or null',
+          marketplace_views: 'times it was shown offers',
+          offer_clicks: 'offers clicked, each once',
+          rev_attributed: figureMembers.rev_attributed,
+          rev_confirmed: figureMembers.rev_confirmed,
+          last_event_at: 'when the last of what counts happened',
+          lenders: 'an object for each with a click: `lender`, `clicks`, `rev_confirmed`',
+          as_of_position: 'of the last record of the ledger that is counted',
+        },
+      },
+    },
+  },
+};
+
+/** A question to the analytics store. */
+export function analyticsQueryCommand(query: AnalyticsQuery): Command {
+  const { summary, description, guide } = kinds[query];
+  const command = new Command(query)
+    .summary(summary)
+    .description(
+      `${description} It reads the store of the data folder, also while a server runs, and says up to which record of the ledger the figures go: what happened in the last moments may not be counted yet.`,
+    )
+    .requiredOption('--account <name>', 'whose sessions', accountName)
+    .requiredOption('--tag <tag>', 'of which experiment', referrerTag)
+    .addOption(
+      choiceOption(
+        '--vertical <segment>',
+        'of which vertical',
+        servedVerticals.map(({ segment }) => segment),
+      ).default(servedVerticals[0]!.segment),
+    )
+    .addOption(choiceOption('--mode <mode>', 'of live or of test keys', ['live', 'test']).default('live'))
+    .option(
+      '--from <date>',
+      `sessions created from this UTC day on (default: ${bounds.analyticsDefaultDays} days before the last)`,
+      date,
+    )
+    .option('--to <date>', 'and up to this one (default: today)', date)
+    .option('--json', query === 'summary' ? 'print one JSON object' : 'print one JSON object a line')
+    .action(async (options: AnalyticsQueryOptions) => {
+      const { askAnalytics } = await import('./analytics-query.ts');
+      await askAnalytics(query, options);
+    });
+  return guided(command, { exits: { 1: null }, ...guide });
+}
+
+function referrerTag(text: string): string {
+  if (isReferrerTag(text)) return text;
+  throw new InvalidArgumentError('It must be 3 to 64 lower-case letters, digits, underscores or hyphens.');
+}
+
+function date(text: string): string {
+  if (parseIsoDate(text) !== null) return text;
+  throw new InvalidArgumentError('It must be a date like 2026-11-21.');
+}

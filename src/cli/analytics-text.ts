@@ -1,0 +1,101 @@
+import { visibleText } from '../domain/plain-text.ts';
+import type { DayView, RowView, SummaryView } from '../operations/analytics-views.ts';
+import { facts, table } from './output.ts';
+
+/** Up to where figures count, in words. */
+export function asOf(position: number): string {
+  return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
+}
+
+const figureHeadings = ['SESSIONS', 'VIEWS', 'CLICKS', 'CLICK RATE', 'ATTRIBUTED', 'CONFIRMED', 'PER SESSION'];
+type FiguresOf = Pick<
+  SummaryView,
+  | 'sessions_total'
+  | 'marketplace_views'
+  | 'offer_clicks'
+  | 'click_rate'
+  | 'rev_attributed'
+  | 'rev_confirmed'
+  | 'rev_per_session'
+>;
+
+function figureCells(figures: FiguresOf): string[] {
+  return [
+    String(figures.sessions_total),
+    String(figures.marketplace_views),
+    String(figures.offer_clicks),
+    String(figures.click_rate),
+    usd(figures.rev_attributed),
+    usd(figures.rev_confirmed),
+    String(figures.rev_per_session),
+  ];
+}
+
+export function summaryText(summary: SummaryView, position: number): string {
+  const { rev_per_session_matured: matured, rev_per_session_ci95: interval, sessions_kept_from: keptFrom } = summary;
+  const told = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
+  const head: [string, string][] = [
+    ['tag', summary.referrer_tag ?? '-'],
+    ['days', `${summary.date_from} to ${summary.date_to}`],
+    ['as of', `${asOf(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`],
+    ['sessions', String(summary.sessions_total)],
+    ['views', String(summary.marketplace_views)],
+    ['clicks', `${summary.offer_clicks}, ${summary.click_rate} of the views`],
+    ['attributed', `${usd(summary.rev_attributed)} USD`],
+    ['confirmed', `${usd(summary.rev_confirmed)} USD, ${summary.rev_per_session} a session`],
+    [
+      'matured',
+      `${summary.sessions_matured} sessions${matured === null ? '' : `, ${matured} USD confirmed a session`}${interval === null ? '' : ` (95 %: ${interval.low} to ${interval.high})`}`,
+    ],
+  ];
+  if (told.length > 0) head.push(['widgets', told.map(([type, count]) => `${count} ${type}`).join(', ')]);
+  if (keptFrom !== null) head.push(['kept from', `${keptFrom}; of days before, single sessions are gone`]);
+  const parts = [facts(head, 12)];
+  const devices = Object.entries(summary.by_device);
+  if (devices.length > 0) {
+    const rows = devices.map(([device, figures]) => [device, ...figureCells(figures)]);
+    parts.push(table(['DEVICE', ...figureHeadings], rows));
+  }
+  if (summary.top_lenders.length > 0) {
+    const rows = summary.top_lenders.map(({ lender, clicks, rev_confirmed }) => [
+      visibleText(lender),
+      String(clicks),
+      usd(rev_confirmed),
+    ]);
+    parts.push(table(['LENDER', 'CLICKS', 'CONFIRMED'], rows));
+  }
+  return parts.join('\n\n');
+}
+
+export function daysText(days: readonly DayView[], position: number): string {
+  const rows = days.map((day) => [day.date, ...figureCells(day), day.matured ? 'yes' : 'no']);
+  return `${table(['DATE', ...figureHeadings, 'MATURED'], rows)}\n\nFigures are ${asOf(position)}; revenue is in USD.`;
+}
+
+/** Under fixed headings, since whoever prints does not know how long the list gets. */
+export function sessionLines(sessions: readonly RowView[], withHeadings: boolean): string {
+  const lines = sessions.map((session) => [
+    session.created_at,
+    session.sub_id,
+    session.device,
+    String(session.marketplace_views),
+    String(session.offer_clicks),
+    usd(session.rev_attributed),
+    usd(session.rev_confirmed),
+  ]);
+  if (withHeadings) lines.unshift(['CREATED', 'SUB ID', 'DEVICE', 'VIEWS', 'CLICKS', 'ATTRIBUTED', 'CONFIRMED']);
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const widths = [24, 68, 7, 5, 6, 10];
+
+function usd(amount: number): string {
+  return amount.toFixed(2);
+}

@@ -1,0 +1,67 @@
+import { type Config, loadConfig, type PublicUrls, thisMachine } from '../config/config.ts';
+import { readEnv, type SettingName } from '../config/env.ts';
+import { resolveUrls } from '../config/resolve-urls.ts';
+import { risksOf } from '../config/risks.ts';
+import { printJson, printResult, say, table } from './output.ts';
+
+export function checkConfig({ json }: { readonly json?: true }): void {
+  const env = readEnv();
+  const machine = thisMachine();
+  const { config, warnings } = loadConfig(env, machine);
+  const { urls, warning } = resolveUrls(config, config.listen.port);
+  const all = [...warnings, ...(warning === null ? [] : [warning]), ...risksOf(config, urls, machine)];
+  const values = Object.entries(settingValues(config, urls)) as [SettingName, SettingValue][];
+  const from = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
+  if (json) {
+    const settings = Object.fromEntries(values.map(([name, value]) => [name, { value, from: from(name) }]));
+    printJson({ settings, warnings: all });
+    return;
+  }
+  for (const one of all) say(`marketplace: warning: ${one}`);
+  const rows = values.map(([name, value]) => [name, textOf(name, value), from(name)]);
+  printResult(table(['SETTING', 'VALUE', 'FROM'], rows));
+}
+
+type SettingValue = string | number | readonly string[] | null;
+
+/** Every setting with what it comes to. */
+function settingValues(config: Config, urls: PublicUrls): { readonly [Name in SettingName]: SettingValue } {
+  return {
+    SVC_HOST: config.listen.host,
+    SVC_PORT: config.listen.port,
+    SVC_OPS_HOST: config.operations.host,
+    SVC_OPS_PORT: config.operations.port,
+    SVC_TLS_CERT: config.tls?.certificateFile ?? null,
+    SVC_TLS_KEY: config.tls?.keyFile ?? null,
+    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? null,
+    SVC_PUBLIC_URL: urls.public,
+    SVC_CLICK_URL: urls.click,
+    SVC_WIDGET_URL: urls.widget,
+    SVC_CDN_URL: urls.cdn,
+    SVC_DATA_DIR: config.dataDir,
+    SVC_SECRET_FILE: config.secretFile,
+    SVC_CATALOG: config.catalog.kind === 'example' ? null : config.catalog.path,
+    SVC_LISTENER: config.listener,
+    SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
+    SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
+    SVC_MATCHER_THREADS: config.matcher.kind === 'in_thread' ? 0 : config.matcher.threads,
+    SVC_DURABILITY: config.durability,
+    SVC_RETENTION_DAYS: config.retentionDays,
+    SVC_MAX_SESSIONS: config.sessions.max,
+    SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
+    SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
+    SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
+    SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,
+    SVC_CORS_ORIGINS: config.cors.kind === 'off' ? [] : config.cors.origins,
+    SVC_LOG_LEVEL: config.logLevel,
+  };
+}
+
+/** As it could be set, or what the lack of it means. */
+function textOf(name: SettingName, value: SettingValue): string {
+  if (name === 'SVC_CATALOG') return value === null ? '(the example catalog)' : String(value);
+  if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
+  if (value === null) return '(none)';
+  if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(',');
+  return String(value);
+}

@@ -1,0 +1,57 @@
+import { issuedKeyJson } from '../access/issued-key-json.ts';
+import { keyFilePath } from '../access/key-file.ts';
+import { KeyRegister } from '../access/key-register.ts';
+import { dataDirOf } from '../config/config.ts';
+import { readEnv } from '../config/env.ts';
+import { systemClock } from '../domain/clock.ts';
+import type { Mode } from '../domain/mode.ts';
+import { knownVerticals } from '../verticals/known-verticals.ts';
+import { printJson, printResult, say, timestamp } from './output.ts';
+import { withKeyRegister } from './with-key-register.ts';
+
+export interface CreateKeyOptions {
+  readonly account: string;
+  readonly vertical: string;
+  readonly mode: Mode;
+  readonly expires?: number;
+  readonly requestsPerMinute?: number;
+  readonly analyticsPerMinute?: number;
+  readonly sessionsPerDay?: number;
+  readonly raw?: true;
+  readonly json?: true;
+}
+
+export function createKey(options: CreateKeyOptions): void {
+  const vertical = knownVerticals.find((known) => known.segment === options.vertical);
+  if (vertical === undefined) throw new Error('commander let an unknown vertical through');
+  const nowMs = systemClock.wallMs();
+  const path = keyFilePath(dataDirOf(readEnv()));
+  const { key, issued } = withKeyRegister(
+    () => KeyRegister.open(path),
+    (register) =>
+      register.create(
+        {
+          accountName: options.account,
+          vertical,
+          mode: options.mode,
+          expiresAtMs: options.expires ?? null,
+          limits: {
+            requestsPerMinute: options.requestsPerMinute ?? null,
+            analyticsPerMinute: options.analyticsPerMinute ?? null,
+            sessionsPerDay: options.sessionsPerDay ?? null,
+          },
+        },
+        nowMs,
+      ),
+  );
+  if (options.raw) {
+    printResult(key);
+  } else if (options.json) {
+    printJson({ key, ...issuedKeyJson(issued, nowMs) });
+  } else {
+    printResult(key);
+    const until = issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${timestamp(issued.expiresAtMs)}`;
+    say(`This is ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${until}.`);
+    say('Keep it now: it is not shown again. A running server knows it at once.');
+  }
+}

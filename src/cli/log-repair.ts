@@ -1,0 +1,139 @@
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { systemClock } from '../domain/clock.ts';
+import { type FolderLock, lockFolder } from '../events/folder-lock.ts';
+import type { LogPlace } from '../events/log-walk.ts';
+import { nodeLogFiles } from '../events/node-log-files.ts';
+import { judgeCut, type RepairPlan, readBehind, repairLog } from '../events/repair-log.ts';
+import { checkWithProgress } from './check-with-progress.ts';
+import { CommandLineError } from './command-line-error.ts';
+import { interruptible } from './interruptible.ts';
+import { logFailure, logFolder } from './log-folder.ts';
+import { isoOrNull, printJson, printResult, say, timestamp } from './output.ts';
+import { TimeSpan } from './time-span.ts';
+
+export interface RepairOptions {
+  readonly cut: LogPlace;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+export async function repair(named: string | undefined, { cut, yes, json }: RepairOptions): Promise<void> {
+  const locks: FolderLock[] = [];
+  try {
+    const given = logFolder(named);
+    const folder = realpathSync(given);
+    // The service locks the data folder, which holds the log or a link to it.
+    for (const parent of new Set([dirname(given), dirname(folder)].map((path) => realpathSync(path)))) {
+      locks.push(lockFolder(parent));
+    }
+    const check = await interruptible((signal) => checkWithProgress(folder, { signal }));
+    const verdict = judgeCut(nodeLogFiles, check, { file: fileIn(folder, given, cut.file), offset: cut.offset });
+    switch (verdict.kind) {
+      case 'done':
+        if (json) printJson({ outcome: 'nothing_to_cut' });
+        else printResult('The log is whole and ends there: there is nothing to cut.');
+        return;
+      case 'no-damage':
+        throw new CommandLineError('the log is whole; it is not cut where it is not damaged');
+      case 'elsewhere': {
+        const { file, offset, message } = verdict.damage;
+        throw new CommandLineError(`the damage is not there but at ${basename(file)}:${offset}; ${message}`);
+      }
+      case 'damage':
+        await carryOut(folder, verdict.plan, check.records, { yes: yes ?? false, json: json ?? false });
+    }
+  } catch (fault) {
+    throw logFailure(fault);
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+}
+
+async function carryOut(
+  folder: string,
+  plan: RepairPlan,
+  kept: number,
+  { yes, json }: { readonly yes: boolean; readonly json: boolean },
+): Promise<void> {
+  const moment = timestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
+  const removedFolder = `${folder}-removed-${moment}`;
+  if (statSync(folder).dev !== statSync(dirname(folder)).dev) {
+    throw new CommandLineError(`${folder} is a file system of its own: nothing can be moved to a folder beside it`);
+  }
+  const span = new TimeSpan();
+  const behind = readBehind(nodeLogFiles, plan, (record) => span.include(record));
+  const repairing: Repairing = {
+    plan,
+    kept,
+    removedFolder,
+    span,
+    readable: behind.records,
+    readableTo: behind.position,
+    lost: behind.position - plan.position - behind.records,
+  };
+  if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
+  if (json) {
+    printJson(jsonOf(repairing, yes));
+    return;
+  }
+  printResult(`${yes ? 'This has been done' : 'This is what would be done'}:\n\n${reportOf(repairing)}`);
+  if (!yes) say('Nothing has been changed. Add --yes to do it.');
+}
+
+/** A repair, as it is told before and after. */
+interface Repairing {
+  readonly plan: RepairPlan;
+  /** Records that stay. */
+  readonly kept: number;
+  readonly removedFolder: string;
+  /** When the records happened that can be read in what is set aside; how many they are, and the last of them. */
+  readonly span: TimeSpan;
+  readonly readable: number;
+  readonly readableTo: number;
+  /** How many before the last of them cannot be read. */
+  readonly lost: number;
+}
+
+function jsonOf({ plan, kept, removedFolder, span, readable, lost }: Repairing, done: boolean) {
+  return {
+    outcome: done ? 'cut' : 'would_cut',
+    kept_records: kept,
+    kept_to_position: plan.position,
+    moved_bytes: plan.restBytes,
+    moved_segments: plan.later.length,
+    moved_records: readable,
+    moved_first_at: isoOrNull(span.firstMs),
+    moved_last_at: isoOrNull(span.lastMs),
+    lost_records: Math.max(0, lost),
+    removed_folder: removedFolder,
+  };
+}
+
+function reportOf({ plan, kept, removedFolder, span, readable, readableTo, lost }: Repairing): string {
+  const { position, end, restBytes, later } = plan;
+  const [oldest, newest] = [later[0], later.at(-1)];
+  const aside: string[] = [];
+  if (end !== null && restBytes > 0) aside.push(`${restBytes} bytes at the end of ${basename(end.file)}`);
+  if (oldest !== undefined) aside.push(`segment ${basename(oldest)}`);
+  if (newest !== undefined && newest !== oldest) aside.push(`and all ${later.length - 1} after it`);
+  const told =
+    readable === 0
+      ? 'no record in there can be read'
+      : `${readable} records in there can be read, up to position ${readableTo}, from ${timestamp(span.firstMs)} to ${timestamp(span.lastMs)}`;
+  return [
+    `kept       ${kept === 0 ? 'nothing' : `${kept} records, up to position ${position}`}`,
+    `set aside  ${aside.join(', ')}`,
+    `           ${told}${lost > 0 ? `; ${lost} before that cannot` : ''}`,
+    `into       ${removedFolder}`,
+    '',
+    'What the records set aside told, counts no longer: their sessions, views, clicks and revenue. The next start of the',
+    'service rebuilds the analytics from what is kept, and goes on behind it. Live sessions among them are over.',
+  ].join('\n');
+}
+
+/** A file as `log verify` prints it, which may be by another path to the same folder, or by its name alone. */
+function fileIn(folder: string, given: string, file: string): string {
+  if (basename(file) === file || dirname(resolve(file)) === given) return join(folder, basename(file));
+  return resolve(file);
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { rebuildStore } from '../../src/analytics/rebuild-store.ts';
+import { checkLog } from '../../src/events/check-log.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { livedFolder } from './lived-folder.ts';
+import { runMarketplace } from './run-marketplace.ts';
+
+const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const rowsOfTwoBatches = 501;
+
+/** A folder with rows to confirm, and a server that rejects the first batch and keeps the command waiting for the second. */
+async function halfConfirmed(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-interruption-'));
+  let batches = 0;
+  const second = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const rows = JSON.parse(Buffer.concat(chunks).toString()) as unknown[];
+    if (++batches === 2) return second.resolve();
+    const results = rows.map((_, index) => ({ index, outcome: 'rejected', reason: 'unknown_click' }));
+    response.end(JSON.stringify({ results }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterwards(t, () => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const file = join(folder, 'payouts.ndjson');
+  writeFileSync(file, '{"txid":"a"}\n'.repeat(rowsOfTwoBatches));
+  writeFileSync(join(folder, 'operator-token'), `svc_operator_${'0'.repeat(64)}\n`);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { folder, args: ['confirm', file, '--url', url], file, second: second.promise };
+}
+
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  test(`confirm ends at ${signal} with ${code}, says what that leaves, and keeps no half of the rejected rows`, async (t) => {
+    const { folder, args, second } = await halfConfirmed(t);
+    const child = spawn(bin, args, {
+      env: { ...process.env, SVC_DATA_DIR: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+    await second;
+    child.kill(signal);
+    assert.deepEqual(await once(child, 'close'), [code, null]);
+    assert.match(output, /^marketplace: interrupted\. Rows before that may be booked; [^\n]+ harmless\n$/);
+    assert.deepEqual(readdirSync(folder).sort(), ['operator-token', 'payouts.ndjson']);
+  });
+}
+
+test('confirm --json tells what became of the rows', async (t) => {
+  const { folder, args, file } = await halfConfirmed(t);
+  writeFileSync(file, '{"txid":"a"}\n[]\n');
+  const ran = await runMarketplace([...args, '--json'], { SVC_DATA_DIR: folder });
+  assert.deepEqual([ran.code, ran.stderr], [4, '']);
+  const rejectedFile = join(folder, 'payouts.rejected.ndjson');
+  assert.deepEqual(JSON.parse(ran.stdout), {
+    rows: 2,
+    accepted: 0,
+    repeated: 0,
+    rejected: 2,
+    reasons: { not_an_object: 1, unknown_click: 1 },
+    rejected_file: rejectedFile,
+  });
+  assert.equal(readFileSync(rejectedFile, 'utf8').trimEnd().split('\n').length, 2);
+});
+
+test('a rebuild that is given up leaves the store as it was, and nothing beside it', async (t) => {
+  const { folder, marketplace } = await livedFolder(t);
+  await marketplace.close();
+  const files = analyticsFiles(folder);
+  const before = readFileSync(files.storeFile);
+  const stop = new AbortController();
+  const rebuilding = rebuildStore({
+    files,
+    upToPosition: 7,
+    onFolded: () => stop.abort(new Error('stopped')),
+    onMissing: assert.fail,
+    signal: stop.signal,
+  });
+  await assert.rejects(rebuilding, /^Error: stopped$/);
+  assert.deepEqual(readFileSync(files.storeFile), before);
+  assert.ok(!existsSync(`${files.storeFile}.rebuilt`));
+});
+
+test('a check of a log that is given up ends in the midst of it', async (t) => {
+  const { folder, marketplace, partner } = await livedFolder(t);
+  const metadata = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`m${at}`, 'x'.repeat(256)]));
+  await Promise.all(
+    Array.from({ length: 450 }, () => partner.createSession({ referrer_tag: 'large-enough', metadata })),
+  );
+  await marketplace.close();
+  const stop = new AbortController();
+  let seen = 0;
+  const onRecord = (): void => {
+    seen++;
+    stop.abort(new Error('stopped'));
+  };
+  const checking = checkLog(nodeLogFiles, join(folder, 'ledger'), { onRecord, signal: stop.signal });
+  await assert.rejects(checking, /^Error: stopped$/);
+  assert.ok(seen > 0 && seen < 457, `${seen} records`);
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { guideOf, type JsonGuide } from '../../src/cli/guide.ts';
+import { family, pathOf, program } from '../../src/cli/program.ts';
+import { livedFolder, ok } from './lived-folder.ts';
+import type { Ran } from './run-marketplace.ts';
+
+const guides = new Map<string, JsonGuide>();
+for (const command of family(program('0.0.0'))) {
+  const { json } = guideOf(command);
+  if (json !== undefined) guides.set(pathOf(command).replace('marketplace ', ''), json);
+}
+
+/** The values at a path of a guide: `a.b` in an object, `a[].b` in each of an array, `a.*.b` in each member. */
+function valuesAt(value: unknown, path: string): unknown[] {
+  return path.split('.').reduce<unknown[]>(
+    (values, step) =>
+      values.flatMap((each) => {
+        if (step === '*') return Object.values(each as object);
+        const member = (each as Record<string, unknown> | null)?.[step.replace('[]', '')];
+        return step.endsWith('[]') ? ((member as unknown[]) ?? []) : [member];
+      }),
+    [value],
+  );
+}
+
+function assertAsTold(name: string, value: unknown, absent: readonly string[] = []): void {
+  const { members } = guides.get(name)!;
+  const top = Object.keys(members).filter((member) => !member.includes('.') && !absent.includes(member));
+  assert.deepEqual(Object.keys(value as object).sort(), top.sort(), name);
+  for (const member of Object.keys(members).filter((each) => each.includes('.'))) {
+    if (valuesAt(value, member.split('.')[0]!.replace('[]', ''))[0] == null) continue;
+    for (const inner of valuesAt(value, member)) assert.notEqual(inner, undefined, `${name}: ${member}`);
+  }
+}
+
+test('what --json prints has the members that the help tells, whatever the command', async (t) => {
+  const { folder, run, marketplace, partner } = await livedFolder(t);
+  ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
+  const json = async (code: number, ...args: string[]): Promise<unknown> => {
+    const ran: Ran = await run(...args, '--json');
+    assert.deepEqual([ran.code, code === 0 ? ran.stderr : ''], [code, ''], args.join(' '));
+    return JSON.parse(ran.stdout);
+  };
+  const told = new Set<string>();
+  const check = (name: string, value: unknown, absent: readonly string[] = []): void => {
+    told.add(name);
+    assertAsTold(name, Array.isArray(value) ? value[0] : value, absent);
+  };
+  const firstLine = async (...args: string[]): Promise<unknown> =>
+    JSON.parse((await run(...args, '--json')).stdout.split('\n', 1)[0]!);
+
+  const create = ['keys', 'create', '--account', 'other', '--vertical', 'personal-loans', '--mode', 'test'];
+  const created = (await json(0, ...create)) as { id: string };
+  check('keys create', created);
+  const forHero = ['--account', 'acme', '--tag', 'hero-short'];
+  const file = join(folder, 'offers.json');
+  writeFileSync(file, (await run('catalog', 'generate', '--offers', '3', '--json')).stdout);
+  const faulty = join(folder, 'faulty.json');
+  writeFileSync(faulty, '{"format":1}');
+  await Promise.all([
+    json(0, 'keys', 'list').then((value) => check('keys list', value)),
+    json(0, 'origins', 'allow', '--account', 'acme', 'https://a.example').then((value) =>
+      check('origins allow', value),
+    ),
+    json(0, 'check-config').then((value) => check('check-config', value)),
+    json(0, 'catalog', 'validate', file).then((value) => check('catalog validate', value)),
+    json(1, 'catalog', 'validate', faulty).then((value) =>
+      check('catalog validate', value, ['vertical', 'lenders', 'offers', 'versions']),
+    ),
+    json(0, 'catalog', 'stats', file).then((value) => check('catalog stats', value)),
+    json(0, 'analytics', 'summary', ...forHero).then((value) => check('analytics summary', value)),
+    firstLine('analytics', 'daily', ...forHero).then((value) => check('analytics daily', value)),
+    firstLine('analytics', 'sessions', ...forHero).then((value) => check('analytics sessions', value)),
+    json(0, 'log', 'verify').then((value) => check('log verify', value)),
+    firstLine('log', 'inspect').then((value) => {
+      told.add('log inspect');
+      for (const member of ['position', 'kind', 'at', 'sub_id']) assert.ok(member in (value as object), member);
+    }),
+    json(0, 'completion', 'bash').then((value) => check('completion', value)),
+    json(0, 'secret', 'rotate').then((value) => check('secret rotate', value)),
+  ]);
+  check('origins list', await json(0, 'origins', 'list'));
+  check('origins remove', await json(0, 'origins', 'remove', '--account', 'acme', 'https://a.example'));
+  check('keys revoke', await json(0, 'keys', 'revoke', created.id));
+  await marketplace.close();
+  check('analytics rebuild', await json(0, 'analytics', 'rebuild'));
+  const ledger = join(folder, 'ledger', '0000000000000001.log');
+  const [cut, ...absent] = Object.keys(guides.get('log repair')!.members);
+  assert.equal(cut, 'outcome');
+  const end = ((await json(0, 'log', 'verify')) as { bytes: number; tail_bytes: number }).bytes;
+  writeFileSync(ledger, Buffer.alloc(16), { flag: 'r+' });
+  const damaged = (await json(3, 'log', 'verify')) as { damage: { offset: number } };
+  assertAsTold('log verify', damaged);
+  assert.ok(damaged.damage.offset < end);
+  check('log repair', await json(0, 'log', 'repair', '--cut', `0000000000000001.log:${damaged.damage.offset}`));
+  const repaired = ['log', 'repair', '--cut', `0000000000000001.log:${damaged.damage.offset}`, '--yes'];
+  assert.equal(((await json(0, ...repaired)) as { outcome: string }).outcome, 'cut');
+  check('log repair', await json(0, ...repaired), absent);
+
+  // The tests of these have a result of the benchmarks, and a server to send to.
+  for (const name of ['capacity', 'confirm', 'catalog generate']) told.add(name);
+  assert.deepEqual([...told].sort(), [...guides.keys()].sort());
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { table } from '../../src/cli/output.ts';
+import { marketplaceOnFreshFolder } from './support.ts';
+
+const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
+const noFullDevice = !existsSync('/dev/full') && 'there is no /dev/full';
+
+/** Runs lines of a shell, in which `$m` is the command, on a fresh data folder. */
+async function shell(t: TestContext, lines: string, variables: Readonly<Record<string, string>> = {}) {
+  const { folder } = marketplaceOnFreshFolder(t);
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|NO_COLOR$|FORCE_COLOR$|NODE_)/.test(name));
+  const env = { ...Object.fromEntries(inherited), m: bin, SVC_DATA_DIR: folder, TERM: 'xterm', ...variables };
+  return promisify(execFile)('bash', ['-c', lines], { env });
+}
+
+const bold = '\u001b[1mUsage:\u001b[22m ';
+
+test('colours are for terminals, unless the environment says otherwise', { skip: noTerminals }, async (t) => {
+  const onTerminal = `script -qec "$m --help" /dev/null`;
+  const piped = '$m --help | cat';
+  const [terminal, none, pipe, forced] = await Promise.all([
+    shell(t, onTerminal),
+    shell(t, onTerminal, { NO_COLOR: '1' }),
+    shell(t, piped),
+    shell(t, piped, { FORCE_COLOR: '1' }),
+  ]);
+  for (const { stdout } of [terminal, forced]) assert.ok(stdout.startsWith(bold), stdout.slice(0, 40));
+  for (const { stdout } of [none, pipe]) assert.equal(stdout, stripVTControlCharacters(stdout));
+});
+
+test('a reader who stops reading is no failure', async (t) => {
+  const { stdout, stderr } = await shell(t, '$m catalog generate --offers 2000 | head -n 1; echo "$PIPESTATUS"');
+  assert.deepEqual([stdout, stderr], ['{\n0\n', '']);
+});
+
+test('a full disk under the output is told in one line, and ends with 1', { skip: noFullDevice }, async (t) => {
+  const lines =
+    '$m --version > /dev/full; echo $?; $m keys list --json > /dev/full; echo $?; $m keys lst 2> /dev/full; echo $?';
+  const { stdout, stderr } = await shell(t, lines);
+  assert.equal(stdout, '1\n1\n2\n');
+  const told = 'standard output cannot be written (ENOSPC)';
+  assert.equal(stderr, `marketplace: ${told}\n${JSON.stringify({ error: { exit_code: 1, message: told } })}\n`);
+});
+
+test('a server whose log cannot be written serves all the same, and drains', { skip: noFullDevice }, async (t) => {
+  const lines = `
+    exec 3< <(SVC_PORT=0 SVC_OPS_PORT=0 SVC_MATCHER_THREADS=0 exec $m serve 2> /dev/full); server=$!
+    read -r line <&3; echo "$line"; kill -TERM $server; cat <&3 > /dev/null; wait $server; echo $?`;
+  const { stdout } = await shell(t, lines);
+  assert.match(stdout, /^serving http:\S+, operations on \S+\n0\n$/);
+});
+
+test('columns are as wide as their longest cell in code points', () => {
+  const lines = table(
+    ['NAME', 'N'],
+    [
+      ['🦊🦊🦊🦊🦊', '1'],
+      ['Çelik', '2'],
+    ],
+  ).split('\n');
+  assert.deepEqual(lines.map(stripVTControlCharacters), ['NAME   N', '🦊🦊🦊🦊🦊  1', 'Çelik  2']);
+});
