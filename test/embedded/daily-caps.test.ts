@@ -9,9 +9,11 @@ import {
   type Partner,
   type Result,
 } from '../../src/index.ts';
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { withDailyCap } from '../support/capped-catalogs.ts';
 import { withoutOffers } from '../support/changeable-catalogs.ts';
+import { enlargedCatalog } from '../support/enlarged-catalog.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -19,6 +21,9 @@ import { worthMicros } from '../support/vertical-fixture.ts';
 
 const hourMs = 60 * 60 * 1000;
 const tag = 'daily-caps';
+
+const [id, other] = ['cobalt-prime', 'northfield-personal'] as const;
+const worth = worthMicros(fixture, [id]);
 
 /** By offer: its cap, or that the catalog does not have it. */
 type Caps = Readonly<Record<string, number | 'gone'>>;
@@ -34,12 +39,16 @@ class Bench {
   readonly #folder = temporaryFolder();
   readonly #file = join(this.#folder, 'offers.json');
   readonly #threads: number;
+  readonly #catalog: CatalogFile;
   #key = '';
   marketplace!: Marketplace;
   partner!: Partner;
 
   private constructor(t: TestContext, threads: number) {
+    const { live } = fixture.catalogFiles;
     this.#threads = threads;
+    // Workers get large catalogs alone.
+    this.#catalog = threads === 0 ? live : enlargedCatalog(live, 3);
     afterwards(t, () => rmSync(this.#folder, { recursive: true }));
     afterwards(t, () => this.marketplace.close());
   }
@@ -75,7 +84,7 @@ class Bench {
   }
 
   write(caps: Caps): void {
-    let catalog = fixture.catalogFiles.live;
+    let catalog = this.#catalog;
     for (const [id, cap] of Object.entries(caps)) {
       catalog = cap === 'gone' ? withoutOffers(catalog, [id]) : withDailyCap(catalog, cap, [id]);
     }
@@ -118,24 +127,21 @@ class Bench {
   }
 }
 
+test('an answer that was under way at a worker when an offer closed does not show it', async (t) => {
+  const bench = await Bench.open(t, 1, { [id]: 1, [other]: 1 });
+  const [links, subId] = [await bench.view(), await bench.session()];
+  const url = links.offers.find((offer) => offer.svc_offer_id === id)?.click_url as string;
+  const answer = bench.partner.getMarketplace({ sub_id: subId, max_offers: 20 });
+  const click = bench.marketplace.followClick(url);
+  const { offers, total_offers: total } = ok(await answer);
+  assert.deepEqual([total, offers.length], [links.total_offers - 1, 20]);
+  assert.ok(!offers.some((offer) => offer.svc_offer_id === id));
+  await click;
+  assert.equal(await bench.booked(), worth);
+});
+
 for (const threads of [0, 1]) {
   describe(`daily caps with ${threads === 0 ? 'the matcher in the calling thread' : 'a pool'}`, () => {
-    const [id, other] = ['cobalt-prime', 'northfield-personal'] as const;
-    const worth = worthMicros(fixture, [id]);
-
-    test('an answer that was under way when an offer closed does not show it', async (t) => {
-      const bench = await Bench.open(t, threads, { [id]: 1, [other]: 1 });
-      const [links, subId] = [await bench.view(), await bench.session()];
-      const url = links.offers.find((offer) => offer.svc_offer_id === id)?.click_url as string;
-      const answer = bench.partner.getMarketplace({ sub_id: subId, max_offers: 20 });
-      const click = bench.marketplace.followClick(url);
-      const { offers, total_offers: total } = ok(await answer);
-      assert.deepEqual([total, offers.length], [links.total_offers - 1, 20]);
-      assert.ok(!offers.some((offer) => offer.svc_offer_id === id));
-      await click;
-      assert.equal(await bench.booked(), worth);
-    });
-
     test('the places taken are taken after a restart, until midnight UTC', async (t) => {
       const bench = await Bench.open(t, threads, { [id]: 3 });
       const [early, late] = [await bench.session(), await bench.session()];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { afterwards } from '../support/afterwards.ts';
+import { enlargedCatalog } from '../support/enlarged-catalog.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 
@@ -11,7 +12,13 @@ async function withThreads(t: TestContext) {
   const made = (worker: Worker): void => void threads.push(worker);
   process.on('worker', made);
   afterwards(t, () => process.off('worker', made));
-  const market = await RunningMarketplace.start('uws', { matcherThreads: 1 });
+  const { vertical, catalogFiles } = fixture;
+  const catalogs = (['live', 'test'] as const).map((mode) => ({
+    vertical,
+    mode,
+    text: JSON.stringify(enlargedCatalog(catalogFiles[mode], 3)),
+  }));
+  const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs });
   afterwards(t, () => market.close());
   const [, matcher] = threads as [Worker, Worker];
   assert.equal(threads.length, 2);

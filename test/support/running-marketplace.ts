@@ -61,7 +61,7 @@ export class RunningMarketplace {
       const marketplace = await createMarketplace({
         durability: 'write',
         maxSessions: 10_000,
-        // So that the one suite sees both matchers.
+        // Of use only to tests that bring a large catalog.
         matcherThreads: engine === 'uws' ? 1 : 0,
         catalogs: allFixtures.flatMap(({ catalogs }) => catalogs),
         ...options,

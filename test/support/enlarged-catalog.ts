@@ -1,0 +1,15 @@
+import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+
+/** A catalog with every offer so many times, each copy under an id of its own: large enough for the matching workers. */
+export function enlargedCatalog(catalog: CatalogFile, times: number): CatalogFile {
+  return {
+    ...catalog,
+    lenders: catalog.lenders.map((lender) => ({
+      ...lender,
+      offers: lender.offers.flatMap((offer) => [
+        offer,
+        ...Array.from({ length: times - 1 }, (_, copy) => ({ ...offer, id: `${offer.id}-copy-${copy + 1}` })),
+      ]),
+    })),
+  };
+}
