@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
 import type { OwnLimits } from '../../src/access/key-limits.ts';
 import { spawnOwned, stopOwned } from './child-process.ts';
 import { freePort } from './free-port.ts';
@@ -54,6 +55,8 @@ export async function startServiceTarget(options: ServiceOptions): Promise<Servi
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogFile === undefined ? {} : { SVC_CATALOG: options.catalogFile }),
       ...options.settings,
+      // As the launcher would set it; but it would start Node.js anew for that, and the probe's channel be lost.
+      NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()} ${options.settings?.NODE_OPTIONS ?? ''}`.trim(),
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

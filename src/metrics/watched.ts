@@ -93,17 +93,7 @@ export function addWatched(figures: Figures, watched: Watched): void {
     'Time for which the oldest record has been durable that the analytics do not count yet.',
     watched.analyticsLagSeconds,
   );
-  figures.gauge(
-    'marketplace_certificate_expiry_seconds',
-    'Seconds until the certificate in use expires; negative once it has. Not there without TLS.',
-    () => watched.certificate?.secondsLeft ?? null,
-  );
-  figures.counted(
-    'marketplace_certificate_faults_total',
-    'Times that a new certificate or key was faulty, and the old one stayed in use. Not there without TLS.',
-    [],
-    () => (watched.certificate === null ? null : [{ labels: {}, value: watched.certificate.faults }]),
-  );
+  if (watched.certificate !== null) addCertificate(figures, watched.certificate);
   figures.gauge('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(watched.aggregatorUp()));
   addLeftOut(figures, watched.analyticsLeftOut);
   addEventLoop(figures, watched.loopDelay);
@@ -134,6 +124,20 @@ function addCatalogs(figures: Figures, catalogs: Watched['catalogs']): void {
     'marketplace_catalog_faulty',
     '1 while a changed catalog file is not taken because it is faulty.',
     ({ faulty }) => Number(faulty),
+  );
+}
+
+function addCertificate(figures: Figures, certificate: NonNullable<Watched['certificate']>): void {
+  figures.gauge(
+    'marketplace_certificate_expiry_seconds',
+    'Seconds until the certificate in use expires; negative once it has.',
+    () => certificate.secondsLeft,
+  );
+  figures.counted(
+    'marketplace_certificate_faults_total',
+    'Times that a new certificate or key was faulty, and the old one stayed in use.',
+    [],
+    () => [{ labels: {}, value: certificate.faults }],
   );
 }
 

@@ -10,7 +10,7 @@ const root = new URL('../../', import.meta.url);
 test('the server gets the heap that is wanted', async () => {
   const sessionsWith = async (megabytes: string): Promise<number> => {
     const { stdout } = await runMarketplace(['check-config', '--json'], { MARKETPLACE_HEAP_MB: megabytes });
-    return JSON.parse(stdout).sessions.max;
+    return JSON.parse(stdout).settings.SVC_MAX_SESSIONS.value;
   };
   const [few, many] = [await sessionsWith('400'), await sessionsWith('800')];
   assert.ok(many > few * 1.5, `${few} and ${many} sessions`);

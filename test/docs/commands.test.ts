@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Pages whose commands another test runs, with that test. */
 const runElsewhere: Readonly<Record<string, string>> = {
-  'docs/command-line.md': 'test/cli/command-line-docs.test.ts',
+  'docs/command-line.md': 'test/cli/program.test.ts',
 };
 
 /** Lines that are not run here, all pages together. */
