@@ -9,6 +9,7 @@ import { routeNames } from '../../src/faces/routes.ts';
 import { logNames } from '../../src/metrics/log-names.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
+import { scrapeOverTls } from '../support/scrape-over-tls.ts';
 import { visitEverything } from '../support/visit-everything.ts';
 
 const page = readFileSync(new URL('../../docs/operations-api.md', import.meta.url), 'utf8');
@@ -22,7 +23,7 @@ describe('the page on the operations listener', () => {
   after(() => market?.close());
 
   test('has every figure of a scrape, with its type and labels, and no other', async () => {
-    const { families } = await Scrape.of(market.operations);
+    const { families } = (await Scrape.of(market.operations)).joinedBy(await scrapeOverTls());
     const shown = [...families.values()].map(({ name, type, samples }) => {
       const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
       labels.delete('le');

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
+import { scrapeOverTls } from '../support/scrape-over-tls.ts';
 import { visitEverything } from '../support/visit-everything.ts';
 import { parsePromQl, type Selector } from './promql.ts';
 
@@ -98,7 +99,7 @@ describe('the files for whoever runs the service', () => {
   before(async () => {
     market = await RunningMarketplace.start('uws');
     await visitEverything(market);
-    scrape = await Scrape.of(market.operations);
+    scrape = (await Scrape.of(market.operations)).joinedBy(await scrapeOverTls());
   });
   after(() => market?.close());
 

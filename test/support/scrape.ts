@@ -19,8 +19,12 @@ export interface Family {
 export class Scrape {
   readonly families: ReadonlyMap<string, Family>;
 
+  private constructor(families: ReadonlyMap<string, Family>) {
+    this.families = families;
+  }
+
   /** Reads the Prometheus text format, and insists that it is well formed. */
-  constructor(text: string) {
+  static parse(text: string): Scrape {
     const families = new Map<string, Family & { samples: Sample[] }>();
     for (const block of text.trimEnd().split('\n\n')) {
       const [help = '', type = '', ...lines] = block.split('\n');
@@ -30,14 +34,19 @@ export class Scrape {
       assert.ok(!families.has(name), `${name} comes twice`);
       families.set(name, { name, help: words, type: kind, samples: lines.map(parseSample) });
     }
-    this.families = families;
+    return new Scrape(families);
   }
 
   static async of(operations: HttpClient): Promise<Scrape> {
     const answer = await operations.send({ path: '/metrics' });
     assert.equal(answer.status, 200);
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
-    return new Scrape(answer.text);
+    return Scrape.parse(answer.text);
+  }
+
+  /** With what only another one has. */
+  joinedBy(other: Scrape): Scrape {
+    return new Scrape(new Map([...other.families, ...this.families]));
   }
 
   get samples(): Sample[] {
