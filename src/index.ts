@@ -93,7 +93,7 @@ export interface MarketplaceOptions {
   readonly urls?: Partial<PublicUrls>;
   /** One live and one test catalog for each vertical served; default: personal loans with the example's fictional lenders. */
   readonly catalogs?: readonly CatalogSource[];
-  /** Matching threads; default 0: offers are matched in the calling thread. */
+  /** Matching threads, for catalogs of more than 100 offers; default 0: all are matched in the calling thread. */
   readonly matcherThreads?: number;
   /** `fsync` (default) survives a power cut, `write` the end of the process only. */
   readonly durability?: Durability;
