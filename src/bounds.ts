@@ -271,8 +271,6 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
-  /** What the server's log holds while standard error cannot be written; more is lost. */
-  unwrittenLogCharactersMax: 1024 * 1024,
   /** Work that is over by then shows no progress. */
   progressShownAfterMs: 1_000,
   /** How often a progress bar is drawn. */

@@ -9,11 +9,13 @@ export type KeyedVertical = NewKey['vertical'];
 
 /**
  * A key as the body of a request wishes for it: `account`, `vertical`, `mode`, and what else `marketplace keys create` has
- * options for, under the names that a listed key has them by. Refused with the member at fault; members unknown are ignored.
+ * options for, under the names that a listed key has them by. Refused with the member at fault, or as `body` with one unknown: a limit
+ * or an expiry that is misspelt would be missing in silence.
  */
 export function parseKeyRequest(body: unknown, verticals: readonly KeyedVertical[], nowMs: number): Outcome<NewKey> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
   const wish = body as Readonly<Record<string, unknown>>;
+  if (Object.keys(wish).some((name) => !knownMembers.has(name))) return invalidRequest('body');
   const { account, mode } = wish;
   if (typeof account !== 'string' || !isAccountName(account)) return invalidRequest('account');
   const vertical = verticals.find(({ segment }) => segment === wish.vertical);
@@ -39,6 +41,8 @@ const limitMembers = [
   ['sessions_per_day', bounds.limitPerDayMax],
 ] as const;
 type LimitMember = (typeof limitMembers)[number][0];
+
+const knownMembers = new Set<string>(['account', 'vertical', 'mode', 'expires', ...limitMembers.map(([name]) => name)]);
 
 /** Null for never; what is no moment comes to NaN, which no key may have. */
 function expiryOf(expires: unknown): number | null {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { issuedKeyJson } from '../access/issued-key-json.ts';
 import { keyFilePath } from '../access/key-file.ts';
 import { KeyRegister } from '../access/key-register.ts';
@@ -6,6 +7,7 @@ import { readEnv } from '../config/env.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { knownVerticals } from '../verticals/known-verticals.ts';
+import { servedVerticals } from '../verticals/served-verticals.ts';
 import { printJson, printResult, say, timestamp } from './output.ts';
 import { withKeyRegister } from './with-key-register.ts';
 
@@ -26,6 +28,7 @@ export function createKey(options: CreateKeyOptions): void {
   if (vertical === undefined) throw new Error('commander let an unknown vertical through');
   const nowMs = systemClock.wallMs();
   const path = keyFilePath(dataDirOf(readEnv()));
+  const isFirst = !existsSync(path);
   const { key, issued } = withKeyRegister(
     () => KeyRegister.open(path),
     (register) =>
@@ -44,10 +47,18 @@ export function createKey(options: CreateKeyOptions): void {
         nowMs,
       ),
   );
+  if (options.json) {
+    printJson({ key, ...issuedKeyJson(issued, nowMs) });
+    return;
+  }
+  if (isFirst) {
+    say(`This made the key file ${path}: a server that is to know the key must have this data folder (SVC_DATA_DIR).`);
+  }
+  if (!servedVerticals.some(({ segment }) => segment === vertical.segment)) {
+    say(`No server of this version serves ${vertical.segment}, unless a program that embeds it brings its offers.`);
+  }
   if (options.raw) {
     printResult(key);
-  } else if (options.json) {
-    printJson({ key, ...issuedKeyJson(issued, nowMs) });
   } else {
     printResult(key);
     const until = issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${timestamp(issued.expiresAtMs)}`;

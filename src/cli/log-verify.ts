@@ -17,7 +17,8 @@ export async function verify(named: string | undefined, { json }: { readonly jso
     if (check.damage === null) return;
     if (!json) {
       const { file, offset } = check.damage;
-      say(`marketplace: log repair --cut ${basename(file)}:${offset} shows what a repair would set aside`);
+      const which = named === undefined ? '' : ` ${named}`;
+      say(`marketplace: log repair${which} --cut ${basename(file)}:${offset} shows what a repair would set aside`);
     }
     throw check.damage;
   } catch (fault) {

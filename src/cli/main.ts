@@ -17,6 +17,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // Nobody is left who could be told.
 process.stderr.on('error', () => {});
 
+// What is kept is nobody else's business: no file of ours is for other users of the machine, whatever folder it is put in.
+process.umask(0o077);
 const args = process.argv.slice(2);
 const end = args.indexOf('--');
 const asJson = (end < 0 ? args : args.slice(0, end)).includes('--json');

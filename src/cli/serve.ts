@@ -1,5 +1,6 @@
 import process from 'node:process';
 import type { Logger } from 'pino';
+import { isKeyFileBusy } from '../access/key-file.ts';
 import { noOwnLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
 import { personalLoanCatalogs } from '../catalogs/example-catalogs.ts';
@@ -30,7 +31,10 @@ export async function serve(): Promise<void> {
   const { logger, flush } = standardErrorLog(config.logLevel, systemClock);
   const stop = stopSignal();
   let running: Service | null = null;
-  endOnFault(logger, async () => running?.closeAtOnce());
+  endOnFault(logger, async () => {
+    await running?.closeAtOnce();
+    await flush();
+  });
   let hungUp = false;
   // It has a handler from here to the end: without one, the signal ends the process.
   process.on('SIGHUP', () => {
@@ -45,9 +49,17 @@ export async function serve(): Promise<void> {
     return;
   }
   running = service;
-  if (hungUp) reload(service, logger);
   const watches = watch(config, service, logger);
-  announce(config, service);
+  // The pair may have been renewed since it was read, which a long start does first.
+  if (hungUp) reload(service, logger);
+  else reloadCertificate(service, logger);
+  try {
+    announce(config, service);
+  } catch (fault) {
+    for (const end of watches) end();
+    await service.closeAtOnce();
+    throw fault;
+  }
   logger.info({ dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max }, 'serving');
 
   const signal = await stop.asked;
@@ -148,8 +160,16 @@ function introduce(service: Service): void {
       { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: noOwnLimits },
       systemClock.wallMs(),
     ).key;
-  const live = create('live');
-  const test = create('test');
+  let live: string;
+  let test: string;
+  try {
+    live = create('live');
+    test = create('test');
+  } catch (fault) {
+    if (!isKeyFileBusy(fault)) throw fault;
+    printResult('There is no API key yet, and the key file is busy; issue one with: marketplace keys create');
+    return;
+  }
   printResult(`
 There was no API key yet, so the account demo has got two. They are shown only now:
 

@@ -1,9 +1,11 @@
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import { type CheckLogOptions, checkLog, type LogCheck } from './check-log.ts';
 import { firstSequences, segmentName } from './log-format.ts';
+import { LogRewritten } from './log-walk.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 
 /**
@@ -28,7 +30,8 @@ export async function copyLog(
       const name = segmentName(first);
       // Names ascend with the positions; what has been begun since is of records that came later.
       if (name > last) break;
-      copyBytes(join(folder, name), join(target, name), name === last ? end.offset : Number.POSITIVE_INFINITY);
+      const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
+      await copyBytes(join(folder, name), join(target, name), bytes, options.signal);
     }
     syncFolder(target);
   }
@@ -38,8 +41,8 @@ export async function copyLog(
   return copied;
 }
 
-function copyBytes(from: string, to: string, bytes: number): void {
-  const source = openSync(from, 'r');
+async function copyBytes(from: string, to: string, bytes: number, signal?: AbortSignal): Promise<void> {
+  const source = openedForCopy(from);
   const copy = openSync(to, 'wx', 0o600);
   try {
     const chunk = Buffer.allocUnsafe(bounds.logChunkBytes);
@@ -48,11 +51,22 @@ function copyBytes(from: string, to: string, bytes: number): void {
       if (read === 0) break;
       for (let written = 0; written < read; ) written += writeSync(copy, chunk, written, read - written);
       at += read;
+      await nextTurn();
+      signal?.throwIfAborted();
     }
     fsyncSync(copy);
   } finally {
     closeSync(source);
     closeSync(copy);
+  }
+}
+
+function openedForCopy(segment: string): number {
+  try {
+    return openSync(segment, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new LogRewritten(`${segment} was dropped by the log's writer`, { cause: error });
   }
 }
 

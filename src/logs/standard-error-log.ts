@@ -37,8 +37,12 @@ class LeftOut {
     this.#clock = clock;
   }
 
-  count(): void {
-    this.#lines += 1;
+  get lines(): number {
+    return this.#lines;
+  }
+
+  count(lines = 1): void {
+    this.#lines += lines;
   }
 
   /** The line to write before the next one; empty when none was left out. */
@@ -94,14 +98,21 @@ class FileDestination {
   }
 
   write(line: string): void {
+    const leftOut = this.#leftOut.lines;
     try {
-      writeSync(2, this.#leftOut.take() + line);
+      writeWhole(this.#leftOut.take() + line);
     } catch {
-      this.#leftOut.count();
+      this.#leftOut.count(leftOut + 1);
     }
   }
 
   flush(): Promise<boolean> {
     return Promise.resolve(true);
   }
+}
+
+/** A full disk may take the beginning of a line, and the rest once there is room again. */
+function writeWhole(text: string): void {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length; ) written += writeSync(2, bytes, written);
 }

@@ -35,7 +35,8 @@ export class Figures {
       labelNames,
       registers: [this.#registry],
       async collect() {
-        for (const { labels, value } of await renewed(this, read)) this.inc(labels, value);
+        const samples = await samplesOf(read);
+        for (const { labels, value } of emptied(this, samples)) this.inc(labels, value);
       },
     });
   }
@@ -55,7 +56,8 @@ export class Figures {
       labelNames,
       registers: [this.#registry],
       async collect() {
-        for (const { labels, value } of await renewed(this, read)) this.set(labels, value);
+        const samples = await samplesOf(read);
+        for (const { labels, value } of emptied(this, samples)) this.set(labels, value);
       },
     });
   }
@@ -66,10 +68,16 @@ export class Figures {
   }
 }
 
-/** What a metric shows from now on; nothing of what it showed is left. */
-async function renewed(metric: Metric, read: Read<readonly Sample[]>): Promise<readonly Sample[]> {
+async function samplesOf(read: Read<readonly Sample[]>): Promise<readonly Sample[] | null> {
   const answer = read();
-  const samples = answer instanceof Promise ? await inTime(answer) : answer;
+  return answer instanceof Promise ? await inTime(answer) : answer;
+}
+
+/**
+ * Empties a metric, for these samples alone. What comes of it must be put in before anything else runs: another scrape may be
+ * at the same, and a counter filled by both would show double.
+ */
+function emptied(metric: Metric, samples: readonly Sample[] | null): readonly Sample[] {
   metric.reset();
   // Without labels a reset one shows 0.
   if (samples === null) metric.remove();

@@ -42,13 +42,17 @@ export function accessFaces(
       originLists: {
         allow: (account, origins) => {
           const allowed = outcomeOf(() => originLists.allow(account, origins));
-          if (allowed.ok) logger.info({ account, origins }, 'the operator allowed origins');
+          const added = allowed.ok ? allowed.value.filter((outcome) => outcome === 'allowed') : [];
+          if (added.length > 0)
+            logger.info({ accountName: account, origins: added.length }, 'the operator allowed origins');
           return allowed;
         },
         list: (account) => outcomeOf(() => originLists.list(account)),
         remove: (account, origins) => {
           const removed = outcomeOf(() => originLists.remove(account, origins));
-          if (removed.ok) logger.info({ account, origins }, 'the operator removed origins');
+          const gone = removed.ok ? removed.value.filter((outcome) => outcome === 'removed') : [];
+          if (gone.length > 0)
+            logger.info({ accountName: account, origins: gone.length }, 'the operator removed origins');
           return removed;
         },
       },

@@ -82,7 +82,7 @@ test('what --json prints has the members that the help tells, whatever the comma
     json(0, 'completion', 'bash').then((value) => check('completion', value)),
     json(0, 'secret', 'rotate').then((value) => check('secret rotate', value)),
   ]);
-  check('backup', await json(0, 'backup', join(folder, 'copy')));
+  check('backup', await json(0, 'backup', `${folder}-copy`));
   check('origins list', await json(0, 'origins', 'list'));
   check('origins remove', await json(0, 'origins', 'remove', '--account', 'acme', 'https://a.example'));
   check('keys revoke', await json(0, 'keys', 'revoke', created.id));

@@ -17,9 +17,18 @@ test('create prints the key on standard output and the talk on standard error', 
 
 test('create --raw prints the key alone', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
+  await run(...acmeTest);
   const { code, stdout, stderr } = await run(...acmeTest, '--raw');
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, keyPattern);
+});
+
+test('create says where it made a key file, and that a vertical is not served', async (t) => {
+  const { run } = marketplaceOnFreshFolder(t);
+  const first = await run(...acmeTest, '--raw');
+  assert.match(first.stderr, /^This made the key file .*keys\.sqlite: .*\(SVC_DATA_DIR\)\.\n$/);
+  const other = await run('keys', 'create', '--account', 'acme', '--vertical', 'mortgage', '--mode', 'test', '--raw');
+  assert.match(other.stderr, /^No server of this version serves mortgage, .*\n$/);
 });
 
 test('create --json prints the key with all about it', async (t) => {
@@ -63,7 +72,7 @@ test('keys created by several processes at once on a fresh folder are all there'
   const { run } = marketplaceOnFreshFolder(t);
   const created = await Promise.all(Array.from({ length: 4 }, () => run(...acmeTest, '--raw')));
   assert.deepEqual(
-    created.map(({ code, stderr }) => [code, stderr]),
+    created.map(({ code, stderr }) => [code, stderr.replace(/^This made the key file .*\n/, '')]),
     created.map(() => [0, '']),
   );
   const { stdout } = await run('keys', 'list', '--json');

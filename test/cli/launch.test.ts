@@ -16,10 +16,10 @@ test('the server gets the heap that is wanted', async () => {
   assert.ok(many > few * 1.5, `${few} and ${many} sessions`);
 });
 
-for (const wrong of ['0', '-1', '1.5', 'half', '1 GB', '99999999']) {
+for (const wrong of ['0', '63', '-1', '1.5', 'half', '1 GB', '99999999']) {
   test(`a heap of ${wrong} is refused in one line`, async () => {
     const ran = await runMarketplace(['serve'], { MARKETPLACE_HEAP_MB: wrong });
-    const stderr = `marketplace: MARKETPLACE_HEAP_MB holds "${wrong}"; it may hold a whole number of megabytes\n`;
+    const stderr = `marketplace: MARKETPLACE_HEAP_MB holds "${wrong}"; it may hold a whole number of megabytes, at least 64\n`;
     assert.deepEqual(ran, { code: 1, stdout: '', stderr });
   });
 }

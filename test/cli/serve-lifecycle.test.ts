@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { keyFilePath } from '../../src/access/key-file.ts';
 import { lockFolder } from '../../src/events/folder-lock.ts';
 import { RawConnection } from '../http/raw-connection.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -180,3 +182,17 @@ async function withSessionUnderWay(t: TestContext, settings: Readonly<Record<str
     if (/^marketplace_requests_in_flight 1$/m.test(text)) return { served, ports, operations, busy };
   }
 }
+
+test('a first start beside somebody who holds the key file serves, and says that there is no key yet', async (t) => {
+  const folder = folderFor(t);
+  const key = await keyIn(folder);
+  assert.ok(key !== '');
+  const database = new Database(keyFilePath(folder));
+  afterwards(t, () => database.close());
+  database.exec('DELETE FROM keys');
+  database.exec('BEGIN IMMEDIATE');
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
+  await served.greeting;
+  served.signal('SIGTERM');
+  assert.deepEqual([await served.ended, served.complaints], [{ code: 0, signal: null }, []]);
+});

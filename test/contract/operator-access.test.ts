@@ -94,6 +94,11 @@ onEveryEngine('keys for the operator', ({ running }) => {
     assert.match((await issue({ vertical: 'find-advisor' })).key, /^svc_fa_test_/);
   });
 
+  test('a member that is misspelt is refused, not left out in silence', async () => {
+    const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, exipres: '2999-12-31' } });
+    assertRefused(answer, 'INVALID_REQUEST', 'body');
+  });
+
   test('what no key may have is refused by the name of the member, and issues none', async () => {
     const market = running();
     const count = async () => assertOk<ShownKey[]>(await ask(market, { path: '/keys' })).length;

@@ -134,3 +134,13 @@ test('keeps two services in one process apart', async () => {
   one.fault();
   assert.match(await other.render(), /^marketplace_faults_total 0$/m);
 });
+
+test('two scrapes at once show what one shows', async () => {
+  const held = Promise.withResolvers<Readonly<Record<string, number>>>();
+  const metrics = watching({ analyticsLeftOut: () => held.promise });
+  const both = [metrics.render(), metrics.render()];
+  held.resolve({ duplicateClicks: 7 });
+  for (const text of await Promise.all(both)) {
+    assert.match(text, /^marketplace_analytics_left_out_total\{reason="duplicateClicks"\} 7$/m);
+  }
+});
