@@ -1,3 +1,4 @@
+import { isoOrNull } from '../domain/iso-or-null.ts';
 import type { IssuedKey } from './key-register.ts';
 
 /** A key as the command line and the operations listener show it: times as ISO 8601, limits null where the service's default applies. */
@@ -20,8 +21,4 @@ export function issuedKeyJson(issued: IssuedKey, nowMs: number) {
 export function keyState(issued: IssuedKey, nowMs: number): 'active' | 'expired' | 'revoked' {
   if (issued.revokedAtMs !== null) return 'revoked';
   return issued.expiresAtMs !== null && nowMs >= issued.expiresAtMs ? 'expired' : 'active';
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  cpSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { copyKeyFile } from '../access/copy-key-file.ts';
 import { keyFilePath } from '../access/key-file.ts';
@@ -17,6 +7,7 @@ import { loadConfig } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { copyLog } from '../events/copy-log.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
+import { syncPath } from '../files/sync-path.ts';
 import { operatorTokenPath } from '../secrets/operator-token.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { interruptible } from './interruptible.ts';
@@ -86,12 +77,5 @@ async function copyJournal(folder: string, target: string, signal: AbortSignal):
 function copyDurably(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   const files = statSync(to).isDirectory() ? [...readdirSync(to).map((name) => join(to, name)), to] : [to];
-  for (const path of [...files, dirname(to)]) {
-    const descriptor = openSync(path, 'r');
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  }
+  for (const path of [...files, dirname(to)]) syncPath(path);
 }

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../domain/clock.ts';
+import { isoOrNull } from '../domain/iso-or-null.ts';
 import { type FolderLock, lockFolder } from '../events/folder-lock.ts';
 import type { LogPlace } from '../events/log-walk.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
@@ -9,7 +10,7 @@ import { checkWithProgress } from './check-with-progress.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { interruptible } from './interruptible.ts';
 import { logFailure, logFolder } from './log-folder.ts';
-import { isoOrNull, printJson, printResult, say, timestamp } from './output.ts';
+import { printJson, printResult, say, timestamp } from './output.ts';
 import { TimeSpan } from './time-span.ts';
 
 export interface RepairOptions {

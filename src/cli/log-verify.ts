@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
+import { isoOrNull } from '../domain/iso-or-null.ts';
 import type { LogCheck } from '../events/check-log.ts';
 import { checkWithProgress } from './check-with-progress.ts';
 import { interruptible } from './interruptible.ts';
 import { logFailure, logFolder } from './log-folder.ts';
-import { facts, isoOrNull, printJson, printResult, say, timestamp } from './output.ts';
+import { facts, printJson, printResult, say, timestamp } from './output.ts';
 import { TimeSpan } from './time-span.ts';
 
 export async function verify(named: string | undefined, { json }: { readonly json?: true }): Promise<void> {

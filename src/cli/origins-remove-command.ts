@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { accountName } from './account-name.ts';
+import type { ChangeOriginsOptions } from './change-origins.ts';
 import { guided } from './guide.ts';
-import type { ChangeOriginsOptions } from './origins-allow.ts';
 import { requireOrigins } from './require-origins.ts';
 
 export function originsRemoveCommand(): Command {

@@ -1,20 +1,14 @@
-import type { ChangeOriginsOptions } from './origins-allow.ts';
-import { printJson, printResult, say } from './output.ts';
-import { withEmbedOrigins } from './with-embed-origins.ts';
+import { type ChangeOriginsOptions, changeOrigins } from './change-origins.ts';
+import { say } from './output.ts';
 
-export function removeOrigins(origins: readonly string[], { account, json }: ChangeOriginsOptions): void {
-  const { outcomes, count } = withEmbedOrigins((register) => ({
-    outcomes: register.remove(account, origins),
-    count: register.list(account).length,
-  }));
-  if (json) {
-    printJson({ account, origins: origins.map((origin, at) => ({ origin, outcome: outcomes[at] })), count });
-    return;
-  }
-  for (const [at, origin] of origins.entries()) {
-    printResult(outcomes[at] === 'removed' ? `removed ${origin}` : `${origin} was not allowed`);
-  }
-  if (count === 0) {
+export function removeOrigins(origins: readonly string[], options: ChangeOriginsOptions): void {
+  const { count } = changeOrigins(
+    origins,
+    options,
+    (register) => register.remove(options.account, origins),
+    (origin, outcome) => (outcome === 'removed' ? `removed ${origin}` : `${origin} was not allowed`),
+  );
+  if (count === 0 && !options.json) {
     say('The list is empty now: widgets of live keys may be embedded nowhere, those of test keys anywhere.');
   }
 }

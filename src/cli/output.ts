@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { styleText } from 'node:util';
+import { isoOrNull } from '../domain/iso-or-null.ts';
 
 /** Results go to standard output, for people and programs alike; talk goes to standard error, so that it is never piped. */
 export function printResult(text: string): void {
@@ -50,9 +51,4 @@ function widthOf(text: string): number {
 /** A wall time as people and programs read it, or `-`. */
 export function timestamp(ms: number | null): string {
   return isoOrNull(ms) ?? '-';
-}
-
-/** A wall time as JSON has it. */
-export function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

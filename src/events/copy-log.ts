@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
+import { syncPath } from '../files/sync-path.ts';
 import { type CheckLogOptions, checkLog, type LogCheck } from './check-log.ts';
 import { firstSequences, segmentName } from './log-format.ts';
 import { LogRewritten } from './log-walk.ts';
@@ -33,9 +34,9 @@ export async function copyLog(
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
       await copyBytes(join(folder, name), join(target, name), bytes, options.signal);
     }
-    syncFolder(target);
+    syncPath(target);
   }
-  syncFolder(dirname(target));
+  syncPath(dirname(target));
   const copied = await checkLog(nodeLogFiles, target, options);
   if (copied.damage !== null) throw copied.damage;
   return copied;
@@ -67,14 +68,5 @@ function openedForCopy(segment: string): number {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new LogRewritten(`${segment} was dropped by the log's writer`, { cause: error });
-  }
-}
-
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { syncPath } from './sync-path.ts';
 
 /**
  * Creates a folder and what leads to it, and makes their names durable. Also those of folders that exist: whoever made them
@@ -11,7 +12,7 @@ export function makeFolderDurably(folder: string): void {
   const made = (path: string) => first !== undefined && path.length >= first.length;
   for (let path = absolute; path !== dirname(path); path = dirname(path)) {
     try {
-      syncNames(dirname(path));
+      syncPath(dirname(path));
     } catch (error) {
       // What was there before us may lie in a folder that is not ours to open, or on a file system that has no such sync.
       if (made(path) || !unsyncable.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -20,12 +21,3 @@ export function makeFolderDurably(folder: string): void {
 }
 
 const unsyncable: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP']);
-
-function syncNames(folder: string): void {
-  const descriptor = fs.openSync(folder, 'r');
-  try {
-    fs.fsyncSync(descriptor);
-  } finally {
-    fs.closeSync(descriptor);
-  }
-}

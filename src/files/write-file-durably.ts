@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { syncPath } from './sync-path.ts';
 
 /**
  * Writes a whole file so that after a power cut it is there in full or not at all: temporary name, sync, rename, sync of the
@@ -24,10 +25,5 @@ export function writeFileDurably(
     closeSync(file);
   }
   renameSync(temporary, path);
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  syncPath(dirname(path));
 }

@@ -34,9 +34,8 @@ export class Figures {
       help,
       labelNames,
       registers: [this.#registry],
-      async collect() {
-        const samples = await samplesOf(read);
-        for (const { labels, value } of emptied(this, samples)) this.inc(labels, value);
+      collect() {
+        return fill(this, read, ({ labels, value }) => this.inc(labels, value));
       },
     });
   }
@@ -55,9 +54,8 @@ export class Figures {
       help,
       labelNames,
       registers: [this.#registry],
-      async collect() {
-        const samples = await samplesOf(read);
-        for (const { labels, value } of emptied(this, samples)) this.set(labels, value);
+      collect() {
+        return fill(this, read, ({ labels, value }) => this.set(labels, value));
       },
     });
   }
@@ -68,18 +66,15 @@ export class Figures {
   }
 }
 
-async function samplesOf(read: Read<readonly Sample[]>): Promise<readonly Sample[] | null> {
-  const answer = read();
-  return answer instanceof Promise ? await inTime(answer) : answer;
-}
-
 /**
- * Empties a metric, for these samples alone. What comes of it must be put in before anything else runs: another scrape may be
- * at the same, and a counter filled by both would show double.
+ * Has a metric show these samples and no others. Between emptying it and the last of them nothing else may run: another scrape
+ * may be at the same, and a counter filled by both would show double.
  */
-function emptied(metric: Metric, samples: readonly Sample[] | null): readonly Sample[] {
+async function fill(metric: Metric, read: Read<readonly Sample[]>, put: (sample: Sample) => void): Promise<void> {
+  const answer = read();
+  const samples = answer instanceof Promise ? await inTime(answer) : answer;
   metric.reset();
   // Without labels a reset one shows 0.
   if (samples === null) metric.remove();
-  return samples ?? [];
+  else for (const sample of samples) put(sample);
 }
