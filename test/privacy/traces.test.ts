@@ -36,3 +36,21 @@ test('a number leaves a trace: digits, msgpack integers and doubles, typed array
     assert.deepEqual(findTraces(values, written), ['income']);
   }
 });
+
+test('digits leave a trace where they stand alone, not within a longer number', () => {
+  const zip = new Map([['zip', '90317']]);
+  for (const written of [
+    '90317',
+    '{"zip":"90317"}',
+    '/90317?',
+    'a.90317',
+    '90317.00',
+    '1790317000 90317',
+    '22393033313722',
+  ]) {
+    assert.deepEqual(findTraces(zip, Buffer.from(written)), ['zip'], written);
+  }
+  for (const written of ['1790317000123', '90317000', '17390317', '0.90317', '2.0390317']) {
+    assert.deepEqual(findTraces(zip, Buffer.from(written)), [], written);
+  }
+});

@@ -56,13 +56,35 @@ function numberTraces(number: number): Buffer[] {
   ];
 }
 
+/**
+ * Whether a trace is there. Digits must stand alone: the times and sums of a log or a scrape are long rows of digits, and one
+ * run in fifty would find a postal code in the middle of a timestamp.
+ */
+function isIn(bytes: Buffer, trace: Buffer): boolean {
+  // Ten digits and more, such as a postal code in hexadecimal, are not met by chance.
+  if (trace.length >= longDigits || !trace.every(isDigit)) return bytes.includes(trace);
+  for (let at = bytes.indexOf(trace); at >= 0; at = bytes.indexOf(trace, at + 1)) {
+    const isWithinNumber =
+      isDigit(bytes[at + trace.length]) ||
+      isDigit(bytes[at - 1]) ||
+      (bytes[at - 1] === point && isDigit(bytes[at - 2]));
+    if (!isWithinNumber) return true;
+  }
+  return false;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+const point = 0x2e;
+const longDigits = 10;
+
 /** The names of those values that have left a trace in some bytes. */
 export function findTraces(values: ReadonlyMap<string, string | number>, whole: Buffer): string[] {
   // Logs reserve zeros ahead of their data, which are quickly passed over here and slowly by a search for each trace.
   let end = whole.length;
   while (end > 0 && whole[end - 1] === 0) end--;
   const bytes = whole.subarray(0, end + longestTrace);
-  return [...values]
-    .filter(([, value]) => tracesOf(value).some((trace) => bytes.includes(trace)))
-    .map(([name]) => name);
+  return [...values].filter(([, value]) => tracesOf(value).some((trace) => isIn(bytes, trace))).map(([name]) => name);
 }
