@@ -63,7 +63,7 @@ function sectionOf(command: Command): string {
   const parts = [
     `## ${pathOf(command)}`,
     command.description(),
-    fenced([help.commandUsage(command)]),
+    fenced([help.commandUsage(command)], 'text'),
     ...(given.length === 0 ? [] : [table(['Argument or option', 'Meaning'], given)]),
     fenced(examples),
   ];
@@ -81,8 +81,8 @@ function sectionOf(command: Command): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function fenced(lines: readonly string[]): string {
-  return `\`\`\`sh\n${lines.join('\n')}\n\`\`\``;
+function fenced(lines: readonly string[], language = 'sh'): string {
+  return `\`\`\`${language}\n${lines.join('\n')}\n\`\`\``;
 }
 
 function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
