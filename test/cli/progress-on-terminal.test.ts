@@ -8,27 +8,29 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { generateCatalog } from '../support/random-catalog.ts';
+import { livedFolder } from './lived-folder.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
 
-describe('work on a catalog that takes long', { skip: noTerminals }, () => {
+describe('work that takes long', { skip: noTerminals }, () => {
   let folder = '';
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'marketplace-catalog-progress-'));
+    folder = mkdtempSync(join(tmpdir(), 'marketplace-progress-'));
     writeFileSync(join(folder, 'offers.json'), JSON.stringify(generateCatalog(1, 60)));
     writeFileSync(join(folder, 'faulty.json'), JSON.stringify({ ...generateCatalog(1, 60), format: 2 }));
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   /** What a shell prints in which `$m` is the command, standard error being a terminal and the clock a slow one. */
-  async function onTerminal(line: string): Promise<string> {
+  async function onTerminal(line: string, settings: Readonly<Record<string, string>> = {}): Promise<string> {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_)/.test(name));
     const env = {
       ...Object.fromEntries(inherited),
       m: here('../../bin/marketplace'),
       NODE_OPTIONS: `--import=${here('programs/slow-clock.ts')}`,
       SHELL: '/bin/sh',
+      ...settings,
     };
     const { stdout } = await promisify(execFile)('script', ['-qec', `${line}; true`, '/dev/null'], {
       env,
@@ -46,7 +48,7 @@ describe('work on a catalog that takes long', { skip: noTerminals }, () => {
     ['stats', '$m catalog stats offers.json > printed'],
     ['generate', '$m catalog generate --offers 60 > printed'],
   ] as const) {
-    test(`${name} shows a bar that moves from step to step, and takes it away`, async () => {
+    test(`catalog ${name} shows a bar that moves from step to step, and takes it away`, async () => {
       const printed = await onTerminal(line);
       const shares = sharesOf(printed);
       assert.ok(new Set(shares).size > 10, printed);
@@ -60,7 +62,19 @@ describe('work on a catalog that takes long', { skip: noTerminals }, () => {
     });
   }
 
-  test('with --json, and where standard error is no terminal, there is no bar', async () => {
+  test('reading a ledger shows a bar, and takes it away', async (t) => {
+    const { folder: dataDir, marketplace } = await livedFolder(t);
+    await marketplace.close();
+    const settings = { SVC_DATA_DIR: dataDir };
+    for (const command of ['log verify', 'analytics rebuild']) {
+      const printed = await onTerminal(`$m ${command} > printed`, settings);
+      assert.equal(sharesOf(printed).at(-1), 100, printed);
+      assert.match(printed, /\r +\r$/);
+      assert.equal(await onTerminal(`$m ${command} --json > printed`, settings), '');
+    }
+  });
+
+  test('of a catalog, with --json, and where standard error is no terminal, there is no bar', async () => {
     for (const command of ['validate offers.json', 'stats offers.json', 'generate --offers 60']) {
       assert.equal(await onTerminal(`$m catalog ${command} --json > printed`), '');
       assert.equal(await onTerminal(`$m catalog ${command} 2>&1 > printed | cat`), '');
