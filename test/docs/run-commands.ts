@@ -32,7 +32,7 @@ export function substituted(script: string, substitutions: readonly Substitution
 /** Changes a byte in the first record of the ledger of $SVC_DATA_DIR, and tells in $DAMAGE where `log verify` finds that. */
 export const damageLedger = `
   printf x | dd of="$SVC_DATA_DIR/ledger/0000000000000001.log" bs=1 seek=100 conv=notrunc status=none
-  DAMAGE=$({ marketplace log verify --json 2>/dev/null || [ $? = 3 ]; } | jq -r '.damage | "\\(.file | split("/") | last):\\(.offset)"')`;
+  DAMAGE=$({ marketplace log verify 2>&1 || [ $? = 3 ]; } | grep -oE '[0-9]{16}\\.log:[0-9]+' | head -n 1)`;
 
 export interface Ran {
   readonly code: number;
