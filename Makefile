@@ -28,6 +28,7 @@ run: $(INSTALLED) $(WIDGET) ## start the server on 127.0.0.1:8080 (operations on
 
 test: $(INSTALLED) $(WIDGET) ## every test
 	@bin/have-chromium
+	@bin/have-jq
 	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(TESTS)
 
 match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; a few minutes

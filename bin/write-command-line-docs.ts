@@ -30,7 +30,8 @@ const head = `# Command line
 - **Settings** are environment variables (see [README.md](../README.md#configuration)). A variable that nearly has the name of one is
   refused, since its default would be used in silence; any other that begins with \`SVC_\` is warned of by \`serve\` and \`check-config\`, but
   for those by which an orchestrator tells of services, such as \`SVC_MARKETPLACE_SERVICE_HOST\`.
-- **Progress** of work that takes more than a second is shown as a bar where standard error is a terminal, and not at all elsewhere.
+- **Progress** of work that takes more than a second is shown as a bar where standard error is a terminal; elsewhere, and with
+  \`--json\`, not at all.
 - **Colours** are used on a terminal only. \`NO_COLOR=1\` turns them off, \`FORCE_COLOR=1\` on.
 - **Ctrl-C** or SIGTERM ends long work in good order: no bar and no half-written file stays behind. A second Ctrl-C ends it at once.
 
@@ -63,7 +64,7 @@ function sectionOf(command: Command): string {
   const parts = [
     `## ${pathOf(command)}`,
     command.description(),
-    fenced([help.commandUsage(command)]),
+    fenced([help.commandUsage(command)], 'text'),
     ...(given.length === 0 ? [] : [table(['Argument or option', 'Meaning'], given)]),
     fenced(examples),
   ];
@@ -81,8 +82,8 @@ function sectionOf(command: Command): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function fenced(lines: readonly string[]): string {
-  return `\`\`\`sh\n${lines.join('\n')}\n\`\`\``;
+function fenced(lines: readonly string[], language = 'sh'): string {
+  return `\`\`\`${language}\n${lines.join('\n')}\n\`\`\``;
 }
 
 function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {

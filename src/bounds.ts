@@ -275,8 +275,6 @@ export const bounds = {
   progressShownAfterMs: 1_000,
   /** How often a progress bar is drawn. */
   progressDrawnMs: 100,
-  /** A catalog file with more is announced to take seconds. */
-  catalogQuickCharacters: 8_000_000,
   /** How often a start that reads much back says in the log how far it is, where there is no terminal for a bar. */
   readBackLoggedMs: 5_000,
   /** Records that `log inspect` shows unless told otherwise. */

@@ -79,7 +79,7 @@ const kinds: Readonly<
       'Shows the sessions of one referrer tag in the order of their creation, read page by page: later pages may count more than earlier ones while a server runs.',
     guide: {
       examples: [
-        'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-11-21',
+        'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-01-01',
         `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
       ],
       json: {

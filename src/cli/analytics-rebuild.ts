@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import process from 'node:process';
 import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { rebuildStore } from '../analytics/rebuild-store.ts';
 import { lockFolder } from '../events/folder-lock.ts';
@@ -9,8 +8,9 @@ import { interruptible } from './interruptible.ts';
 import { logFailure, logFolder } from './log-folder.ts';
 import { printJson, printResult, say } from './output.ts';
 import { progressBar } from './progress-bar.ts';
+import { progressStream } from './progress-stream.ts';
 
-export async function rebuildAnalytics({ json }: { readonly json?: true }): Promise<void> {
+export async function rebuildAnalytics(asked: { readonly json?: true }): Promise<void> {
   const ledgerFolder = logFolder(undefined);
   const dataDir = dirname(ledgerFolder);
   const { storeFile } = analyticsFiles(dataDir);
@@ -20,8 +20,10 @@ export async function rebuildAnalytics({ json }: { readonly json?: true }): Prom
     release = () => lock.release();
     const replaced = existsSync(storeFile);
     const missing: string[] = [];
-    const { records, leftOut, tornBytes } = await interruptible((signal) => rebuilt(ledgerFolder, missing, signal));
-    if (json) {
+    const { records, leftOut, tornBytes } = await interruptible((signal) =>
+      rebuilt(ledgerFolder, asked, missing, signal),
+    );
+    if (asked.json) {
       printJson({ store: storeFile, replaced, records, left_out: leftOut, missing, tail_bytes: tornBytes });
       return;
     }
@@ -38,10 +40,10 @@ export async function rebuildAnalytics({ json }: { readonly json?: true }): Prom
   }
 }
 
-async function rebuilt(ledgerFolder: string, missing: string[], signal: AbortSignal) {
-  const { damage, position, records, tornBytes } = await checkWithProgress(ledgerFolder, { signal });
+async function rebuilt(ledgerFolder: string, asked: { readonly json?: true }, missing: string[], signal: AbortSignal) {
+  const { damage, position, records, tornBytes } = await checkWithProgress(ledgerFolder, asked, { signal });
   if (damage !== null) throw damage;
-  const bar = progressBar(process.stderr, { total: records, unit: 'records' });
+  const bar = progressBar(progressStream(asked), { total: records, unit: 'records' });
   try {
     const { records: folded, ...leftOut } = await rebuildStore({
       files: analyticsFiles(dirname(ledgerFolder)),

@@ -17,7 +17,10 @@ export function backupCommand(): Command {
       await backup(folder, options);
     });
   return guided(command, {
-    examples: ['marketplace backup /backup/marketplace/2026-11-21', 'marketplace backup --json "$FOLDER"'],
+    examples: [
+      'marketplace backup /backup/marketplace/2026-11-21',
+      'marketplace backup /backup/marketplace/2026-11-22 --json | jq .ledger_records',
+    ],
     exits: { 1: null, 3: null, 130: null },
     json: {
       prints: 'one object',

@@ -1,15 +1,12 @@
-import process from 'node:process';
-import { bounds } from '../bounds.ts';
 import type { CatalogFaults } from '../offers/catalog-faults.ts';
 import type { CatalogFile } from '../offers/catalog-schema.ts';
-import { textSizeProblem } from '../offers/catalog-size.ts';
-import { catalogVersion } from '../offers/catalog-version.ts';
-import { inspectCatalog } from '../offers/parse-catalog.ts';
+import { catalogVersions } from '../offers/catalog-version.ts';
+import { judgeCatalog, readCatalogValue } from '../offers/parse-catalog.ts';
 import { readCatalogText } from '../offers/read-catalog-text.ts';
 import { servedVerticals } from '../verticals/served-verticals.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { say } from './output.ts';
+import type { SteppedProgress } from './stepped-progress.ts';
 
 /** A catalog file that a command was given: its text, and what became of reading it. */
 export type CommandCatalog = { readonly text: string; readonly vertical: Vertical } & (
@@ -17,19 +14,18 @@ export type CommandCatalog = { readonly text: string; readonly vertical: Vertica
   | { readonly catalog: null; readonly faults: CatalogFaults }
 );
 
-/**
- * Reads it for the vertical it names itself. Throws `CommandLineError` when the file cannot be read. A large one keeps a command busy
- * for seconds, of which a terminal is told beforehand.
- */
-export function readCatalog(file: string, { json }: { readonly json?: true }): CommandCatalog {
+/** The steps of `readCatalog`, with the tenths of a second that the largest catalog takes. */
+export const readingSteps = { read: 7, judge: 8 } as const;
+
+/** Reads it for the vertical it names itself. Throws `CommandLineError` when the file cannot be read. */
+export function readCatalog(file: string, progress: SteppedProgress<keyof typeof readingSteps>): CommandCatalog {
   const read = readCatalogText(file);
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
   const { text } = read;
-  if (!json && process.stderr.isTTY && text.length > bounds.catalogQuickCharacters) {
-    say(`${file} has ${Math.round(text.length / 1_000_000)} million characters; this takes some seconds.`);
-  }
-  const vertical = verticalNamedIn(text);
-  const inspected = inspectCatalog(text, vertical);
+  const parsed = readCatalogValue(text);
+  progress.at('judge');
+  const vertical = verticalNamedIn(parsed.ok ? parsed.value : null);
+  const inspected = parsed.ok ? judgeCatalog(parsed.value, vertical, (share) => progress.at('judge', share)) : parsed;
   return inspected.ok
     ? { text, vertical, catalog: inspected.catalog, faults: null }
     : { text, vertical, catalog: null, faults: inspected.faults };
@@ -41,18 +37,12 @@ export function catalogSummary(catalog: CatalogFile) {
     vertical: catalog.vertical,
     lenders: catalog.lenders.length,
     offers: catalog.lenders.reduce((sum, { offers }) => sum + offers.length, 0),
-    versions: { live: catalogVersion(catalog, 'live'), test: catalogVersion(catalog, 'test') },
+    versions: catalogVersions(catalog),
   };
 }
 
 /** What is not served, or cannot be told, is judged as the first vertical, and so found faulty. */
-function verticalNamedIn(text: string): Vertical {
-  let named: unknown;
-  if (textSizeProblem(text) !== null) return servedVerticals[0]!;
-  try {
-    named = (JSON.parse(text) as { vertical?: unknown } | null)?.vertical;
-  } catch {
-    named = undefined;
-  }
+function verticalNamedIn(value: unknown): Vertical {
+  const named = (value as { vertical?: unknown } | null)?.vertical;
   return servedVerticals.find(({ segment }) => segment === named) ?? servedVerticals[0]!;
 }

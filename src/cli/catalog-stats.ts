@@ -5,20 +5,35 @@ import {
   type FieldCoverage,
   type Spread,
 } from '../offers/catalog-stats.ts';
-import { catalogSummary, readCatalog } from './catalog-file.ts';
+import { catalogSummary, readCatalog, readingSteps } from './catalog-file.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { facts, printJson, printResult, table } from './output.ts';
+import { progressStream } from './progress-stream.ts';
+import { steppedProgress } from './stepped-progress.ts';
 
 export function describeCatalog(file: string, options: { readonly json?: true }): void {
-  const { catalog, vertical, faults } = readCatalog(file, options);
-  if (catalog === null) {
-    const count = `${faults.count} ${faults.count === 1 ? 'fault' : 'faults'}`;
-    throw new CommandLineError(`${file} is no valid catalog: ${count}, which marketplace catalog validate names`);
-  }
-  const summary = catalogSummary(catalog);
-  const described = catalogStats(catalog, vertical);
+  const { summary, described } = description(file, options);
   if (options.json) printJson({ file, ...summary, ...described });
   else printResult(textOf(file, summary, described));
+}
+
+const steps = { ...readingSteps, name_versions: 7, describe: 34 } as const;
+
+function description(file: string, options: { readonly json?: true }) {
+  const progress = steppedProgress(progressStream(options), steps);
+  try {
+    const { catalog, vertical, faults } = readCatalog(file, progress);
+    if (catalog === null) {
+      const count = `${faults.count} ${faults.count === 1 ? 'fault' : 'faults'}`;
+      throw new CommandLineError(`${file} is no valid catalog: ${count}, which marketplace catalog validate names`);
+    }
+    progress.at('name_versions');
+    const summary = catalogSummary(catalog);
+    const described = catalogStats(catalog, vertical, (share) => progress.at('describe', share));
+    return { summary, described };
+  } finally {
+    progress.done();
+  }
 }
 
 function textOf(

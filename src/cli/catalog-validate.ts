@@ -2,10 +2,12 @@ import { bounds } from '../bounds.ts';
 import { logoFolder, readLogos } from '../logos/read-logos.ts';
 import { type CatalogFault, CatalogFaults, type CatalogPath, pathText } from '../offers/catalog-faults.ts';
 import type { CatalogFile } from '../offers/catalog-schema.ts';
-import { catalogSummary, readCatalog } from './catalog-file.ts';
+import { catalogSummary, readCatalog, readingSteps } from './catalog-file.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { JsonPlaces, type Place } from './json-places.ts';
 import { printJson, printPart } from './output.ts';
+import { progressStream } from './progress-stream.ts';
+import { steppedProgress } from './stepped-progress.ts';
 
 interface LocatedFault {
   readonly path: string;
@@ -15,10 +17,7 @@ interface LocatedFault {
 }
 
 export async function validateCatalog(file: string, options: { readonly json?: true }): Promise<void> {
-  const { text, catalog, faults } = readCatalog(file, options);
-  const { named, rest } = locatedFaults(text, faults ?? new CatalogFaults());
-  const summary = catalog === null ? null : catalogSummary(catalog);
-  const notes = catalog === null || named.length > 0 ? [] : await logoNotes(file, text, catalog);
+  const { named, rest, summary, notes } = await findings(file, options);
   if (options.json) {
     const found = { faults: named, rest, notes };
     printJson({ file, valid: named.length === 0, ...summary, ...found });
@@ -39,8 +38,29 @@ export async function validateCatalog(file: string, options: { readonly json?: t
   }
 }
 
+const steps = { ...readingSteps, find_places: 8, name_versions: 7, look_at_logos: 7 } as const;
+
+async function findings(file: string, options: { readonly json?: true }) {
+  const progress = steppedProgress(progressStream(options), steps);
+  try {
+    const { text, catalog, faults } = readCatalog(file, progress);
+    const places = locatedFaults(text, faults ?? new CatalogFaults(), (share) => progress.at('find_places', share));
+    progress.at('name_versions');
+    const summary = catalog === null ? null : catalogSummary(catalog);
+    progress.at('look_at_logos');
+    const notes = catalog === null || places.named.length > 0 ? [] : await logoNotes(file, text, catalog);
+    return { ...places, summary, notes };
+  } finally {
+    progress.done();
+  }
+}
+
 /** The faults of a text with their places, in its order, up to `bounds.catalogFaultsMax`; and what is said of the rest. */
-function locatedFaults(text: string, faults: CatalogFaults): { named: LocatedFault[]; rest: string | null } {
+function locatedFaults(
+  text: string,
+  faults: CatalogFaults,
+  onShare: (share: number) => void,
+): { named: LocatedFault[]; rest: string | null } {
   const places = new JsonPlaces(text);
   if (faults.unread) {
     const named = faults.named.map((fault) =>
@@ -51,6 +71,7 @@ function locatedFaults(text: string, faults: CatalogFaults): { named: LocatedFau
   const found = places.find(
     faults.named.map(({ path }) => path),
     bounds.catalogFaultsMax - faults.named.length,
+    onShare,
   );
   const named = faults.named.map((fault, at) => located(fault, found.places[at]!));
   // Only the last of them counts, so that the others are criteria or prices that somebody believes to hold.

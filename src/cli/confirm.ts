@@ -14,6 +14,7 @@ import { exitCodes } from './exit-codes.ts';
 import { Interrupted, interruptible } from './interruptible.ts';
 import { printJson, printResult, say } from './output.ts';
 import { progressBar } from './progress-bar.ts';
+import { progressStream } from './progress-stream.ts';
 
 /** What the command line said; absent where it said nothing. */
 export interface ConfirmOptions {
@@ -50,7 +51,7 @@ async function sent(
 ): Promise<ConfirmedFile> {
   const env = readEnv();
   const sender = new ConfirmationSender(options.url ?? defaultUrl(env), readToken(options.tokenFile, env), { signal });
-  const progress = progressBar(process.stderr, { total: sizeOf(path, rejectedPath), unit: 'bytes' });
+  const progress = progressBar(progressStream(options), { total: sizeOf(path, rejectedPath), unit: 'bytes' });
   const format = formatOf(path);
   if (format === null) throw new Error('commander let a file of another kind through');
   let begun = false;

@@ -40,12 +40,17 @@ export class JsonPlaces {
   /**
    * Where the value at each path begins, or its name where it has one; null for what is not there. Also every member whose
    * name the same object has had before: `named` of them, up to `namedMax`, and how many there are. The text must be JSON. It
-   * is read once, in a loop, and nothing is kept of what nobody asked for: it may be nested as deep as it likes.
+   * is read once, in a loop, and nothing is kept of what nobody asked for: it may be nested as deep as it likes. `onShare` is
+   * told at each object which share of the text is read, from 0 to 1.
    */
-  find(paths: readonly Path[], namedMax: number): { places: (Place | null)[]; repeated: RepeatedMembers } {
+  find(
+    paths: readonly Path[],
+    namedMax: number,
+    onShare?: (share: number) => void,
+  ): { places: (Place | null)[]; repeated: RepeatedMembers } {
     const root: Asked = { inner: new Map(), offset: null };
     const asked = paths.map((path) => path.reduce<Asked>(innerOf, root));
-    const repeated = this.#scan(root, namedMax);
+    const repeated = this.#scan(root, namedMax, onShare);
     return { places: asked.map(({ offset }) => (offset === null ? null : this.at(offset))), repeated };
   }
 
@@ -68,7 +73,7 @@ export class JsonPlaces {
   }
 
   /** Fills in the offsets of what is asked for. */
-  #scan(root: Asked, namedMax: number): RepeatedMembers {
+  #scan(root: Asked, namedMax: number, onShare?: (share: number) => void): RepeatedMembers {
     const scanner = createScanner(this.#text, true);
     const open: Open[] = [];
     const named: { path: Path; place: Place }[] = [];
@@ -105,8 +110,10 @@ export class JsonPlaces {
       } else {
         if (around?.names === null) next = around.asked?.inner.get(around.step);
         if (next !== undefined) next.offset ??= offset;
-        if (token === '{') open.push({ asked: next, names: new Set(), step: '' });
-        else if (token === '[') open.push({ asked: next, names: null, step: 0 });
+        if (token === '{') {
+          open.push({ asked: next, names: new Set(), step: '' });
+          onShare?.(offset / this.#text.length);
+        } else if (token === '[') open.push({ asked: next, names: null, step: 0 });
         nameExpected = token === '{';
       }
     }

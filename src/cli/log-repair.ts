@@ -19,7 +19,8 @@ export interface RepairOptions {
   readonly json?: true;
 }
 
-export async function repair(named: string | undefined, { cut, yes, json }: RepairOptions): Promise<void> {
+export async function repair(named: string | undefined, options: RepairOptions): Promise<void> {
+  const { cut, yes, json } = options;
   const locks: FolderLock[] = [];
   try {
     const given = logFolder(named);
@@ -28,7 +29,7 @@ export async function repair(named: string | undefined, { cut, yes, json }: Repa
     for (const parent of new Set([dirname(given), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }
-    const check = await interruptible((signal) => checkWithProgress(folder, { signal }));
+    const check = await interruptible((signal) => checkWithProgress(folder, options, { signal }));
     const verdict = judgeCut(nodeLogFiles, check, { file: fileIn(folder, given, cut.file), offset: cut.offset });
     switch (verdict.kind) {
       case 'done':

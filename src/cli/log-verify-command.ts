@@ -14,7 +14,7 @@ export function logVerifyCommand(): Command {
       await verify(folder, options);
     });
   return guided(command, {
-    examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .damage'],
+    examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],
     exits: { 0: 'it is whole', 1: null, 3: 'it is damaged', 130: null },
     json: {
       prints: 'one object, also for a damaged log, of which it tells what is before the damage',

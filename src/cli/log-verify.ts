@@ -7,16 +7,16 @@ import { logFailure, logFolder } from './log-folder.ts';
 import { facts, printJson, printResult, say, timestamp } from './output.ts';
 import { TimeSpan } from './time-span.ts';
 
-export async function verify(named: string | undefined, { json }: { readonly json?: true }): Promise<void> {
+export async function verify(named: string | undefined, asked: { readonly json?: true }): Promise<void> {
   try {
     const span = new TimeSpan();
     const folder = logFolder(named);
     const onRecord = (_position: number, record: readonly unknown[]): void => span.include(record);
-    const check = await interruptible((signal) => checkWithProgress(folder, { onRecord, signal }));
-    if (json) printJson(jsonOf(check, span));
+    const check = await interruptible((signal) => checkWithProgress(folder, asked, { onRecord, signal }));
+    if (asked.json) printJson(jsonOf(check, span));
     else printResult(textOf(check, span));
     if (check.damage === null) return;
-    if (!json) {
+    if (!asked.json) {
       const { file, offset } = check.damage;
       const which = named === undefined ? '' : ` ${named}`;
       say(`marketplace: log repair${which} --cut ${basename(file)}:${offset} shows what a repair would set aside`);

@@ -11,8 +11,8 @@ export interface ProgressStream {
 export interface ProgressBarOptions {
   /** How much there is to do, in `unit`; what is done may come to more. */
   readonly total: number;
-  /** `bytes`, which are shown in their multiples, or whatever else is counted. */
-  readonly unit: string;
+  /** `bytes`, which are shown in their multiples, or whatever else is counted; null where the amounts tell nobody anything. */
+  readonly unit: string | null;
   readonly clock?: Clock;
 }
 
@@ -61,13 +61,13 @@ export function progressBar(
 
 const barCharacters = 24;
 
-function lineOf(done: number, total: number, unit: string, elapsedMs: number): string {
+function lineOf(done: number, total: number, unit: string | null, elapsedMs: number): string {
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const bar = '#'.repeat(Math.floor(share * barCharacters)).padEnd(barCharacters, '-');
   const percent = String(Math.floor(share * 100)).padStart(3);
-  const amounts = `${amountOf(done, unit)} of ${amountOf(Math.max(done, total), unit)}`;
+  const amounts = unit === null ? '' : ` ${amountOf(done, unit)} of ${amountOf(Math.max(done, total), unit)}`;
   const left = share > 0 ? `, ${durationOf((elapsedMs * (1 - share)) / share)} left` : '';
-  return `${percent}% [${bar}] ${amounts}${left}`;
+  return `${percent}% [${bar}]${amounts}${left}`;
 }
 
 const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -7,8 +7,16 @@ import { servedShare } from './credit-minimum.ts';
 import { findCriterionFaults } from './criterion-faults.ts';
 import { offerPayoutModel } from './payout-model.ts';
 
-/** Finds what no schema can say: words that are no value of their field, limits that contradict each other, repeated names. */
-export function findSenseFaults(value: unknown, vertical: Vertical, faults: CatalogFaults): void {
+/**
+ * Finds what no schema can say: words that are no value of their field, limits that contradict each other, repeated names.
+ * `onShare` is told before each lender which share of them is done, from 0 to 1.
+ */
+export function findSenseFaults(
+  value: unknown,
+  vertical: Vertical,
+  faults: CatalogFaults,
+  onShare?: (share: number) => void,
+): void {
   const catalog = value as CatalogFile;
   if (typeof value !== 'object' || value === null) return;
   if (typeof catalog.vertical === 'string' && catalog.vertical !== vertical.segment) {
@@ -22,6 +30,7 @@ export function findSenseFaults(value: unknown, vertical: Vertical, faults: Cata
   const names = new Map<string, CatalogPath>();
   const terms = new Set<number>();
   for (const [lenderAt, lender] of catalog.lenders.entries()) {
+    onShare?.(lenderAt / catalog.lenders.length);
     const lenderPath = ['lenders', lenderAt];
     if (typeof lender !== 'object' || lender === null) continue;
     if (typeof lender.name === 'string') {

@@ -1,8 +1,10 @@
 import { choiceValues, fewValues } from '../verticals/choice-values.ts';
+import { absent, fieldIndex } from '../verticals/pocket-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { admitsValue } from './admits-value.ts';
 import type { CatalogFile, CatalogOffer } from './catalog-schema.ts';
-import { compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
+import { choiceCode, compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
+import { hasOffer } from './offer-bits.ts';
 import { offerPayoutModel } from './payout-model.ts';
 
 /** The least, the middle and the greatest of some numbers; null of none. */
@@ -48,11 +50,15 @@ export interface CatalogStats {
   readonly never_shown: readonly string[];
 }
 
-/** Describes a catalog that was accepted for this vertical. */
-export function catalogStats(catalog: CatalogFile, vertical: Vertical): CatalogStats {
+/** Describes a catalog that was accepted for this vertical. `onShare` is told now and then which share is done, from 0 to 1. */
+export function catalogStats(
+  catalog: CatalogFile,
+  vertical: Vertical,
+  onShare?: (share: number) => void,
+): CatalogStats {
   const numbered = numberedOffers(catalog);
   const offers = numbered.map(({ offer }) => offer);
-  const tables = compileMatchTables(catalog, vertical);
+  const tables = compileMatchTables(catalog, vertical, onShare && ((share) => onShare(share * tablesShare)));
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const states = choiceValues(vertical, vertical.roles.state);
   const shownIn = offers.map((_offer, at) => states.map((_state, state) => isShownIn(tables, at, state)));
@@ -71,18 +77,21 @@ export function catalogStats(catalog: CatalogFile, vertical: Vertical): CatalogS
     coverage: vertical.fields
       .filter((field) => isCounted(field, vertical))
       .map((field) => {
-        const open = (value: unknown, shown: (at: number) => boolean) =>
-          count((offer, at) => shown(at) && admitsValue(offer, field, value, vertical));
+        const position = fieldIndex(vertical, field.name);
+        // Without a filter on the field, no offer asks for it.
+        const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
+        const open = (code: number, shown: (at: number) => boolean) =>
+          count((_offer, at) => shown(at) && (filter === undefined || hasOffer(filter.allowed.get(code)!, at)));
         const isState = field.name === vertical.roles.state;
         return {
           field: field.name,
           offers: Object.fromEntries(
-            fewValues(field).map((value, code) => [
+            fewValues(field).map((value, place) => [
               String(value),
-              open(value, (at) => (isState ? shownIn[at]![code]! : true)),
+              open(choiceCode(field, value, place), (at) => (isState ? shownIn[at]![place]! : true)),
             ]),
           ),
-          not_told: vertical.required.includes(field.name) ? 0 : open(undefined, () => true),
+          not_told: vertical.required.includes(field.name) ? 0 : open(absent, () => true),
         };
       }),
     payouts: { cost_per_lead: paid('cost_per_lead'), cost_per_click: paid('cost_per_click') },
@@ -104,6 +113,9 @@ export function catalogStats(catalog: CatalogFile, vertical: Vertical): CatalogS
       .map(({ id }) => id),
   };
 }
+
+/** About how much of the time goes into the tables. */
+const tablesShare = 0.7;
 
 function bandStats(
   band: string,

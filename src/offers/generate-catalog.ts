@@ -11,6 +11,8 @@ export interface GenerateOptions {
   /** From 1 to the number of offers; about one for every two offers when missing. */
   readonly lenders?: number;
   readonly vertical: Vertical;
+  /** Told after each lender how many more offers there are. */
+  readonly onOffers?: (more: number) => void;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface GenerateOptions {
  * often as among real lenders: a few lend everywhere, most in some states only, and each kind has its own borrowers, prices
  * and fees. It knows a vertical by its fields and roles alone.
  */
-export function generateCatalog({ seed, offers, lenders, vertical }: GenerateOptions): CatalogFile {
+export function generateCatalog({ seed, offers, lenders, vertical, onOffers }: GenerateOptions): CatalogFile {
   const random = seededRandom(seed);
   // Caps are drawn by themselves: they change neither price nor criteria, so the rest does not depend on them either.
   const capRandom = seededRandom(~seed);
@@ -34,7 +36,9 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateOpt
     lenders: Array.from({ length: count }, (_, at) => {
       // Whole numbers that come to exactly `offers`, spread evenly.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
-      return withDailyCaps(capRandom, drawLender(random, vertical, share, names));
+      const lender = withDailyCaps(capRandom, drawLender(random, vertical, share, names));
+      onOffers?.(share);
+      return lender;
     }),
   };
 }

@@ -89,8 +89,15 @@ export function numberedOffers(catalog: CatalogFile): { lender: CatalogLender; o
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
-/** Compiles a catalog that `parseCatalog` accepted for this vertical. */
-export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): MatchTables {
+/**
+ * Compiles a catalog that `parseCatalog` accepted for this vertical. Most of the time goes into finding the offers that each
+ * value of a field leaves: `onShare` is told which share of the values is done, from 0 to 1.
+ */
+export function compileMatchTables(
+  catalog: CatalogFile,
+  vertical: Vertical,
+  onShare?: (share: number) => void,
+): MatchTables {
   const numbered = numberedOffers(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const { roles } = vertical;
@@ -117,7 +124,7 @@ export function compileMatchTables(catalog: CatalogFile, vertical: Vertical): Ma
       monthlyDebt: roles.monthlyDebt === undefined ? -1 : fieldIndex(vertical, roles.monthlyDebt),
       birthdate: roles.birthdate === undefined ? -1 : fieldIndex(vertical, roles.birthdate),
     },
-    ...compileFilters(offers, vertical),
+    ...compileFilters(offers, vertical, onShare),
     ...compileStateRules(catalog, numbered, vertical),
     amountMin: new Float64Array(offers.length),
     debtToIncomeMax: new Float64Array(offers.length).fill(Number.POSITIVE_INFINITY),
@@ -184,19 +191,23 @@ function aprMemo(): typeof aprPercent {
 function compileFilters(
   offers: readonly CatalogOffer[],
   vertical: Vertical,
+  onShare?: (share: number) => void,
 ): { choiceFilters: ChoiceFilter[]; rangeFilters: RangeFilter[]; ageFilters: AgeFilter[] } {
   const choiceFilters: ChoiceFilter[] = [];
   const rangeFilters: RangeFilter[] = [];
   const ageFilters: AgeFilter[] = [];
   const { creditBand, coBorrower } = vertical.roles;
   const joint = offers.some(({ joint_applications }) => joint_applications !== undefined);
+  const values = vertical.fields.reduce((sum, field) => sum + fewValues(field).length, 0);
+  let done = 0;
   for (const [position, field] of vertical.fields.entries()) {
     const criteria = offers.map((offer) => offer.criteria.filter((criterion) => criterion.field === field.name));
     const decides = field.name === creditBand || (field.name === coBorrower && joint);
     if (!decides && criteria.every((list) => list.length === 0)) continue;
     if (field.kind === 'integer') rangeFilters.push(rangeFilter(position, criteria));
     else if (field.kind === 'birthdate') ageFilters.push(ageFilter(position, criteria));
-    else choiceFilters.push(choiceFilter(position, field, offers, vertical));
+    else
+      choiceFilters.push(choiceFilter(position, field, offers, vertical, onShare && (() => onShare(++done / values))));
   }
   return { choiceFilters, rangeFilters, ageFilters };
 }
@@ -206,6 +217,7 @@ function choiceFilter(
   field: PocketField,
   offers: readonly CatalogOffer[],
   vertical: Vertical,
+  onValue?: () => void,
 ): ChoiceFilter {
   const allowed = new Map<number, OfferBits>();
   const admit = (code: number, value: unknown) => {
@@ -215,11 +227,17 @@ function choiceFilter(
     }
     allowed.set(code, bits);
   };
-  // How the pocket vector keeps a value: a word or a boolean as its place, a whole number as itself.
-  for (const [at, value] of fewValues(field).entries())
-    admit(field.kind === 'integer_choice' ? (value as number) : at, value);
+  for (const [at, value] of fewValues(field).entries()) {
+    admit(choiceCode(field, value, at), value);
+    onValue?.();
+  }
   admit(absent, undefined);
   return { field: position, allowed };
+}
+
+/** How the pocket vector keeps one of few values: a word or a boolean as its place among them, a whole number as itself. */
+export function choiceCode(field: PocketField, value: unknown, at: number): number {
+  return field.kind === 'integer_choice' ? (value as number) : at;
 }
 
 function rangeFilter(field: number, criteria: readonly (readonly CatalogCriterion[])[]): RangeFilter {

@@ -33,28 +33,39 @@ export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
  * file that holds too much. A catalog that passes can be compiled without checks.
  */
 export function inspectCatalog(text: string, vertical: Vertical): InspectedCatalog {
-  const faults = new CatalogFaults();
+  const read = readCatalogValue(text);
+  return read.ok ? judgeCatalog(read.value, vertical) : read;
+}
+
+/** What the text of a catalog file holds, whatever that is; not ok is one fault, of a text too large or no JSON. */
+export function readCatalogValue(
+  text: string,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly faults: CatalogFaults } {
+  const unread = (problem: string) => {
+    const faults = new CatalogFaults();
+    faults.addUnread(problem);
+    return { ok: false, faults } as const;
+  };
   const tooLarge = textSizeProblem(text);
-  if (tooLarge !== null) {
-    faults.addUnread(tooLarge);
-    return { ok: false, faults };
-  }
-  if (text.startsWith('\ufeff')) {
-    faults.addUnread('must not begin with a byte order mark');
-    return { ok: false, faults };
-  }
-  let value: unknown;
+  if (tooLarge !== null) return unread(tooLarge);
+  if (text.startsWith('\ufeff')) return unread('must not begin with a byte order mark');
   try {
-    value = JSON.parse(text);
+    return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    faults.addUnread(`is not JSON: ${(error as Error).message}`);
-    return { ok: false, faults };
+    return unread(`is not JSON: ${(error as Error).message}`);
   }
+}
+
+/** As `inspectCatalog`, of what `readCatalogValue` has read. `onShare` is told now and then which share is done, from 0 to 1. */
+export function judgeCatalog(value: unknown, vertical: Vertical, onShare?: (share: number) => void): InspectedCatalog {
+  const faults = new CatalogFaults();
   findSizeFaults(value, faults);
   if (faults.count > 0) return { ok: false, faults };
+  onShare?.(0.25);
   const sound = catalogValidator.Check(value);
   if (!sound) findShapeFaults(value, faults);
-  findSenseFaults(value, vertical, faults);
+  onShare?.(0.5);
+  findSenseFaults(value, vertical, faults, onShare && ((share) => onShare(0.5 + share / 2)));
   return sound && faults.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, faults };
 }
 

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { sampleResult } from '../capacity/sample-result.ts';
+
+export const checkout = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Makes a folder look like a checkout in which something was measured, with `marketplace` in a folder for the search path. */
+export function lookLikeCheckout(folder: string): void {
+  for (const name of ['bench', 'bin', 'src', 'node_modules', 'package.json'])
+    symlinkSync(join(checkout, name), join(folder, name));
+  mkdirSync(join(folder, 'path'));
+  symlinkSync(join(checkout, 'bin/marketplace'), join(folder, 'path/marketplace'));
+  writeFileSync(join(folder, 'result.json'), JSON.stringify(sampleResult()));
+}
+
+export type Substitution = readonly [text: string | RegExp, instead: string];
+
+/** What stands for a place of the reader's machine, or for something found there. */
+const everywhere: readonly Substitution[] = [
+  [/(?<![\w.])\/(backup|var\/lib\/marketplace|var\/log\/marketplace|etc\/marketplace)\b/g, '$PWD/$1'],
+  ['0000000000000001.log:4096', '$DAMAGE'],
+  ['marketplace capacity ', 'marketplace capacity --result result.json '],
+];
+
+export function substituted(script: string, substitutions: readonly Substitution[]): string {
+  return [...substitutions, ...everywhere].reduce((text, [from, to]) => text.replaceAll(from, to), script);
+}
+
+/** Changes a byte in the first record of the ledger of $SVC_DATA_DIR, and tells in $DAMAGE where `log verify` finds that. */
+export const damageLedger = `
+  printf x | dd of="$SVC_DATA_DIR/ledger/0000000000000001.log" bs=1 seek=100 conv=notrunc status=none
+  DAMAGE=$({ marketplace log verify 2>&1 || [ $? = 3 ]; } | grep -oE '[0-9]{16}\\.log:[0-9]+' | head -n 1)`;
+
+export interface Ran {
+  readonly code: number;
+  readonly printed: string;
+}
+
+/** Runs commands, one after the other, in one shell of a folder that looks like a checkout. The first that fails ends it. */
+export function runCommands(folder: string, script: string, settings: Readonly<Record<string, string>>): Promise<Ran> {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_TEST)/.test(name));
+  const PATH = `${join(folder, 'path')}:${process.env.PATH}`;
+  const env = { ...Object.fromEntries(inherited), PATH, CHECKOUT: checkout, ...settings };
+  // Into a file: what Node.js gives a child for its output cannot be opened by name, as `tee /dev/stderr` does.
+  const output = join(folder, 'printed');
+  const shell = ['-e', '-u', '-o', 'pipefail', '-c', `exec >"${output}" 2>&1\n${script}`];
+  return new Promise((resolve) => {
+    execFile('bash', shell, { cwd: folder, env, timeout: 60_000 }, (error) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), printed: readFileSync(output, 'utf8') });
+    });
+  });
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { catalogStats } from '../../src/offers/catalog-stats.ts';
+import { generateCatalog } from '../../src/offers/generate-catalog.ts';
+import { compileMatchTables } from '../../src/offers/match-tables.ts';
+import { judgeCatalog } from '../../src/offers/parse-catalog.ts';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+
+const catalog = generateCatalog({ seed: 3, offers: 200, vertical: personalLoans });
+
+for (const [work, run] of [
+  ['judging', (onShare) => judgeCatalog(catalog, personalLoans, onShare)],
+  ['compiling', (onShare) => compileMatchTables(catalog, personalLoans, onShare)],
+  ['describing', (onShare) => catalogStats(catalog, personalLoans, onShare)],
+] as const satisfies readonly (readonly [string, (onShare: (share: number) => void) => unknown])[]) {
+  test(`${work} a catalog tells in many small steps which share is done`, () => {
+    const shares = [0];
+    run((share) => shares.push(share));
+    const steps = shares.slice(1).map((share, at) => share - shares[at]!);
+    assert.ok(steps.length > 50, `${steps.length}`);
+    assert.ok(Math.min(...steps) >= 0 && Math.max(...steps) <= 0.25, `${steps}`);
+    assert.ok(shares.at(-1)! > 0.6 && shares.at(-1)! <= 1, `${shares.at(-1)}`);
+  });
+}
+
+test('making up a catalog tells of each offer, and makes up the same', () => {
+  let offers = 0;
+  const onOffers = (more: number) => {
+    offers += more;
+  };
+  assert.deepEqual(generateCatalog({ seed: 3, offers: 200, vertical: personalLoans, onOffers }), catalog);
+  assert.equal(offers, 200);
+});
