@@ -14,7 +14,7 @@ import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
 import { endOnFault } from './end-on-fault.ts';
-import { printResult, say } from './output.ts';
+import { printResult } from './output.ts';
 import { readBackProgress } from './read-back-progress.ts';
 import { startFailure } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -27,8 +27,8 @@ import { watchFiles } from './watch-files.ts';
  */
 export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
-  for (const warning of warnings) say(`marketplace: warning: ${warning}`);
   const { logger, flush } = standardErrorLog(config.logLevel, systemClock);
+  for (const warning of warnings) logger.warn(warning);
   const stop = stopSignal();
   let running: Service | null = null;
   endOnFault(logger, async () => {

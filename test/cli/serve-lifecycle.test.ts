@@ -135,6 +135,16 @@ for (const [signal, origin, message] of [
   });
 }
 
+test('what is probably not meant is warned of in the log, where standard error has nothing else', async (t) => {
+  const settings = { SVC_DATA_DIR: folderFor(t), SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' };
+  const served = new ServedProcess(t, settings);
+  await served.logged('serving');
+  const warned = served.log.filter(({ level }) => level === 40).map(({ msg }) => msg);
+  assert.equal(warned[0], 'SVC_FLAVOUR is set, but no setting has this name.');
+  assert.match(warned[1] ?? '', /set SVC_PUBLIC_URL\.$/);
+  assert.deepEqual(served.complaints, []);
+});
+
 test('a second process on the same folder is refused in one line, and the first goes on', async (t) => {
   const folder = folderFor(t);
   const first = new ServedProcess(t, { SVC_DATA_DIR: folder });
