@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import { visibleText } from '../domain/plain-text.ts';
 import type { DayView, RowView, SummaryView } from '../operations/analytics-views.ts';
 import { facts, table } from './output.ts';
@@ -7,7 +8,15 @@ export function asOf(position: number): string {
   return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
 }
 
-const figureHeadings = ['SESSIONS', 'VIEWS', 'CLICKS', 'CLICK RATE', 'ATTRIBUTED', 'CONFIRMED', 'PER SESSION'];
+const figureHeadings = [
+  'SESSIONS',
+  'VIEWS',
+  'CLICKS',
+  'CLICKS PER VIEW',
+  'ATTRIBUTED USD',
+  'CONFIRMED USD',
+  'CONFIRMED USD PER SESSION',
+];
 type FiguresOf = Pick<
   SummaryView,
   | 'sessions_total'
@@ -24,31 +33,36 @@ function figureCells(figures: FiguresOf): string[] {
     String(figures.sessions_total),
     String(figures.marketplace_views),
     String(figures.offer_clicks),
-    String(figures.click_rate),
+    mean(figures.click_rate),
     usd(figures.rev_attributed),
     usd(figures.rev_confirmed),
-    String(figures.rev_per_session),
+    mean(figures.rev_per_session),
   ];
 }
 
 export function summaryText(summary: SummaryView, position: number): string {
-  const { rev_per_session_matured: matured, rev_per_session_ci95: interval, sessions_kept_from: keptFrom } = summary;
+  const { sessions_kept_from: keptFrom } = summary;
   const told = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
   const head: [string, string][] = [
     ['tag', summary.referrer_tag ?? '-'],
-    ['days', `${summary.date_from} to ${summary.date_to}`],
+    ['days', `${summary.date_from} to ${summary.date_to}, UTC: those on which the sessions were created`],
     ['as of', `${asOf(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`],
     ['sessions', String(summary.sessions_total)],
-    ['views', String(summary.marketplace_views)],
-    ['clicks', `${summary.offer_clicks}, ${summary.click_rate} of the views`],
-    ['attributed', `${usd(summary.rev_attributed)} USD`],
-    ['confirmed', `${usd(summary.rev_confirmed)} USD, ${summary.rev_per_session} a session`],
+    ['views', `${summary.marketplace_views}, one each time offers were shown to one of these sessions`],
     [
-      'matured',
-      `${summary.sessions_matured} sessions${matured === null ? '' : `, ${matured} USD confirmed a session`}${interval === null ? '' : ` (95 %: ${interval.low} to ${interval.high})`}`,
+      'clicks',
+      `${summary.offer_clicks}, each offer counted once a session: ${mean(summary.click_rate)} clicks per view`,
     ],
+    ['attributed', `${usd(summary.rev_attributed)} USD that the clicks are expected to earn`],
+    [
+      'confirmed',
+      `${usd(summary.rev_confirmed)} USD that lenders confirmed so far: ${mean(summary.rev_per_session)} USD per session`,
+    ],
+    ['matured', maturedText(summary)],
   ];
-  if (told.length > 0) head.push(['widgets', told.map(([type, count]) => `${count} ${type}`).join(', ')]);
+  if (told.length > 0) {
+    head.push(['widgets', `events they told: ${told.map(([type, count]) => `${count} ${type}`).join(', ')}`]);
+  }
   if (keptFrom !== null) head.push(['kept from', `${keptFrom}; of days before, single sessions are gone`]);
   const parts = [facts(head, 12)];
   const devices = Object.entries(summary.by_device);
@@ -62,14 +76,26 @@ export function summaryText(summary: SummaryView, position: number): string {
       String(clicks),
       usd(rev_confirmed),
     ]);
-    parts.push(table(['LENDER', 'CLICKS', 'CONFIRMED'], rows));
+    parts.push(table(['LENDER', 'CLICKS', 'CONFIRMED USD'], rows));
   }
   return parts.join('\n\n');
 }
 
+/** Most confirmations have come by then, so sessions that old are what experiments are judged by. */
+function maturedText({
+  sessions_matured: sessions,
+  rev_per_session_matured: perSession,
+  rev_per_session_ci95: interval,
+}: SummaryView): string {
+  const counted = `${sessions} of the sessions, those older than ${bounds.maturedDays} days`;
+  if (perSession === null) return counted;
+  const told = `${counted}: ${mean(perSession)} USD confirmed per session`;
+  return interval === null ? told : `${told}, 95 % interval ${mean(interval.low)} to ${mean(interval.high)} USD`;
+}
+
 export function daysText(days: readonly DayView[], position: number): string {
   const rows = days.map((day) => [day.date, ...figureCells(day), day.matured ? 'yes' : 'no']);
-  return `${table(['DATE', ...figureHeadings, 'MATURED'], rows)}\n\nFigures are ${asOf(position)}; revenue is in USD.`;
+  return `${table(['DATE', ...figureHeadings, 'MATURED'], rows)}\n\nFigures are ${asOf(position)}. A day has the sessions created on it, UTC; matured are those older than ${bounds.maturedDays} days.`;
 }
 
 /** Under fixed headings, since whoever prints does not know how long the list gets. */
@@ -83,7 +109,8 @@ export function sessionLines(sessions: readonly RowView[], withHeadings: boolean
     usd(session.rev_attributed),
     usd(session.rev_confirmed),
   ]);
-  if (withHeadings) lines.unshift(['CREATED', 'SUB ID', 'DEVICE', 'VIEWS', 'CLICKS', 'ATTRIBUTED', 'CONFIRMED']);
+  if (withHeadings)
+    lines.unshift(['CREATED', 'SUB ID', 'DEVICE', 'VIEWS', 'CLICKS', 'ATTRIBUTED USD', 'CONFIRMED USD']);
   return lines
     .map((cells) =>
       cells
@@ -94,7 +121,12 @@ export function sessionLines(sessions: readonly RowView[], withHeadings: boolean
     .join('\n');
 }
 
-const widths = [24, 68, 7, 5, 6, 10];
+const widths = [24, 68, 7, 5, 6, 14];
+
+/** Experiments may differ by less than a cent per session. */
+function mean(amount: number): string {
+  return amount.toFixed(4);
+}
 
 function usd(amount: number): string {
   return amount.toFixed(2);

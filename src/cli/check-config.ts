@@ -1,4 +1,4 @@
-import { type Config, loadConfig, type PublicUrls, thisMachine } from '../config/config.ts';
+import { type Config, loadConfig, type Machine, type PublicUrls, thisMachine } from '../config/config.ts';
 import { readEnv, type SettingName } from '../config/env.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { risksOf } from '../config/risks.ts';
@@ -10,7 +10,7 @@ export function checkConfig({ json }: { readonly json?: true }): void {
   const { config, warnings } = loadConfig(env, machine);
   const { urls, warning } = resolveUrls(config, config.listen.port);
   const all = [...warnings, ...(warning === null ? [] : [warning]), ...risksOf(config, urls, machine)];
-  const values = Object.entries(settingValues(config, urls)) as [SettingName, SettingValue][];
+  const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
   const from = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
   if (json) {
     const settings = Object.fromEntries(values.map(([name, value]) => [name, { value, from: from(name) }]));
@@ -25,7 +25,11 @@ export function checkConfig({ json }: { readonly json?: true }): void {
 type SettingValue = string | number | readonly string[] | null;
 
 /** Every setting with what it comes to. */
-function settingValues(config: Config, urls: PublicUrls): { readonly [Name in SettingName]: SettingValue } {
+function settingValues(
+  config: Config,
+  urls: PublicUrls,
+  { heapMegabytes, heapBytes }: Machine,
+): { readonly [Name in SettingName]: SettingValue } {
   return {
     SVC_HOST: config.listen.host,
     SVC_PORT: config.listen.port,
@@ -49,6 +53,8 @@ function settingValues(config: Config, urls: PublicUrls): { readonly [Name in Se
     SVC_RETENTION_DAYS: config.retentionDays,
     SVC_MAX_SESSIONS: config.sessions.max,
     SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
+    // Where it was told otherwise than by its own arguments, only the limit that came of it is known.
+    MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
     SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
     SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,

@@ -1,58 +1,6 @@
 import process from 'node:process';
-import { CommanderError } from 'commander';
-import { ConfigError } from '../config/config-error.ts';
-import { version } from '../service/version.ts';
-import { CommandLineError } from './command-line-error.ts';
-import { exitCodes } from './exit-codes.ts';
-import { Interrupted } from './interruptible.ts';
-import { say } from './output.ts';
-import { program } from './program.ts';
+import { serveSignals } from './serve-signals.ts';
 
-// Whoever reads our output may stop reading (`marketplace keys list | head -1`); that is no failure of ours. A full disk is.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') return;
-  process.exitCode = exitCodes.failure;
-  tell(new CommandLineError(`standard output cannot be written (${error.code})`), exitCodes.failure);
-});
-// Nobody is left who could be told.
-process.stderr.on('error', () => {});
-
-// What is kept is nobody else's business: no file of ours is for other users of the machine, whatever folder it is put in.
-process.umask(0o077);
-const args = process.argv.slice(2);
-const end = args.indexOf('--');
-const asJson = (end < 0 ? args : args.slice(0, end)).includes('--json');
-
-// The exit code is set, not exited with, so that everything printed reaches a slow reader.
-try {
-  await program(version, { quiet: asJson }).parseAsync(withDeepHelp(args), { from: 'user' });
-} catch (error) {
-  process.exitCode = exitCodeOf(error);
-  if (process.exitCode !== exitCodes.success) tell(error, process.exitCode);
-}
-
-/** Commander's own `help` looks no deeper than one command. */
-function withDeepHelp(words: string[]): string[] {
-  return words[0] === 'help' && words.length > 2 ? [...words.slice(1), '--help'] : words;
-}
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
-  return error instanceof CommandLineError || error instanceof Interrupted ? error.exitCode : exitCodes.failure;
-}
-
-/** With --json, standard error gets one line of JSON and nothing else. Commander has told its own errors otherwise. */
-function tell(error: unknown, exitCode: number): void {
-  if (asJson) say(JSON.stringify({ error: { exit_code: exitCode, message: messageOf(error) } }));
-  else if (!(error instanceof CommanderError)) say(`marketplace: ${messageOf(error)}`);
-}
-
-/** What people can mend, in a line; the stack of what is a fault of ours. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof CommanderError) {
-    return error.code === 'commander.help' ? 'a command is missing' : error.message.replace(/^error: /, '');
-  }
-  const expected = error instanceof ConfigError || error instanceof CommandLineError || error instanceof Interrupted;
-  return expected ? error.message : (error.stack ?? error.message);
-}
+// Loading all the rest takes a moment, in which a signal would end a server as if it had none of its own ways to stop.
+if (process.argv[2] === 'serve') serveSignals();
+await import('./command-line.ts');

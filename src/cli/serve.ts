@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isKeyFileBusy } from '../access/key-file.ts';
 import { noOwnLimits } from '../access/key-limits.ts';
@@ -14,10 +15,10 @@ import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
 import { endOnFault } from './end-on-fault.ts';
-import { printResult, say } from './output.ts';
+import { printResult } from './output.ts';
 import { readBackProgress } from './read-back-progress.ts';
+import { serveSignals } from './serve-signals.ts';
 import { startFailure } from './start-failure.ts';
-import { stopSignal } from './stop-signal.ts';
 import { watchFiles } from './watch-files.ts';
 
 /**
@@ -27,22 +28,16 @@ import { watchFiles } from './watch-files.ts';
  */
 export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
-  for (const warning of warnings) say(`marketplace: warning: ${warning}`);
   const { logger, flush } = standardErrorLog(config.logLevel, systemClock);
-  const stop = stopSignal();
+  for (const warning of warnings) logger.warn(warning);
+  const signals = serveSignals();
   let running: Service | null = null;
   endOnFault(logger, async () => {
     await running?.closeAtOnce();
     await flush();
   });
-  let hungUp = false;
-  // It has a handler from here to the end: without one, the signal ends the process.
-  process.on('SIGHUP', () => {
-    hungUp = true;
-    if (running !== null && !stop.abort.aborted) reload(running, logger);
-  });
 
-  const service = await start(config, logger, stop.abort);
+  const service = await start(config, logger, signals.stopping);
   if (service === null) {
     logger.info('stopped during the start');
     if (!(await flush())) process.exit();
@@ -51,8 +46,10 @@ export async function serve(): Promise<void> {
   running = service;
   const watches = watch(config, service, logger);
   // The pair may have been renewed since it was read, which a long start does first.
-  if (hungUp) reload(service, logger);
-  else reloadCertificate(service, logger);
+  reloadCertificate(service, logger);
+  signals.onHangUp(() => {
+    if (!signals.stopping.aborted) reload(service, logger);
+  });
   try {
     announce(config, service);
   } catch (fault) {
@@ -62,7 +59,7 @@ export async function serve(): Promise<void> {
   }
   logger.info({ dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max }, 'serving');
 
-  const signal = await stop.asked;
+  const signal = await signals.stopAsked;
   logger.info({ signal }, 'draining');
   for (const end of watches) end();
   await service.close();
@@ -73,6 +70,9 @@ export async function serve(): Promise<void> {
 
 /** Null when it was given up since a signal said stop. */
 async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): Promise<Service | null> {
+  // A signal that came while files were loaded is heard of in the next turn of the event loop, and nothing is to be written after it.
+  await nextTurn();
+  if (giveUpStart.aborted) return null;
   const progress = readBackProgress(process.stderr, logger);
   try {
     return await startService({

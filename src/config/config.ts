@@ -85,6 +85,8 @@ export interface Machine {
   readonly cores: number;
   /** Bytes the JavaScript heap may grow to. */
   readonly heapBytes: number;
+  /** Megabytes that Node.js was told to let it grow to, which is somewhat less; null where it was told nothing. */
+  readonly heapMegabytes: number | null;
   /** Relative paths start here. */
   readonly folder: string;
 }
@@ -93,8 +95,15 @@ export function thisMachine(): Machine {
   return {
     cores: availableParallelism(),
     heapBytes: getHeapStatistics().heap_size_limit,
+    heapMegabytes: toldHeapMegabytes(process.execArgv),
     folder: process.cwd(),
   };
+}
+
+/** The launcher tells it on the command line of Node.js, whose last word on it holds. */
+function toldHeapMegabytes(execArgv: readonly string[]): number | null {
+  const told = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
+  return told === undefined ? null : Number(told.slice(told.indexOf('=') + 1));
 }
 
 /**

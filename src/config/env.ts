@@ -25,6 +25,7 @@ export const settingNames = [
   'SVC_RETENTION_DAYS',
   'SVC_MAX_SESSIONS',
   'SVC_SESSION_TTL_SECONDS',
+  'MARKETPLACE_HEAP_MB',
   'SVC_LIMIT_REQUESTS_PER_MINUTE',
   'SVC_LIMIT_ANALYTICS_PER_MINUTE',
   'SVC_LIMIT_SESSIONS_PER_DAY',
@@ -43,23 +44,27 @@ export interface Env {
   readonly unknown: readonly string[];
 }
 
-const prefix = 'SVC_';
+/** Of our settings, and `MARKETPLACE_` of those that the launcher reads before the service is loaded. */
+const prefixes = ['SVC_', 'MARKETPLACE_'] as const;
+
+/** What our walk-through of the API reads; people export it in the shell they serve from. */
+const walkThroughKey = 'MARKETPLACE_API_KEY';
 
 /**
  * What an orchestrator tells of the services next to ours. It puts their names in front, so a service called `svc-marketplace`
- * gives `SVC_MARKETPLACE_SERVICE_HOST` to every container.
+ * gives `SVC_MARKETPLACE_SERVICE_HOST` to every container, and one called `marketplace` `MARKETPLACE_PORT`.
  */
 const serviceLink = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
-/** Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has a variable of its own. */
+/** Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has read and checked `MARKETPLACE_HEAP_MB` by then. */
 export function readEnv(environment: Readonly<Record<string, string | undefined>> = process.env): Env {
   const values: { [Name in SettingName]?: string } = {};
   for (const name of settingNames) {
     const value = environment[name];
     if (value !== undefined && value !== '') values[name] = value;
   }
-  const known = new Set<string>(settingNames);
-  const others = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
+  const known = new Set<string>([...settingNames, walkThroughKey]);
+  const others = Object.keys(environment).filter((name) => prefixOf(name) !== undefined && !known.has(name));
   const misspelt = others.flatMap((name) => {
     const meant = settingMeantBy(name);
     return meant === null ? [] : [{ name, meant }];
@@ -68,9 +73,21 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
   return { values, misspelt, unknown };
 }
 
-/** The prefix, which both have, does not make them more alike. */
+/**
+ * The prefix does not make two names more alike. A setting is also meant by its name behind the wrong prefix of ours, but for
+ * `MARKETPLACE_HOST` and its like: that word is anybody's, and such a name may tell another program where we are.
+ */
 function settingMeantBy(name: string): SettingName | null {
-  const bare = settingNames.map((each) => each.slice(prefix.length));
-  const meant = nearestWord(name.slice(prefix.length), bare);
-  return settingNames.find((each) => each.slice(prefix.length) === meant) ?? null;
+  const prefix = prefixOf(name);
+  const candidates = prefix === 'SVC_' ? settingNames : settingNames.filter((each) => prefixOf(each) === prefix);
+  const meant = nearestWord(bare(name), candidates.map(bare));
+  return candidates.find((each) => bare(each) === meant) ?? null;
+}
+
+function prefixOf(name: string): string | undefined {
+  return prefixes.find((prefix) => name.startsWith(prefix));
+}
+
+function bare(name: string): string {
+  return name.slice(prefixOf(name)?.length);
 }

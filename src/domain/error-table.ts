@@ -32,7 +32,7 @@ export const errorTable = {
   UNAUTHORIZED: {
     status: 401,
     message:
-      'Send a valid credential of this address, such as an API key, in the header Authorization: Bearer <API_KEY>. It is missing, malformed, expired or not known.',
+      'Send a valid API key in the header Authorization: Bearer <API_KEY>. It is missing, malformed, expired or not known.',
   },
   VERTICAL_MISMATCH: {
     status: 403,
@@ -79,5 +79,9 @@ export const errorTable = {
     message: 'The service cannot take this request right now. Retry after the seconds given in Retry-After.',
   },
 } as const satisfies Record<string, { status: number; message: string }>;
+
+/** What UNAUTHORIZED says on the operations listener, which asks for another credential. */
+export const operatorWanted =
+  "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
 
 export type ErrorCode = keyof typeof errorTable;

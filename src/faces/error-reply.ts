@@ -1,5 +1,5 @@
 import { wwwAuthenticate } from '../access/api-key.ts';
-import { type ErrorCode, errorTable } from '../domain/error-table.ts';
+import { type ErrorCode, errorTable, operatorWanted } from '../domain/error-table.ts';
 import type { InvalidField, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Reply } from '../http/listener.ts';
@@ -31,6 +31,19 @@ export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
     ...(param !== undefined && { param }),
     ...(fieldsInvalid !== undefined && { fields_invalid: fieldsInvalid }),
     ...(code === 'INTERNAL_ERROR' && requestId !== undefined && { request_id: requestId }),
+  };
+}
+
+const operatorWantedBody = JSON.stringify({ error: 'UNAUTHORIZED', message: operatorWanted } satisfies ErrorBody);
+
+/** A request that lacks the operator's token, as an HTTP answer. */
+export function operatorWantedReply(): Reply {
+  const refusal: Refusal = { code: 'UNAUTHORIZED' };
+  return {
+    status: errorTable.UNAUTHORIZED.status,
+    headers: jsonHeaders + challenge,
+    refusal,
+    body: operatorWantedBody,
   };
 }
 

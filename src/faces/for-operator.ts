@@ -1,7 +1,7 @@
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
-import { errorReply, jsonHeaders } from './error-reply.ts';
+import { errorReply, jsonHeaders, operatorWantedReply } from './error-reply.ts';
 import { isJsonMediaType, readJson } from './json-body.ts';
 
 /** Whether an Authorization header is the operator's. */
@@ -23,7 +23,7 @@ export function forOperator(isOperator: IsOperator, methods: { readonly [Name in
     if (exchange.method === 'OPTIONS') return exchange.reply({ status: 204, headers: allowed, body: '' });
     const answer = byName.get(exchange.method);
     if (answer === undefined) return refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, allowed);
-    if (!isOperator(exchange.header('authorization'))) return refuse(exchange, { code: 'UNAUTHORIZED' });
+    if (!isOperator(exchange.header('authorization'))) return exchange.reply(operatorWantedReply());
     return answer(exchange);
   };
 }

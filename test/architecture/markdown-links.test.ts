@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { linksOf, proseOf, targetOf } from '../support/markdown-links.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -16,14 +17,12 @@ const documents = [
   ),
 ];
 
-/** Without what stands between fences, where neither headings nor links are any. */
-const textOf = (path: string): string =>
-  readFileSync(join(root, path), 'utf8').replaceAll(/^[ \t]*(```+|~~~+)[^\n]*\n(?:.*\n)*?[ \t]*\1[ \t]*$/gm, '');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** What the headings of a document are linked by, as GitHub makes it of their words. */
 function anchorsOf(path: string): ReadonlySet<string> {
   const anchors = new Set<string>();
-  for (const [, heading] of textOf(path).matchAll(/^#{1,6} +(.+?) *#*$/gm) as Iterable<[string, string]>) {
+  for (const [, heading] of proseOf(read(path)).matchAll(/^#{1,6} +(.+?) *#*$/gm) as Iterable<[string, string]>) {
     const words = heading
       .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
       .toLowerCase()
@@ -36,25 +35,17 @@ function anchorsOf(path: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** Where the links and pictures of a document lead, but for those into the web. */
-function linksOf(path: string): string[] {
-  const text = textOf(path).replaceAll(/`[^`\n]*`/g, '');
-  return [...text.matchAll(/\]\(([^()\s]+)\)/g), ...text.matchAll(/^\[[^\]]+\]: +(\S+)/gm)]
-    .map((match) => match[1]!)
-    .filter((link) => !/^[a-z]+:/i.test(link));
-}
-
 /** Null where the link leads to a file, and its anchor to a heading. */
 function problemOf(document: string, link: string): string | null {
-  const [path = '', anchor] = link.split('#', 2);
-  const target = path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path)));
+  const anchor = link.split('#', 2)[1];
+  const target = targetOf(document, link);
   if (!existsSync(join(root, target))) return `${document}: ${link} leads nowhere`;
   if (anchor === undefined || !target.endsWith('.md') || anchorsOf(target).has(anchor)) return null;
   return `${document}: ${link} names no heading of ${target}`;
 }
 
 test('every link between documents leads to a file, and to a heading where it names one', () => {
-  const links = documents.flatMap((document) => linksOf(document).map((link) => ({ document, link })));
+  const links = documents.flatMap((document) => linksOf(read(document)).map((link) => ({ document, link })));
   assert.ok(links.length >= 20, `${links.length} links`);
   assert.deepEqual(
     links.map(({ document, link }) => problemOf(document, link)).filter((problem) => problem !== null),
@@ -64,7 +55,7 @@ test('every link between documents leads to a file, and to a heading where it na
 
 test('a blank line stands before every heading', () => {
   const crowded = documents.flatMap((document) =>
-    [...textOf(document).matchAll(/[^\n]\n(#{1,6} .+)/g)].map(([, heading]) => `${document}: ${heading}`),
+    [...proseOf(read(document)).matchAll(/[^\n]\n(#{1,6} .+)/g)].map(([, heading]) => `${document}: ${heading}`),
   );
   assert.deepEqual(crowded, []);
 });

@@ -49,8 +49,8 @@ test('people get tables that say up to which record they count', async (t) => {
     run('analytics', 'sessions', ...forHero, '--mode', 'test'),
   ]);
   assert.match(summary.stdout, /^tag {9}hero-short\n.*\nas of {7}record 7 of the ledger, .*\nsessions {4}2\n/);
-  assert.match(summary.stdout, /\nLENDER +CLICKS +CONFIRMED\n/);
-  assert.match(daily.stdout, /^DATE .*\n(\d{4}-.*\n){31}\nFigures are as of record 7 of the ledger; /);
+  assert.match(summary.stdout, /\nLENDER +CLICKS +CONFIRMED USD\n/);
+  assert.match(daily.stdout, /^DATE .*\n(\d{4}-.*\n){31}\nFigures are as of record 7 of the ledger\. /);
   assert.match(sessions.stdout, /^CREATED .*\n20\d\d-.* {2}sub_[0-9a-f]{64} .*\n.*\n$/);
   assert.equal(sessions.stderr, '2 sessions, as of record 7 of the ledger.\n');
   assert.deepEqual([none.stdout, none.stderr], ['', 'There are no such sessions, as of record 7 of the ledger.\n']);

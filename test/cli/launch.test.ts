@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -14,6 +15,17 @@ test('the server gets the heap that is wanted', async () => {
   };
   const [few, many] = [await sessionsWith('400'), await sessionsWith('800')];
   assert.ok(many > few * 1.5, `${few} and ${many} sessions`);
+});
+
+test('check-config shows the heap, whoever told it', async () => {
+  const heapWith = async (settings: Readonly<Record<string, string>>) => {
+    const { stdout } = await runMarketplace(['check-config', '--json'], settings);
+    return JSON.parse(stdout).settings.MARKETPLACE_HEAP_MB;
+  };
+  assert.deepEqual(await heapWith({ MARKETPLACE_HEAP_MB: '400' }), { value: 400, from: 'environment' });
+  assert.deepEqual(await heapWith({}), { value: defaultHeapMegabytes(), from: 'default' });
+  const { value } = await heapWith({ NODE_OPTIONS: '--max-old-space-size=300' });
+  assert.ok(value >= 300 && value < 400, `${value} MB`);
 });
 
 for (const wrong of ['0', '63', '-1', '1.5', 'half', '1 GB', '99999999']) {

@@ -16,7 +16,7 @@ export function runMarketplace(
   settings: Readonly<Record<string, string>> = {},
   { command = checkout, folder = process.cwd() } = {},
 ): Promise<Ran> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:SVC|MARKETPLACE)_/.test(name));
   const env = { ...Object.fromEntries(inherited), ...settings };
   return new Promise((resolve, reject) => {
     execFile(command, args, { env, cwd: folder, timeout: 60_000 }, (error, stdout, stderr) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { keyFilePath } from '../../src/access/key-file.ts';
@@ -98,14 +98,40 @@ for (const engine of engines) {
   });
 }
 
-test('SIGTERM during the start ends it with 0, and leaves the folder free', async (t) => {
+for (const [signal, moment] of [
+  ['SIGTERM', 'src/cli/command-line.ts'],
+  ['SIGINT', 'src/cli/serve.ts'],
+  ['SIGTERM', 'src/service/start-service.ts'],
+] as const) {
+  test(`${signal} while ${moment} is loaded ends the start with 0, and nothing is written`, async (t) => {
+    const folder = folderFor(t);
+    const settings = { SVC_DATA_DIR: folder, LOADING: moment, SIGNAL: signal };
+    const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
+    await stopsDuringStart(served);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+}
+
+test('SIGTERM in the midst of the start ends it with 0, and leaves the folder free', async (t) => {
   const folder = folderFor(t);
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'stops-while-starting.ts');
+  await stopsDuringStart(new ServedProcess(t, { SVC_DATA_DIR: folder }, 'stops-while-starting.ts'));
+  assert.notDeepEqual(readdirSync(folder), []);
+  lockFolder(folder).release();
+});
+
+test('SIGHUP while it is loaded does not end it', async (t) => {
+  const settings = { SVC_DATA_DIR: folderFor(t), LOADING: 'src/cli/serve.ts', SIGNAL: 'SIGHUP' };
+  const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
+  await served.greeting;
+  served.signal('SIGTERM');
+  assert.deepEqual([await served.ended, served.complaints], [{ code: 0, signal: null }, []]);
+});
+
+async function stopsDuringStart(served: ServedProcess): Promise<void> {
   assert.deepEqual(await served.ended, { code: 0, signal: null });
   await assert.rejects(served.greeting);
   assert.deepEqual([served.log.map(({ msg }) => msg), served.complaints], [['stopped during the start'], []]);
-  lockFolder(folder).release();
-});
+}
 
 for (const [signal, origin, message] of [
   ['SIGUSR2', 'uncaughtException', 'a bug'],
@@ -134,6 +160,16 @@ for (const [signal, origin, message] of [
     assert.match(verified.stdout, /^records +1,/m);
   });
 }
+
+test('what is probably not meant is warned of in the log, where standard error has nothing else', async (t) => {
+  const settings = { SVC_DATA_DIR: folderFor(t), SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' };
+  const served = new ServedProcess(t, settings);
+  await served.logged('serving');
+  const warned = served.log.filter(({ level }) => level === 40).map(({ msg }) => msg);
+  assert.equal(warned[0], 'SVC_FLAVOUR is set, but no setting has this name.');
+  assert.match(warned[1] ?? '', /set SVC_PUBLIC_URL\.$/);
+  assert.deepEqual(served.complaints, []);
+});
 
 test('a second process on the same folder is refused in one line, and the first goes on', async (t) => {
   const folder = folderFor(t);

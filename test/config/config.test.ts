@@ -6,7 +6,12 @@ import { dataDirOf, loadConfig, type Machine, operationsEndpointOf } from '../..
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
 
-const machine: Machine = { cores: 4, heapBytes: 1_000 * bounds.sessionHeapBytes, folder: '/srv/app' };
+const machine: Machine = {
+  cores: 4,
+  heapBytes: 1_000 * bounds.sessionHeapBytes,
+  heapMegabytes: null,
+  folder: '/srv/app',
+};
 
 function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machine> = {}) {
   return loadConfig(readEnv(settings), { ...machine, ...on });
@@ -221,10 +226,26 @@ test('only what a command needs keeps it from its work: its data folder by anoth
   assert.throws(() => operationsEndpointOf(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
 });
 
+test('the heap is meant by nearly its name, behind either prefix', () => {
+  for (const name of ['MARKETPLACE_HEAP_MBS', 'MARKETPLACE_HAEP_MB', 'SVC_HEAP_MB']) {
+    assert.throws(() => load({ [name]: '900' }), { name: 'ConfigError', setting: 'MARKETPLACE_HEAP_MB' }, name);
+  }
+});
+
+test('any other name behind the prefix of the launcher is warned of, but for the key of the walk-through', () => {
+  const { warnings } = load({ MARKETPLACE_HEAP: '900', MARKETPLACE_HOST: '::1', MARKETPLACE_API_KEY: 'x' });
+  assert.deepEqual(warnings, [
+    'MARKETPLACE_HEAP is set, but no setting has this name.',
+    'MARKETPLACE_HOST is set, but no setting has this name.',
+  ]);
+});
+
 test("what an orchestrator tells of a service called like ours is nobody's mistake", () => {
   const links = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_API', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR'];
-  const { warnings } = load(Object.fromEntries(links.map((link) => [`SVC_MARKETPLACE_${link}`, 'x'])));
-  assert.deepEqual(warnings, []);
+  for (const service of ['SVC_MARKETPLACE', 'MARKETPLACE']) {
+    const { warnings } = load(Object.fromEntries(links.map((link) => [`${service}_${link}`, 'x'])));
+    assert.deepEqual(warnings, []);
+  }
 });
 
 test('a wrong value is told without the password in it, and with the choice that was meant', () => {

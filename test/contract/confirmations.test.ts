@@ -221,7 +221,10 @@ onEveryEngine('POST /confirmations', ({ running }) => {
       `Bearer ${key}`,
       `Bearer ${marker.repeat(500)}`,
     ];
-    for (const Authorization of wrongs) assertRefused(await post(market, [], { Authorization }), 'UNAUTHORIZED');
+    for (const Authorization of wrongs) {
+      const { message } = assertRefused(await post(market, [], { Authorization }), 'UNAUTHORIZED');
+      assert.match(message, /operator's token.*Authorization: Bearer <TOKEN>.*file operator-token/);
+    }
     assertOk(await post(market, [], { Authorization: `bearer  ${token}` }));
     assertRefused(
       await market.http.send({ method: 'POST', path: '/confirmations', headers: { Authorization: `Bearer ${token}` } }),

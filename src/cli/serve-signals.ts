@@ -1,0 +1,47 @@
+import process from 'node:process';
+
+/** What signals have asked of a server. */
+export interface ServeSignals {
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly stopping: AbortSignal;
+  /** Resolves with the first SIGINT or SIGTERM. */
+  readonly stopAsked: Promise<NodeJS.Signals>;
+  /** Calls it at each SIGHUP from now on, and at once where there was one before. */
+  onHangUp(handle: () => void): void;
+}
+
+let listening: ServeSignals | null = null;
+
+/**
+ * Listens for signals from the first call to the end of the process, for which there is no other default than to end it. A second
+ * SIGINT or SIGTERM does so at once, with 1.
+ */
+export function serveSignals(): ServeSignals {
+  listening ??= listen();
+  return listening;
+}
+
+function listen(): ServeSignals {
+  const controller = new AbortController();
+  const { promise: stopAsked, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const stop = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) process.exit(1);
+    controller.abort();
+    resolve(signal);
+  };
+  let hungUp = false;
+  let handleHangUp = (): void => {
+    hungUp = true;
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  process.on('SIGHUP', () => handleHangUp());
+  return {
+    stopping: controller.signal,
+    stopAsked,
+    onHangUp: (handle) => {
+      handleHangUp = handle;
+      if (hungUp) handle();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { daysText, sessionLines, summaryText } from '../../src/cli/analytics-text.ts';
+import type { SummaryView } from '../../src/operations/analytics-views.ts';
+
+const figures = {
+  sessions_total: 2,
+  marketplace_views: 3,
+  offer_clicks: 2,
+  click_rate: 0.666667,
+  rev_attributed: 84,
+  rev_confirmed: 105,
+  rev_per_session: 52.5,
+};
+const summary: SummaryView = {
+  referrer_tag: 'hero-short',
+  ...figures,
+  top_lenders: [{ lender: 'Harbor Loans', clicks: 2, rev_confirmed: 105 }],
+  granularity: 'summary',
+  date_from: '2026-04-01',
+  date_to: '2026-04-30',
+  ids_outside_dates: 0,
+  sessions_matured: 1,
+  rev_per_session_matured: 105,
+  rev_per_session_ci95: { low: 98.123456, high: 111.876544 },
+  by_device: { mobile: figures },
+  widget_events: {
+    widget_loaded: 3,
+    offers_rendered: 0,
+    offer_impression: 12,
+    offer_details_opened: 0,
+    disclosure_opened: 0,
+    offer_click: 0,
+    widget_error: 0,
+  },
+  sessions_kept_from: null,
+  as_of: '2026-05-01T00:00:00.000Z',
+};
+
+test('a summary says of every figure what it is and in which unit', () => {
+  const [facts = '', ...tables] = stripVTControlCharacters(summaryText(summary, 7)).split('\n\n');
+  assert.deepEqual(facts.split('\n'), [
+    'tag         hero-short',
+    'days        2026-04-01 to 2026-04-30, UTC: those on which the sessions were created',
+    'as of       record 7 of the ledger, 2026-05-01T00:00:00.000Z',
+    'sessions    2',
+    'views       3, one each time offers were shown to one of these sessions',
+    'clicks      2, each offer counted once a session: 0.6667 clicks per view',
+    'attributed  84.00 USD that the clicks are expected to earn',
+    'confirmed   105.00 USD that lenders confirmed so far: 52.5000 USD per session',
+    'matured     1 of the sessions, those older than 45 days: 105.0000 USD confirmed per session, 95 % interval 98.1235 to 111.8765 USD',
+    'widgets     events they told: 3 widget_loaded, 12 offer_impression',
+  ]);
+  assert.deepEqual(
+    tables.map((text) => text.split('\n').map((line) => line.split(/ {2,}/))),
+    [
+      [
+        [
+          'DEVICE',
+          'SESSIONS',
+          'VIEWS',
+          'CLICKS',
+          'CLICKS PER VIEW',
+          'ATTRIBUTED USD',
+          'CONFIRMED USD',
+          'CONFIRMED USD PER SESSION',
+        ],
+        ['mobile', '2', '3', '2', '0.6667', '84.00', '105.00', '52.5000'],
+      ],
+      [
+        ['LENDER', 'CLICKS', 'CONFIRMED USD'],
+        ['Harbor Loans', '2', '105.00'],
+      ],
+    ],
+  );
+});
+
+test('a summary without a matured session says nothing of what one earned', () => {
+  const young = { ...summary, sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
+  assert.match(summaryText(young, 7), /\nmatured {5}0 of the sessions, those older than 45 days\n/);
+});
+
+test('days and sessions have the unit of their money in the heading', () => {
+  const day = { date: '2026-04-01', ...figures, widget_events: summary.widget_events, matured: true };
+  assert.match(
+    stripVTControlCharacters(daysText([day], 7)),
+    / {2}ATTRIBUTED USD {2}CONFIRMED USD {2}CONFIRMED USD PER /,
+  );
+  const session = {
+    sub_id: `sub_${'0'.repeat(64)}`,
+    referrer_tag: 'hero-short',
+    created_at: '2026-04-01T00:00:00.000Z',
+    sandbox: false,
+    device: 'mobile',
+    metadata: null,
+    marketplace_views: 3,
+    offer_clicks: 2,
+    rev_attributed: 84,
+    rev_confirmed: 105,
+    last_event_at: '2026-04-02T00:00:00.000Z',
+    lenders: [],
+  };
+  const [heading = '', row = ''] = sessionLines([session], true).split('\n');
+  for (const [name, value] of [
+    ['ATTRIBUTED USD', '84.00'],
+    ['CONFIRMED USD', '105.00'],
+  ] as const) {
+    assert.equal(row.indexOf(value, heading.indexOf(name)), heading.indexOf(name));
+  }
+});
