@@ -72,7 +72,24 @@ export class DocumentCheck {
     return this.#seen;
   }
 
-  /** Passes over what is asked of no path of the document. */
+  /** Of an answer to what names no path: an error all the same, with the status that its code has wherever the document has it. */
+  checkError({ status, text }: Answer): void {
+    const body: unknown = JSON.parse(text);
+    this.#answers.assertValid(['components', 'schemas', 'Error'], body, `the body of ${status}`);
+    const { error } = body as ErrorBody;
+    const known = [...Object.values(this.document.paths)].some((item) =>
+      operationsOf(item).some(([, { responses }]) => {
+        const response = responses[status];
+        return response !== undefined && codesOf(String(status), this.#resolved(response))?.includes(error);
+      }),
+    );
+    assert.ok(known, `the document knows no ${status} ${error}`);
+  }
+
+  /**
+   * Passes over what is asked of no path of the document: the document and its page, logos, the page that sandbox clicks lead to, and
+   * addresses that are none. None of them is part of the API, and each has tests of its own.
+   */
   check(asked: Asked, answer: Answer): void {
     const { method = 'GET' } = asked;
     const [address = '', query = ''] = asked.path.split('?', 2);

@@ -17,6 +17,11 @@ export function documentCheck(segment: string): DocumentCheck | undefined {
   return check;
 }
 
+/** An answer to what is no request at any address. */
+export function checkErrorOfNone(answer: Answer): void {
+  documentCheck(personalLoans.segment)?.checkError(answer);
+}
+
 /** Every answer that a test gets goes through here: those at a vertical's addresses are what its document says. */
 export function checkAgainstDocuments(asked: Asked, answer: Answer): void {
   const segment = /^\/v1\/([^/?]+)\//.exec(asked.path)?.[1];
