@@ -9,11 +9,14 @@ export class SentRequests {
     this.#bytes = Buffer.concat([this.#bytes, Buffer.from(bytes)]);
   }
 
-  /** The next one, with what was sent of its body; null for what has no request line, and for all that comes after something unclear. */
+  /**
+   * The next one, with what was sent of its body, which is everything where its length is not clear. Null for what has no request
+   * line, and for all that comes after something unclear.
+   */
   take(): Asked | null {
     if (!this.#isClear) return null;
     // Empty lines before a request are nobody's (RFC 9112, 2.2).
-    while (this.#bytes.indexOf('\r\n') === 0) this.#bytes = this.#bytes.subarray(2);
+    while (this.#bytes.toString('latin1', 0, 2) === '\r\n') this.#bytes = this.#bytes.subarray(2);
     const headEnd = this.#bytes.indexOf('\r\n\r\n');
     const [line = '', ...fields] = this.#bytes.toString('latin1', 0, headEnd < 0 ? undefined : headEnd).split('\r\n');
     const [, method, path] = /^(\S+) (\/[^ ]*) HTTP\/1\.[01]$/.exec(line) ?? [];
@@ -32,7 +35,7 @@ export class SentRequests {
       this.#isClear = false;
       return null;
     }
-    const bodyEnd = headEnd + 4 + (this.#isClear ? Number(length) : 0);
+    const bodyEnd = this.#isClear ? headEnd + 4 + Number(length) : this.#bytes.length;
     const body = headEnd < 0 ? Buffer.alloc(0) : this.#bytes.subarray(headEnd + 4, bodyEnd);
     this.#bytes = this.#bytes.subarray(bodyEnd);
     const headers = Object.fromEntries(pairs.filter((pair) => pair !== undefined));
