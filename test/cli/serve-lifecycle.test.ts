@@ -27,7 +27,7 @@ async function connectionTo(t: TestContext, port: number): Promise<ServiceConnec
 }
 
 function operationsOf(t: TestContext, port: number): HttpClient {
-  const client = new HttpClient(port);
+  const client = new HttpClient(port, false);
   afterwards(t, () => client.close());
   return client;
 }

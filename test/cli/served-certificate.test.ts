@@ -42,7 +42,7 @@ for (const engine of ['uws', 'node']) {
       await served.greeting,
       new RegExp(`^serving https://127\\.0\\.0\\.1:${ports.public}/v1/personal-loans,`),
     );
-    const operations = new HttpClient(ports.operations);
+    const operations = new HttpClient(ports.operations, false);
     afterwards(t, () => operations.close());
     const metric = async (name: string): Promise<number> => {
       const { text } = await operations.send({ path: '/metrics' });

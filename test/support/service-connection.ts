@@ -20,7 +20,6 @@ const engineHeaders = ['connection', 'content-length', 'date'];
  * their connection.
  */
 export class ServiceConnection extends RawConnection {
-  // Made when something is sent first: the base class calls nothing of this before.
   readonly #sent = new SentRequests();
 
   override async response(bodyless = false): Promise<RawResponse> {
