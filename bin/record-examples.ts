@@ -79,6 +79,15 @@ async function walk(
   const sandbox = JSON.parse(await test.post('session', { referrer_tag: tag })) as { readonly sub_id: string };
   await test.post('inputs', { sub_id: sandbox.sub_id, fields });
 
+  // In the sandbox, so that its view is none of the experiment's.
+  const { token } = JSON.parse(await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'js' })) as {
+    readonly token: string;
+  };
+  const load = sample('load', 'hex', 16);
+  const link = { sub: sandbox.sub_id, token };
+  const widgetOffers = await test.ask('/w/offers', { ...link, load, max_offers: '1' });
+  const [widgetOffer] = (JSON.parse(widgetOffers) as { readonly offers: readonly { svc_offer_id: string }[] }).offers;
+
   const html = { Accept: 'text/html' };
   return {
     sessionRequest,
@@ -95,6 +104,14 @@ async function walk(
     iframe: JSON.parse(steady(await live.get('marketplace', { sub_id, format: 'iframe' }))),
     js: JSON.parse(steady(await live.get('marketplace', { sub_id, format: 'js' }))),
     iframeHtml: steady(await live.get('marketplace', { sub_id, format: 'iframe' }, html)),
+    widgetOffers: JSON.parse(steady(widgetOffers)),
+    widgetBeacon: {
+      load,
+      events: [
+        { event_id: `${load}-1`, type: 'widget_loaded' },
+        { event_id: `${load}-2`, type: 'offer_impression', svc_offer_id: widgetOffer?.svc_offer_id },
+      ],
+    },
     summary: JSON.parse(await live.get('analytics', filter)),
     daily: JSON.parse(
       steady(await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' })),
@@ -104,11 +121,13 @@ async function walk(
 }
 
 class Caller {
+  readonly #origin: string;
   readonly #base: string;
   readonly #key: string;
   readonly #clock: Steps;
 
   constructor(origin: string, key: string, clock: Steps) {
+    this.#origin = origin;
     this.#base = `${origin}/v1/personal-loans`;
     this.#key = key;
     this.#clock = clock;
@@ -125,6 +144,12 @@ class Caller {
     headers: Readonly<Record<string, string>> = { Accept: 'application/json' },
   ): Promise<string> {
     return this.#send(`${operation}?${new URLSearchParams(query)}`, { headers });
+  }
+
+  /** As a browser asks, without a key. */
+  async ask(path: string, query: Readonly<Record<string, string>>): Promise<string> {
+    this.#clock.advance(5_000);
+    return (await fetch(`${this.#origin}${path}?${new URLSearchParams(query)}`)).text();
   }
 
   /** The text of the answer, whatever its status. */

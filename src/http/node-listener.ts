@@ -82,6 +82,8 @@ class NodeListener implements Listener, ExchangeListener {
       server.on('connection', (socket) => this.connected(socket));
     }
     server.on('request', (request, response) => this.serve(request, response));
+    // An expectation that nobody knows is passed over (RFC 9110, 10.1.1); by itself the server would answer 417.
+    server.on('checkExpectation', (request, response) => this.serve(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.unreadable(error, socket as Socket));
   }
 

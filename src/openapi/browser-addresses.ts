@@ -6,6 +6,7 @@ import { noStoreHeader, requestIdHeader, retryAfterHeader } from './headers.ts';
 import type { Content, Headers, PathItem, Response } from './openapi-types.ts';
 import { clickParameters, contentVersionParameter, widgetPageParameters } from './parameters.ts';
 import { address } from './schema-parts.ts';
+import { widgetHost } from './widget-host.ts';
 
 const page: Content = { 'text/html': { schema: Type.String() } };
 
@@ -27,9 +28,7 @@ function of(description: string, headers: Headers, content?: Content): Response 
  * pages, and wants to know what they do.
  */
 export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
-  const { origin, pathname } = new URL(urls.widget);
-  const widgetPath = pathname === '/' ? '' : pathname;
-  const widgetServers = [{ url: origin, description: 'The widget host.' }];
+  const { path: widgetPath, servers: widgetServers } = widgetHost(urls);
   return {
     [clickPath]: {
       servers: [{ url: urls.click, description: 'The redirect host.' }],
@@ -73,7 +72,10 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         parameters: widgetPageParameters,
         responses: {
           200: of('The widget.', noStoreHeader, page),
-          400: of('The session is over. A page for people.', noStoreHeader, page),
+          400: of('The session is over: a page for people. Or the request is malformed.', noStoreHeader, {
+            ...page,
+            'application/json': { schema: errorSchema },
+          }),
           404: of('The link was changed. A page for people.', noStoreHeader, page),
           ...wrongMethod,
           default: otherwise,
@@ -93,6 +95,7 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
           200: of('The script.', {}, { 'text/javascript': { schema: Type.String() } }),
           304: of('What you have is still good.', {}),
           ...wrongMethod,
+          default: otherwise,
         },
       },
     },

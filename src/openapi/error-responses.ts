@@ -54,7 +54,10 @@ export const errorSchema = describes<ErrorBody>()(
 );
 
 /** When each status comes, and with which headers beside those of every answer. */
-const statuses: Readonly<Record<number, { readonly when: string; readonly headers: Headers }>> = {
+export type Statuses = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
+
+/** Those of operations that need a key. */
+const statuses: Statuses = {
   400: { when: 'Something in the request has to be mended, or the session is over.', headers: limitHeadersIfKnown },
   401: { when: 'No valid API key.', headers: challengeHeader },
   403: { when: 'The key belongs to another vertical.', headers: limitHeaders },
@@ -90,9 +93,19 @@ export function errorResponses(codes: readonly ErrorCode[], samples: ErrorSample
   return Object.fromEntries(
     [...byStatus].map(([status, of]) => [
       status,
-      of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(status, of, samples),
+      of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(statuses, status, of, samples),
     ]),
   );
+}
+
+/** The same where they come for reasons and with headers of their own. */
+export function ownErrorResponses(
+  own: Statuses,
+  codes: readonly ErrorCode[],
+  samples: ErrorSamples = {},
+): Record<string, Response> {
+  const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
+  return Object.fromEntries([...byStatus].map(([status, of]) => [status, errorResponse(own, status, of, samples)]));
 }
 
 const sharedCodes: readonly ErrorCode[] = [
@@ -110,11 +123,11 @@ const sharedCodes: readonly ErrorCode[] = [
 
 /** What is referred to so. */
 export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
-  sharedCodes.map((code) => [code, errorResponse(errorTable[code].status, [code], {})]),
+  sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );
 
-function errorResponse(status: number, codes: readonly ErrorCode[], samples: ErrorSamples): Response {
-  const { when, headers } = statuses[status]!;
+function errorResponse(of: Statuses, status: number, codes: readonly ErrorCode[], samples: ErrorSamples): Response {
+  const { when, headers } = of[status]!;
   const names = codes.map((code) => `\`${code}\``).join(', ');
   return {
     description: `${when} ${names}.`,

@@ -20,6 +20,19 @@ export const requestIdHeader: Headers = {
   ),
 };
 
+export const resetHeader: Headers = {
+  'X-RateLimit-Reset': always('When the next request can succeed: Unix seconds.', Type.Integer({ minimum: 0 })),
+};
+
+/** Of answers that a script of a page is to read. */
+export const pageOriginHeader: Headers = {
+  'Access-Control-Allow-Origin': {
+    description: 'The origin of the page that asked, or `*`. There when a browser has told an origin.',
+    required: false,
+    schema: Type.String(),
+  },
+};
+
 /** Of every answer to a key that is known (D13). */
 export const limitHeaders: Headers = {
   'X-RateLimit-Limit': always('The tightest limit of the operation.', Type.Integer({ minimum: 1 })),

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { MarketplaceView, OfferView } from '../faces/embedded-face.ts';
+import type { WidgetOffersView } from '../faces/widget-requests-face.ts';
 import type { Explanation } from '../offers/explain-offers.ts';
 import { mismatchReasons } from '../offers/explain-offers.ts';
 import { sorts } from '../offers/matcher.ts';
@@ -66,28 +67,38 @@ const explanation = describes<Explanation>()(
   ),
 );
 
+/** What every answer with offers has. */
+const envelope = {
+  sub_id: subId,
+  match_quality: words(['high', 'partial', 'none'], {
+    description:
+      '`high` with at least three offers for a session whose `match_readiness` is `high`, `none` without offers, `partial` otherwise.',
+  }),
+  offers: Type.Array(offer, {
+    maxItems: bounds.offersMax,
+    description: 'The best offers in the order asked for; empty where none matches.',
+  }),
+  total_offers: count('All offers that match, those not shown too.'),
+  generated_at: timestamp('When this answer was made'),
+  sort: words(sorts, { description: 'The order of the offers.' }),
+  catalog_version: Type.String({ description: 'Tells one state of the offers from another.' }),
+  disclosure: Type.String({
+    description: 'What to tell the visitor about who pays for these offers. Show it beside them.',
+  }),
+};
+
 export const marketplace = describes<MarketplaceView>()(
+  Type.Object({ ...envelope, explain: Type.Optional(explanation) }, { title: 'Marketplace' }),
+);
+
+export const widgetOffers = describes<WidgetOffersView>()(
   Type.Object(
     {
-      sub_id: subId,
-      match_quality: words(['high', 'partial', 'none'], {
-        description:
-          '`high` with at least three offers for a session whose `match_readiness` is `high`, `none` without offers, `partial` otherwise.',
-      }),
-      offers: Type.Array(offer, {
-        maxItems: bounds.offersMax,
-        description: 'The best offers in the order asked for; empty where none matches.',
-      }),
-      total_offers: count('All offers that match, those not shown too.'),
-      generated_at: timestamp('When this answer was made'),
-      sort: words(sorts, { description: 'The order of the offers.' }),
-      catalog_version: Type.String({ description: 'Tells one state of the offers from another.' }),
-      disclosure: Type.String({
-        description: 'What to tell the visitor about who pays for these offers. Show it beside them.',
-      }),
-      explain: Type.Optional(explanation),
+      loan_amount: Type.Integer({ description: 'What the borrower asked for, in USD: every payment is for it.' }),
+      expires_at: timestamp('When session and token end'),
+      ...envelope,
     },
-    { title: 'Marketplace' },
+    { title: 'WidgetOffers' },
   ),
 );
 

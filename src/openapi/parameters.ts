@@ -5,7 +5,7 @@ import { sorts } from '../offers/matcher.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
 import type { Parameter } from './openapi-types.ts';
-import { isoDate, referrerTag, subId, words } from './schema-parts.ts';
+import { isoDate, referrerTag, subId, widgetLoadId, words } from './schema-parts.ts';
 
 type Described = Omit<Parameter, 'name' | 'in'>;
 
@@ -89,11 +89,24 @@ export const clickParameters = queryParameters({
   v: { required: true, description: 'What the offer was when it was shown, sealed.', schema: Type.String() },
 });
 
-export const widgetPageParameters = queryParameters({
+/** What opens a widget. */
+const link = {
   sub,
   token: { required: true, description: 'The token of the widget.', schema: Type.String() },
+} satisfies Partial<Record<keyof WidgetLinkParameters, Described>>;
+
+export const widgetLinkParameters = queryParameters(link);
+
+export const widgetPageParameters = queryParameters({ ...link, ...selection } satisfies Record<
+  Exclude<keyof WidgetLinkParameters, 'load'>,
+  Described
+>);
+
+export const widgetOffersParameters = queryParameters({
+  ...link,
+  load: { required: true, description: 'The load of the widget that asks.', schema: widgetLoadId },
   ...selection,
-} satisfies Record<Exclude<keyof WidgetLinkParameters, 'load'>, Described>);
+} satisfies Record<keyof WidgetLinkParameters, Described>);
 
 export const contentVersionParameter = queryParameters({
   v: { description: 'Names the content: an address with it may be kept for ever.', schema: Type.String() },

@@ -14,6 +14,8 @@ export interface RecordedExamples {
   readonly iframe: unknown;
   readonly js: unknown;
   readonly iframeHtml: string;
+  readonly widgetOffers: unknown;
+  readonly widgetBeacon: unknown;
   readonly summary: unknown;
   readonly daily: unknown;
   readonly rows: unknown;

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
 import { subIdLength } from '../sessions/sub-id.ts';
+import { widgetLoadIdPattern } from '../widgets/widget-load-id.ts';
 
 /** Schemas that many others are made of. Whatever has a `title` is a component of the document, referred to by that name. */
 
@@ -40,6 +41,11 @@ export function address(description: string) {
 export const subId = Type.String({
   pattern: `^sub_[0-9a-f]{${subIdLength - 'sub_'.length}}$`,
   description: 'The id of a session.',
+});
+
+export const widgetLoadId = Type.String({
+  pattern: widgetLoadIdPattern,
+  description: 'The id of one load of the widget, which the script makes up.',
 });
 
 /** As `isReferrerTag` judges it. */

@@ -1,11 +1,26 @@
 import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
-import { widgetEventTypes, widgetIdBytes } from '../events/ledger-record.ts';
+import { type WidgetEventType, widgetEventTypes, widgetIdBytes } from '../events/ledger-record.ts';
 import { offerIdPattern } from '../offers/offer-id.ts';
 import { parseWidgetLoadId } from './widget-load-id.ts';
 
 const offerId = new RegExp(offerIdPattern);
+
+/** What an event's id may be, as the text of a regular expression. */
+export const widgetEventIdPattern = `^[\\w-]{1,${bounds.widgetEventIdCharactersMax}}$`;
+
+const eventId = new RegExp(widgetEventIdPattern);
+
+/** The body of a beacon. */
+export interface WidgetBeaconBody {
+  readonly load: string;
+  readonly events: readonly {
+    readonly event_id: string;
+    readonly type: WidgetEventType;
+    readonly svc_offer_id?: string | null;
+  }[];
+}
 
 /** One event as a widget told it. */
 export interface WidgetEvent {
@@ -24,7 +39,7 @@ export interface WidgetBeacon {
 }
 
 /**
- * Reads the body of a beacon (D9): `{load, events: [{event_id, type, svc_offer_id}]}`. One event that is not what it should be
+ * Reads the body of a beacon (D9), a `WidgetBeaconBody`. One event that is not what it should be
  * refuses the batch: the only sender is our own script, and half a batch would hide its mistakes.
  */
 export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
@@ -47,7 +62,7 @@ export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
 function parseEvent(item: unknown): WidgetEvent | null {
   if (typeof item !== 'object' || item === null) return null;
   const { event_id: id, type: name, svc_offer_id: offer } = item as Readonly<Record<string, unknown>>;
-  if (typeof id !== 'string' || id.length > bounds.widgetEventIdCharactersMax || !/^[\w-]+$/.test(id)) return null;
+  if (typeof id !== 'string' || !eventId.test(id)) return null;
   const type = (widgetEventTypes as readonly unknown[]).indexOf(name);
   if (type < 0) return null;
   const isAboutOffer = widgetEventTypes[type]!.startsWith('offer_');

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
-import { RawConnection, type RawResponse } from '../http/raw-connection.ts';
+import type { RawResponse } from '../http/raw-connection.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 import { ServedProcess } from './served-process.ts';
 
 const restarts = 3;
@@ -35,13 +36,13 @@ class ConnectionOver extends Error {}
 
 /** One keep-alive connection of a partner. Whatever was sent before the stop was asked for must be answered. */
 class LoadedConnection {
-  readonly #connection: RawConnection;
+  readonly #connection: ServiceConnection;
   readonly #key: string;
   readonly #book: Book;
   readonly #stopAsked: () => boolean;
   #over = false;
 
-  constructor(connection: RawConnection, key: string, book: Book, stopAsked: () => boolean) {
+  constructor(connection: ServiceConnection, key: string, book: Book, stopAsked: () => boolean) {
     this.#connection = connection;
     this.#key = key;
     this.#book = book;
@@ -54,11 +55,12 @@ class LoadedConnection {
     const authorization = `Authorization: Bearer ${this.#key}\r\nContent-Type: application/json\r\n`;
     const length = method === 'POST' ? `Content-Length: ${Buffer.byteLength(body)}\r\n` : '';
     this.#connection.send(`${method} ${path} HTTP/1.1\r\nHost: test\r\n${authorization}${length}\r\n${body}`);
-    const answer = await this.#connection.response().catch((fault: unknown) => {
-      if (sentBefore) throw new Error('a request that was there before the signal got no answer', { cause: fault });
+    const answer = await this.#connection.responseOrEnd();
+    if (answer === null) {
+      if (sentBefore) throw new Error('a request that was there before the signal got no answer');
       this.#book.untold[operation] += 1;
       throw new ConnectionOver();
-    });
+    }
     if (answer.headers.get('connection') === 'close') {
       assert.ok(this.#stopAsked(), 'a connection was ended though nobody had asked for a stop');
       await this.#connection.closed;
@@ -107,7 +109,7 @@ async function loadAndStop(t: TestContext, settings: Readonly<Record<string, str
   let stopAsked = false;
   const enough = book.sessions.length + sessionsBeforeStop;
   const loads = Array.from({ length: clients }, async () => {
-    const connection = await RawConnection.open(port);
+    const connection = await ServiceConnection.open(port);
     afterwards(t, () => connection.close());
     await visit(new LoadedConnection(connection, key, book, () => stopAsked), book).catch((fault: unknown) => {
       if (!(fault instanceof ConnectionOver)) throw fault;

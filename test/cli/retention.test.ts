@@ -7,7 +7,9 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
 import { figuresInStore } from '../support/figures-in-store.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { serveMarketplace } from './serve-marketplace.ts';
@@ -323,10 +325,12 @@ test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
   await untilGivenUp(folder, 3);
   // The last sessions are 20 days old, so that many days have not passed yet as the ledger tells it.
   const [keptFrom, from] = [isoDate(dayOf(startMs) + 150 - 140), isoDate(dayOf(Date.now()) - 200)];
-  const url = `http://127.0.0.1:${server.port}/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
+  const path = `/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
+  const http = new HttpClient(server.port);
+  afterwards(t, () => http.close());
   const ask = async (more = '') => {
-    const response = await fetch(url + more, { headers: { authorization: `Bearer ${key}` } });
-    return (await response.json()) as Record<string, unknown>;
+    const { text } = await http.send({ path: path + more, headers: { authorization: `Bearer ${key}` } });
+    return JSON.parse(text) as Record<string, unknown>;
   };
   const summary = await ask();
   const rows = await ask('&granularity=row');

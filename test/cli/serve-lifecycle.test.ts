@@ -4,10 +4,10 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { keyFilePath } from '../../src/access/key-file.ts';
 import { lockFolder } from '../../src/events/folder-lock.ts';
-import { RawConnection } from '../http/raw-connection.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { ServedProcess } from './served-process.ts';
 
@@ -20,14 +20,14 @@ function folderFor(t: TestContext): string {
   return folder;
 }
 
-async function connectionTo(t: TestContext, port: number): Promise<RawConnection> {
-  const connection = await RawConnection.open(port);
+async function connectionTo(t: TestContext, port: number): Promise<ServiceConnection> {
+  const connection = await ServiceConnection.open(port);
   afterwards(t, () => connection.close());
   return connection;
 }
 
 function operationsOf(t: TestContext, port: number): HttpClient {
-  const client = new HttpClient(port);
+  const client = new HttpClient(port, false);
   afterwards(t, () => client.close());
   return client;
 }
@@ -85,7 +85,7 @@ for (const engine of engines) {
     await Promise.all([busy.closed, idle.closed]);
     assert.deepEqual(await served.ended, { code: 0, signal: null });
     assert.equal(served.log.at(-1)?.msg, 'stopped');
-    await assert.rejects(RawConnection.open(ports.public), { code: 'ECONNREFUSED' });
+    await assert.rejects(ServiceConnection.open(ports.public), { code: 'ECONNREFUSED' });
   });
 
   test(`a stop of ${engine} gives up what is unanswered at its deadline, and says how much`, async (t) => {

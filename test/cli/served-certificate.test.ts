@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { RawConnection } from '../http/raw-connection.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { ServedProcess } from './served-process.ts';
 
@@ -20,7 +20,7 @@ function folderFor(t: TestContext): string {
 
 /** The subject of the certificate that a new connection is shown. */
 async function shownAt(port: number): Promise<string | undefined> {
-  const connection = await RawConnection.openSecurely(port);
+  const connection = await ServiceConnection.openSecurely(port);
   const { serverName } = connection;
   connection.close();
   return serverName;
@@ -42,7 +42,7 @@ for (const engine of ['uws', 'node']) {
       await served.greeting,
       new RegExp(`^serving https://127\\.0\\.0\\.1:${ports.public}/v1/personal-loans,`),
     );
-    const operations = new HttpClient(ports.operations);
+    const operations = new HttpClient(ports.operations, false);
     afterwards(t, () => operations.close());
     const metric = async (name: string): Promise<number> => {
       const { text } = await operations.send({ path: '/metrics' });
@@ -52,7 +52,7 @@ for (const engine of ['uws', 'node']) {
     assert.equal(expiry.file, certificateFile);
     assert.ok((await metric('expiry_seconds')) <= 10 * 86_400);
 
-    const kept = await RawConnection.openSecurely(ports.public);
+    const kept = await ServiceConnection.openSecurely(ports.public);
     afterwards(t, () => kept.close());
     assert.equal(kept.serverName, 'CN=one.test');
     writeCertificate(folder, selfSigned('two.test'));

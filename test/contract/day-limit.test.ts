@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RawConnection } from '../http/raw-connection.ts';
 import { assertRefused } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const create = (caller: ApiCaller) => caller.post('session', { referrer_tag: 'day-limit' });
@@ -86,7 +86,7 @@ atEveryDoor('the sessions of a day', (door) => {
   test('are not charged for a body that never arrives', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
-    const connection = await RawConnection.open(caller.http.port);
+    const connection = await ServiceConnection.open(caller.http.port);
     const head = [
       `POST ${caller.basePath}/session HTTP/1.1`,
       'Host: test',

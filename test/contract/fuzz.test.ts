@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { RawConnection } from '../http/raw-connection.ts';
 import { isDocumentedError } from '../support/answers.ts';
 import { onEveryEngine } from '../support/doors.ts';
 import type { Answer } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 
 const seed = 20_260_520;
 const runs = 300;
@@ -199,11 +199,10 @@ onEveryEngine('random requests', ({ running }) => {
     await fc.assert(
       fc.asyncProperty(whole, fc.array(change, { minLength: 1, maxLength: 4 }), async (text, changes) => {
         const bytes = changes.reduce(changed, Buffer.from(text));
-        const connection = await RawConnection.open(caller.http.port);
-        connection.send(bytes);
-        connection.socket.end();
+        const connection = await ServiceConnection.open(caller.http.port);
+        connection.sendLast(bytes);
         const answer = await Promise.race([
-          connection.response().catch(() => null),
+          connection.responseOrEnd(),
           pause(3_000, null, { ref: false }), // What looks incomplete may be waited for; the deadline is tested elsewhere.
         ]);
         connection.close();

@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import type { MarketplaceView } from '../../src/index.ts';
 import { monogram } from '../../src/logos/monogram.ts';
-import { RawConnection } from '../http/raw-connection.ts';
 import { image } from '../logos/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
@@ -11,6 +10,7 @@ import { onEveryEngine } from '../support/doors.ts';
 import { type Answer, type HttpClient, marker } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -195,7 +195,7 @@ onEveryEngine('a logo', ({ running }) => {
   test('is not found behind a byte that no address may hold', async () => {
     const { logo } = someOffer(await shown());
     for (const byte of ['\0', '\x7f', '\u00ff']) {
-      const connection = await RawConnection.open(running().http.port);
+      const connection = await ServiceConnection.open(running().http.port);
       connection.send(Buffer.from(`GET /cdn/${logo}${byte} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 'latin1'));
       const { status, body } = await connection.response();
       // One engine refuses the head by itself.

@@ -3,10 +3,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
-import { RawConnection } from '../http/raw-connection.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { engines, temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 
 for (const engine of engines) {
   test(`a marketplace that listens with ${engine} serves https, and reads its certificate again when it is told to`, async (t) => {
@@ -18,7 +18,7 @@ for (const engine of engines) {
     const port = marketplace.ports?.public ?? assert.fail('it does not listen');
     assert.equal(marketplace.urls.click, `https://127.0.0.1:${port}`);
     const shown = async () => {
-      const connection = await RawConnection.openSecurely(port);
+      const connection = await ServiceConnection.openSecurely(port);
       afterwards(t, () => connection.close());
       return connection.serverName;
     };

@@ -3,7 +3,9 @@ import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { ApiCaller } from '../support/api-caller.ts';
 import { equipmentLeasesFixture } from '../support/equipment-leases-fixture.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -80,13 +82,9 @@ test('a session created over HTTP is the same to the functions, and the other wa
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partner(key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'both-doors' }));
-  const answer = await fetch(`${marketplace.urls.public}/v1/personal-loans/inputs`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ sub_id, fields: personalLoansFixture.complete }),
-  });
-  assert.equal(answer.status, 200);
-  await answer.arrayBuffer();
+  const http = new HttpClient(marketplace.ports!.public);
+  afterwards(t, () => http.close());
+  await new ApiCaller(http, 'personal-loans', key).submit(sub_id, personalLoansFixture.complete);
   assert.ok(ok(await partner.getMarketplace({ sub_id })).offers.length > 0);
 });
 

@@ -5,6 +5,7 @@ import { bounds } from '../../src/bounds.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
@@ -30,19 +31,17 @@ async function widgetPageOf(marketplace: Marketplace, key: string): Promise<stri
   assert.ok(session.ok);
   const { sub_id } = session.value;
   await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete });
-  const answer = await fetch(
-    `${marketplace.urls.public}/v1/personal-loans/marketplace?sub_id=${sub_id}&format=iframe`,
-    { headers: { Authorization: `Bearer ${key}` } },
-  );
-  const [, src] = /src="([^"]+)"/.exec(await answer.text()) ?? [];
-  assert.ok(src !== undefined);
-  return src;
+  const widget = await partner.getWidget({ sub_id, format: 'iframe' });
+  assert.ok(widget.ok);
+  return widget.value.src;
 }
 
 /** Who the page at this address lets embed it. */
 async function frameAncestors(page: string): Promise<string | undefined> {
-  const answer = await fetch(page);
-  await answer.arrayBuffer();
+  const { port, pathname, search } = new URL(page);
+  const http = new HttpClient(Number(port));
+  const answer = await http.send({ path: pathname + search });
+  http.close();
   return /frame-ancestors ([^;]*)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
 }
 

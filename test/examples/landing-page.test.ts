@@ -89,7 +89,7 @@ test('variant B asks question by question, shows offers as cards, and their clic
   );
   assert.equal(policyOf(offers.headers).get('img-src'), `'self' ${new URL(answered.offers[0]!.logo_url).origin}`);
 
-  const click = await fetch(clickUrls(offers.text)[0]!, { redirect: 'manual' });
+  const click = await caller.click(clickUrls(offers.text)[0]!);
   assert.equal(click.status, 302);
   const { sessions_total, marketplace_views, offer_clicks, rev_attributed } = await figures(page, 'b');
   // Another view by the question above.
@@ -130,7 +130,8 @@ test('variant A takes one form, and shows the widget in a frame or by script', a
   const [, src] = /<iframe src="([^"]+)"/.exec(framed.text)!;
   assert.equal(policyOf(framed.headers).get('frame-src'), host);
   assert.equal(policyOf(framed.headers).get('script-src'), "'none'");
-  const widget = await fetch(src!);
+  const { pathname, search } = new URL(src!);
+  const widget = await page.market.http.send({ path: pathname + search });
   assert.equal(widget.status, 200);
   assert.match(widget.headers.get('content-security-policy')!, new RegExp(`frame-ancestors ${page.origin}$`));
 

@@ -51,8 +51,8 @@ for (const engine of ['uws', 'node'] as const) {
                 return listener;
               },
               async open(listener) {
-                const open = secure ? RawConnection.openSecurely : RawConnection.open;
-                const connection = await open(listener.port);
+                const { port } = listener;
+                const connection = await (secure ? RawConnection.openSecurely(port) : RawConnection.open(port));
                 connections.push(connection);
                 return connection;
               },

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
@@ -10,6 +9,13 @@ export interface RawResponse {
   /** How often each header came. */
   readonly counts: ReadonlyMap<string, number>;
   readonly body: Buffer;
+}
+
+/** No whole answer has come, and none will. */
+export class ConnectionEnded extends Error {
+  constructor(received: Buffer) {
+    super(`the connection ended after ${JSON.stringify(received.toString('latin1').slice(0, 200))}`);
+  }
 }
 
 /** A client that sends exactly the bytes it is given, and reads answers one by one. */
@@ -26,7 +32,7 @@ export class RawConnection {
   private ended = false;
   private wake: () => void = () => {};
 
-  private constructor(socket: Socket) {
+  constructor(socket: Socket) {
     this.socket = socket;
     this.closed = new Promise((resolve) => {
       const end = (): void => {
@@ -45,18 +51,29 @@ export class RawConnection {
     });
   }
 
-  static async open(port: number): Promise<RawConnection> {
+  static async open<Connection extends RawConnection>(
+    this: new (
+      socket: Socket,
+    ) => Connection,
+    port: number,
+  ): Promise<Connection> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    const connection = new RawConnection(socket);
+    const connection = new this(socket);
     await once(socket, 'connect');
     return connection;
   }
 
   /** The same over TLS, trusting whoever answers. */
-  static async openSecurely(port: number, options: ConnectionOptions = {}): Promise<RawConnection> {
+  static async openSecurely<Connection extends RawConnection>(
+    this: new (
+      socket: Socket,
+    ) => Connection,
+    port: number,
+    options: ConnectionOptions = {},
+  ): Promise<Connection> {
     const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
     socket.setNoDelay(true);
-    const connection = new RawConnection(socket);
+    const connection = new this(socket);
     await once(socket, 'secureConnect');
     return connection;
   }
@@ -69,29 +86,42 @@ export class RawConnection {
   }
 
   send(bytes: string | Buffer): void {
-    this.socket.write(bytes);
+    this.write(bytes);
+  }
+
+  /** Sends, and says that nothing more will come. */
+  sendLast(bytes: string | Buffer): void {
+    this.write(bytes);
+    this.socket.end();
   }
 
   /** Sends in pieces, each in a packet of its own as far as anyone can tell. */
   async sendInPieces(pieces: readonly string[]): Promise<void> {
     for (const piece of pieces) {
-      await new Promise((sent) => this.socket.write(piece, sent));
+      await new Promise<void>((sent) => this.write(piece, sent));
       await new Promise(setImmediate);
     }
   }
 
-  /** The next answer. `bodyless` for answers to HEAD. Rejects when the connection ends before it is whole. */
+  /** The next answer. `bodyless` for answers to HEAD. Rejects with `ConnectionEnded` when the connection ends before it is whole. */
   async response(bodyless = false): Promise<RawResponse> {
     for (;;) {
       const parsed = this.take(bodyless);
       if (parsed !== undefined) return parsed;
-      assert(
-        !this.ended,
-        `the connection ended after ${JSON.stringify(this.received.toString('latin1').slice(0, 200))}`,
-      );
+      if (this.ended) throw new ConnectionEnded(this.received);
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
+    }
+  }
+
+  /** The next answer, or null when the connection ends before it is whole. */
+  async responseOrEnd(): Promise<RawResponse | null> {
+    try {
+      return await this.response();
+    } catch (fault) {
+      if (fault instanceof ConnectionEnded) return null;
+      throw fault;
     }
   }
 
@@ -103,6 +133,11 @@ export class RawConnection {
 
   close(): void {
     this.socket.destroy();
+  }
+
+  /** Everything that is sent comes through here. */
+  protected write(bytes: string | Buffer, whenSent: () => void = () => {}): void {
+    this.socket.write(bytes, whenSent);
   }
 
   private gather(): void {

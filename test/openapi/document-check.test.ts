@@ -77,4 +77,34 @@ describe('holding an answer against the document', () => {
       assert.throws(() => check.check(wrong, answer()), assert.AssertionError);
     }
   });
+
+  test('finds OPTIONS refused, unless it comes from a page that may not ask', () => {
+    const error = (status: number, code: string): Answer => ({
+      status,
+      headers: new Map(Object.entries(headers).filter(([name]) => !name.includes('limit'))),
+      text: JSON.stringify({ error: code, message: '' }),
+    });
+    const forbidden = error(403, 'ORIGIN_NOT_ALLOWED');
+    check.check({ method: 'OPTIONS', path: '/w/offers' }, forbidden);
+    for (const path of ['/c', '/w', '/v1/personal-loans/session']) {
+      assert.throws(() => check.check({ method: 'OPTIONS', path }, forbidden), assert.AssertionError);
+    }
+    const conflict = error(409, 'ORIGIN_NOT_ALLOWED');
+    assert.throws(() => check.check({ method: 'OPTIONS', path: '/w/offers' }, conflict), assert.AssertionError);
+  });
+
+  test('finds a bare 503, unless a browser fetches ahead', () => {
+    const bare: Answer = {
+      status: 503,
+      headers: new Map([
+        ['x-request-id', '0123456789-1'],
+        ['cache-control', 'no-store'],
+        ['retry-after', '1'],
+      ]),
+      text: '',
+    };
+    const path = '/w/offers';
+    check.check({ path, headers: { 'Sec-Purpose': 'prefetch' } }, bare);
+    assert.throws(() => check.check({ path }, bare), assert.AssertionError);
+  });
 });

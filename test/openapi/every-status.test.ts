@@ -11,6 +11,7 @@ import { type Answer, type Asked, HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { loadId, WidgetCaller } from '../support/widget-caller.ts';
 
 const sessionsHeld = 12;
 
@@ -31,6 +32,7 @@ test('every status and code that the document promises is answered by a real ser
 
   const subId = await walkThrough(market, caller);
   await beRefused(market, caller);
+  await beRefusedOnPages(market, caller);
   await spendLimits(market);
   await breakDown(market, caller, subId);
   await askTooMuch(market, t);
@@ -50,13 +52,18 @@ test('every status and code that the document promises is answered by a real ser
   );
 });
 
+const report = { load: loadId(1), events: [{ event_id: 'one', type: 'widget_loaded' }] };
+
 /** What goes well; returns the session. */
 async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Promise<string> {
   const subId = await caller.sessionWith('walk-through', fixture.complete);
   const { offers } = await caller.offers(subId);
   assert.equal((await caller.click(offers[0]!.click_url)).status, 302);
   await caller.summary({ referrer_tag: 'walk-through' });
-  const { src } = await caller.embed(subId, 'js');
+  const { src, token } = await caller.embed(subId, 'js');
+  const widget = new WidgetCaller(http, subId, token);
+  await widget.offers(loadId(1));
+  assert.equal((await widget.report(report)).status, 204);
   const script = pathOf(src);
   const { headers } = await http.send({ path: script });
   const again = await http.send({ path: script, headers: { 'If-None-Match': headers.get('etag')! } });
@@ -73,9 +80,13 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
     assert.equal((await http.send({ ...ask, method: 'DELETE' })).status, 405);
   }
   for (const ask of operations(stranger)) assert.equal((await http.send(ask)).status, 403);
-  for (const path of ['/c', '/w', '/w/widget.js']) {
+  for (const path of ['/c', '/w', '/w/widget.js', '/w/offers', '/w/events']) {
     assert.equal((await http.send({ method: 'DELETE', path })).status, 405);
   }
+
+  // Two engines could read it in two ways.
+  const unclear = { path: '/w/widget.js', headers: { 'Transfer-Encoding': 'chunked' } };
+  assert.equal((await http.send(unclear)).status, 400);
 
   const large = `{"referrer_tag":"${'a'.repeat(bounds.bodyBytesMax)}"}`;
   for (const operation of ['session', 'inputs'] as const) {
@@ -102,6 +113,31 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   assert.equal((await http.send({ path: '/c', headers: { 'Sec-Purpose': 'prefetch' } })).status, 503);
 }
 
+/** What a widget is refused. */
+async function beRefusedOnPages(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
+  const foreign = { Origin: 'https://elsewhere.example' };
+  const ahead = { 'Sec-Purpose': 'prefetch' };
+  const stranger = new WidgetCaller(market.http, '', '');
+  const widget = await caller.widgetWith('refused-pages', fixture.complete);
+  const load = loadId(1);
+  assert.equal((await stranger.get('/offers', { load })).status, 404);
+  assert.equal((await widget.get('/offers', { load }, foreign)).status, 403);
+  assert.equal((await widget.get('/offers')).status, 400);
+  assert.equal((await widget.get('/offers', { load }, ahead)).status, 503);
+  await caller.submit(widget.subId, { [fixture.amount]: null });
+  assert.equal((await widget.get('/offers', { load })).status, 400);
+
+  assert.equal((await stranger.report(report)).status, 404);
+  assert.equal((await widget.report(report, foreign)).status, 403);
+  assert.equal((await widget.report({})).status, 400);
+  assert.equal((await widget.report(' '.repeat(bounds.bodyBytesMax + 1))).status, 413);
+  let asked = 0;
+  while ((await widget.report(report)).status === 204) asked++;
+  assert.ok(asked < bounds.widgetRequestsPerMinute);
+  assert.equal((await widget.report(report)).status, 429);
+  assert.equal((await widget.get('/offers', { load })).status, 429);
+}
+
 async function spendLimits(market: RunningMarketplace): Promise<void> {
   for (const place of operations(market.caller(fixture)).keys()) {
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
@@ -116,8 +152,10 @@ async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: s
   const { token } = await caller.embed(subId, 'js');
   const { offers } = await caller.offers(subId);
   const now = market.clock.wallMs();
-  const paths = [pathOf(offers[0]!.click_url), `/w?sub=${subId}&token=${token}`];
-  for (const ask of [...operations(caller), ...paths.map((path): Asked => ({ path }))]) {
+  const widget = new WidgetCaller(market.http, subId, token);
+  const paths = [pathOf(offers[0]!.click_url), widget.path(''), widget.path('/offers')];
+  const told: Asked = { method: 'POST', path: widget.path('/events'), headers: { 'Content-Length': '0' } };
+  for (const ask of [...operations(caller), ...paths.map((path): Asked => ({ path })), told]) {
     market.clock.wallMs = () => {
       const fault = new Error('the clock has stopped');
       // Timers that look after the service go on: the fault is to meet the request.
@@ -162,13 +200,22 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
   }
 }
 
-/** A body that never comes to its end, on a connection that is of no use any more. */
-async function neverEnd(market: RunningMarketplace, { basePath, key }: ApiCaller): Promise<void> {
+/** Bodies that never come to their end, on connections that are of no use any more. */
+async function neverEnd(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
+  const widget = await caller.widgetWith('never-ends', fixture.complete);
+  const headers = {
+    Authorization: `Bearer ${caller.key}`,
+    'Content-Type': 'application/json',
+    'Content-Length': '1000',
+  };
   const client = new HttpClient(market.http.port);
   try {
-    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Content-Length': '1000' };
-    const answer = await client.send({ method: 'POST', path: `${basePath}/inputs`, headers, body: '{' });
-    assert.equal(answer.status, 503);
+    const paths = [`${caller.basePath}/inputs`, widget.path('/events')];
+    const answers = await Promise.all(paths.map((path) => client.send({ method: 'POST', path, headers, body: '{' })));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [503, 503],
+    );
   } finally {
     client.close();
   }
@@ -177,10 +224,12 @@ async function neverEnd(market: RunningMarketplace, { basePath, key }: ApiCaller
 /** The widget's page while its session lives, and after. */
 async function followToTheEnd(market: RunningMarketplace, caller: ApiCaller, subId: string): Promise<void> {
   const { token } = await caller.embed(subId, 'iframe');
-  const path = `/w?sub=${subId}&token=${token}`;
-  assert.equal((await market.http.send({ path })).status, 200);
+  const widget = new WidgetCaller(market.http, subId, token);
+  assert.equal((await widget.get('')).status, 200);
   market.clock.advance(bounds.sessionTtlMs);
-  assert.equal((await market.http.send({ path })).status, 400);
+  assert.equal((await widget.get('')).status, 400);
+  assert.equal((await widget.get('/offers', { load: loadId(1) })).status, 400);
+  assert.equal((await widget.report(report)).status, 400);
   assert.equal((await caller.post('inputs', { sub_id: subId, fields: {} })).status, 400);
   assert.equal((await caller.get('marketplace', { sub_id: subId, format: 'json' })).status, 400);
 }

@@ -2,6 +2,8 @@ import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
 import type { TestContext } from 'node:test';
+import { ApiCaller } from '../support/api-caller.ts';
+import { HttpClient } from '../support/http-client.ts';
 
 export interface Serving {
   readonly pid: number;
@@ -54,11 +56,10 @@ export async function startServing(
 
 /** Asks it for a session, as a partner does. */
 export async function createSession({ port, testKey }: Serving): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/personal-loans/session`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
-    body: '{"referrer_tag":"first-try"}',
+  const http = new HttpClient(port);
+  const { status } = await new ApiCaller(http, 'personal-loans', testKey).post('session', {
+    referrer_tag: 'first-try',
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  http.close();
+  return status;
 }

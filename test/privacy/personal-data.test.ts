@@ -11,6 +11,7 @@ import { bounds } from '../../src/bounds.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { RawConnection } from '../http/raw-connection.ts';
+import { ServiceConnection } from '../support/service-connection.ts';
 import { findTraces } from './traces.ts';
 
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
@@ -135,7 +136,9 @@ class Asker {
       readonly operations?: boolean;
     } = {},
   ): Promise<Told> {
-    const connection = await RawConnection.open(operations ? this.ports.operations : this.ports.public);
+    const connection = operations
+      ? await RawConnection.open(this.ports.operations)
+      : await ServiceConnection.open(this.ports.public);
     const fields = {
       Host: 'localhost',
       ...headers,

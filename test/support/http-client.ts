@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { checkAgainstDocuments } from './document-checks.ts';
+import { unpacked } from './unpacked.ts';
 
 export interface Asked {
   readonly method?: string;
@@ -14,7 +15,13 @@ export interface Answer {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
+  /** The body, unpacked where it was sent compressed. */
   readonly text: string;
+}
+
+export interface Received extends Answer {
+  /** The body as it was sent. */
+  readonly bytes: Buffer;
 }
 
 /** Stands in everything a test submits where it looks for an echo: no error may repeat it (D2). */
@@ -22,8 +29,8 @@ export const marker = 'zq7echo';
 
 /**
  * Sends one request after another to one listener. What holds for every answer, whatever a test is about, is checked here:
- * it has one `X-Request-Id`, no header twice, an error among them repeats nothing that bears the marker, and it is what the
- * OpenAPI document says.
+ * it has no header twice, is like any answer of ours (`assertOurs`), and is what the OpenAPI document says. Whatever has to be
+ * sent otherwise goes through a `ServiceConnection`, which checks the same.
  */
 export class HttpClient {
   readonly port: number;
@@ -36,15 +43,15 @@ export class HttpClient {
     this.#isPublic = isPublic;
   }
 
-  async send(asked: Asked): Promise<Answer> {
+  async send(asked: Asked): Promise<Received> {
     const { method = 'GET', path, headers = {}, body } = asked;
     const options: RequestOptions = { host: '127.0.0.1', port: this.port, agent: this.#agent, method, path, headers };
-    const answer = await new Promise<Answer>((resolve, reject) => {
+    const answer = await new Promise<Received>((resolve, reject) => {
       const sent = request(options, (message) => readAnswer(message).then(resolve, reject));
       sent.on('error', reject);
       sent.end(body);
     });
-    checkAnswer(answer);
+    assertOurs(answer);
     if (this.#isPublic) checkAgainstDocuments(asked, answer);
     return answer;
   }
@@ -54,7 +61,7 @@ export class HttpClient {
   }
 }
 
-async function readAnswer(message: IncomingMessage): Promise<Answer> {
+async function readAnswer(message: IncomingMessage): Promise<Received> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
   const headers = new Map<string, string>();
@@ -62,10 +69,12 @@ async function readAnswer(message: IncomingMessage): Promise<Answer> {
     assert.equal(values?.length, 1, `the header ${name} comes more than once`);
     headers.set(name, values?.[0] as string);
   }
-  return { status: message.statusCode as number, headers, text: Buffer.concat(chunks).toString() };
+  const bytes = Buffer.concat(chunks);
+  return { status: message.statusCode as number, headers, bytes, text: unpacked(bytes, headers) };
 }
 
-function checkAnswer({ status, headers, text }: Answer): void {
+/** What every answer has that we write: an id, no word of who serves, and in errors nothing that bears the marker. */
+export function assertOurs({ status, headers, text }: Answer): void {
   assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,64}$/);
   assert.equal(headers.has('server'), false);
   if (status < 400) return;

@@ -1,15 +1,11 @@
-import type { MarketplaceView } from '../../src/index.ts';
+import type { WidgetOffersView } from '../../src/faces/widget-requests-face.ts';
 import { assertOk } from './answers.ts';
 import type { Answer, HttpClient } from './http-client.ts';
 
 type Query = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string>>;
 
-/** What a widget is answered: the envelope, and what its cards are for. */
-export interface WidgetOffersView extends MarketplaceView {
-  readonly loan_amount: number;
-  readonly expires_at: string;
-}
+export type { WidgetOffersView };
 
 export interface WidgetEventBody {
   readonly event_id: string;
