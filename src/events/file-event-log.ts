@@ -324,10 +324,17 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     const open = this.#segment;
     const fits = open !== null && open.offset + group.length <= this.#segmentBytesMax;
     const segment = fits ? open : await this.#beginSegment(group);
-    const end = segment.offset + group.length;
-    if (end > segment.reserved) await this.#reserve(segment, end);
-    await segment.file.write(group.bytes, group.length, segment.offset);
-    if (this.#synced) await segment.file.datasync();
+    const { file, offset } = segment;
+    const end = offset + group.length;
+    const reserves = end > segment.reserved;
+    if (reserves) await this.#reserve(segment, end);
+    if (this.#synced && !reserves) {
+      await file.store(group.bytes, group.length, offset);
+    } else {
+      await file.write(group.bytes, group.length, offset);
+      // The zeros, too: else every group after this one would find the file's size changed.
+      if (this.#synced) await file.datasync();
+    }
     segment.offset = end;
   }
 

@@ -36,6 +36,8 @@ export interface WritableLogFile {
   write(source: Uint8Array, length: number, position: number): Promise<void>;
   /** Makes the bytes written durable, with what is needed to find them again. */
   datasync(): Promise<void>;
+  /** As `write`, and these bytes are as durable as `datasync` makes them; of others nothing is said. */
+  store(source: Uint8Array, length: number, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }

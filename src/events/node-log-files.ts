@@ -1,14 +1,18 @@
 import * as fs from 'node:fs';
+import process from 'node:process';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import type { LogFiles, ReadableLogFile, WritableLogFile } from './log-files.ts';
 
-/** The file system of the machine. */
-export const nodeLogFiles: LogFiles = {
+/**
+ * The file system of the machine. With `syncsWrites` a file has a second descriptor that writes and syncs in one call: that
+ * leaves the event loop once and comes back to it once, where a write and a sync after it do so twice (docs/decisions/log-sync.md).
+ */
+export const logFilesOf = (syncsWrites: boolean): LogFiles => ({
   makeFolder: makeFolderDurably,
   list: (folder) => fs.readdirSync(folder),
   openForReading: (path) => new NodeReadableLogFile(fs.openSync(path, 'r')),
-  create: async (path) => new NodeWritableLogFile(await opened(path, 'w')),
-  openForWriting: async (path) => new NodeWritableLogFile(await opened(path, 'r+')),
+  create: (path) => openedForWriting(path, 'w', syncsWrites),
+  openForWriting: (path) => openedForWriting(path, 'r+', syncsWrites),
   rename: (from, to) => fs.promises.rename(from, to),
   remove: (path) => fs.promises.unlink(path),
   async syncFolder(folder) {
@@ -19,7 +23,10 @@ export const nodeLogFiles: LogFiles = {
       await handle.close();
     }
   },
-};
+});
+
+/** Linux alone promises of a synchronized write what it does of `fdatasync`; macOS stops at the disk's own cache. */
+export const nodeLogFiles = logFilesOf(process.platform === 'linux');
 
 class NodeReadableLogFile implements ReadableLogFile {
   readonly #descriptor: number;
@@ -47,41 +54,68 @@ class NodeReadableLogFile implements ReadableLogFile {
   }
 }
 
+async function openedForWriting(path: string, flags: 'w' | 'r+', syncsWrites: boolean): Promise<WritableLogFile> {
+  const descriptor = await opened(path, flags);
+  if (!syncsWrites) return new NodeWritableLogFile(descriptor, null);
+  try {
+    const { O_WRONLY, O_DSYNC } = fs.constants;
+    return new NodeWritableLogFile(descriptor, await opened(path, O_WRONLY | O_DSYNC));
+  } catch (error) {
+    fs.closeSync(descriptor);
+    throw error;
+  }
+}
+
 /** Callbacks on a descriptor cost the event loop about half of what a FileHandle's promises do. */
 class NodeWritableLogFile implements WritableLogFile {
   readonly #descriptor: number;
+  /** Of the same file, open for synchronized writes; null where a sync must follow them. */
+  readonly #synced: number | null;
 
-  constructor(descriptor: number) {
+  constructor(descriptor: number, synced: number | null) {
     this.#descriptor = descriptor;
+    this.#synced = synced;
   }
 
   write(source: Uint8Array, length: number, position: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const writeFrom = (from: number) => {
-        fs.write(this.#descriptor, source, from, length - from, position + from, (error, written) => {
-          if (error !== null) reject(error);
-          else if (from + written === length) resolve();
-          else writeFrom(from + written);
-        });
-      };
-      writeFrom(0);
-    });
+    return written(this.#descriptor, source, length, position);
   }
 
   datasync(): Promise<void> {
     return settled((done) => fs.fdatasync(this.#descriptor, done));
   }
 
+  async store(source: Uint8Array, length: number, position: number): Promise<void> {
+    if (this.#synced !== null) return written(this.#synced, source, length, position);
+    await this.write(source, length, position);
+    await this.datasync();
+  }
+
   truncate(length: number): Promise<void> {
     return settled((done) => fs.ftruncate(this.#descriptor, length, done));
   }
 
-  close(): Promise<void> {
-    return settled((done) => fs.close(this.#descriptor, done));
+  async close(): Promise<void> {
+    const descriptors = this.#synced === null ? [this.#descriptor] : [this.#descriptor, this.#synced];
+    for (const descriptor of descriptors) await settled((done) => fs.close(descriptor, done));
   }
 }
 
-function opened(path: string, flags: string): Promise<number> {
+/** Writes all of it, in more than one call where the system takes less. */
+function written(descriptor: number, source: Uint8Array, length: number, position: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const writeFrom = (from: number) => {
+      fs.write(descriptor, source, from, length - from, position + from, (error, count) => {
+        if (error !== null) reject(error);
+        else if (from + count === length) resolve();
+        else writeFrom(from + count);
+      });
+    };
+    writeFrom(0);
+  });
+}
+
+function opened(path: string, flags: string | number): Promise<number> {
   return new Promise((resolve, reject) => {
     fs.open(path, flags, (error, descriptor) => (error === null ? resolve(descriptor) : reject(error)));
   });

@@ -72,7 +72,7 @@ test('a record is copied before append returns', async (t) => {
   assert.deepEqual(Buffer.from((record as Uint8Array[])[2]!), Buffer.alloc(32, 7));
 });
 
-test('records appended in one turn share one promise, one write and one sync', async (t) => {
+test('records appended in one turn share one promise and one synchronized write', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files });
   await appendOneByOne(log, 1);
@@ -80,7 +80,7 @@ test('records appended in one turn share one promise, one write and one sync', a
   const promises = appendTogether(log, 50);
   assert.equal(new Set(promises).size, 1);
   await promises[0];
-  assert.deepEqual(files.steps, ['write', 'datasync']);
+  assert.deepEqual(files.steps, ['store']);
   await log.close();
 });
 
@@ -125,7 +125,7 @@ test('what arrives while a group is synced goes out together after it', async (t
   assert.equal(log.durablePosition, 2);
   await second[0];
   assert.equal(log.durablePosition, 22);
-  assert.deepEqual(files.steps, ['write', 'datasync', 'write', 'datasync']);
+  assert.deepEqual(files.steps, ['store', 'store']);
   await log.close();
 });
 
@@ -139,7 +139,7 @@ test('no append is acknowledged before its bytes are in the file and synced', as
     void log.append(recordAt(position)).then(() => {
       waiting--;
       assert.ok(log.durablePosition >= position);
-      assert.equal(files.steps.at(-1), 'datasync');
+      assert.match(files.steps.at(-1)!, /^(store|datasync)$/);
       const reader = new LogReader(folder, null);
       assert.equal(
         reader.read(position, position, () => {}),

@@ -3,7 +3,7 @@ import { headerBytes } from '../../src/events/log-format.ts';
 
 /** What the log does for nothing but durability, one by one. */
 export const durableSteps = [
-  /** The sync of a group of records. */
+  /** The sync of a group of records, by itself or with its write. */
   'group',
   /** The sync of a new segment's header, before it gets its name. */
   'header',
@@ -32,6 +32,9 @@ export function forgetfulLogFiles(files: LogFiles, forgotten: DurableStep): LogF
         const step = next;
         if (created) next = 'end';
         if (step !== forgotten) await file.datasync();
+      },
+      store: async (source, length, position) => {
+        await (forgotten === 'group' ? file.write(source, length, position) : file.store(source, length, position));
       },
       truncate: async (length) => {
         if (created) next = 'end';

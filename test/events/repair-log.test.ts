@@ -296,6 +296,7 @@ class StoppingLogFiles {
         this.#step();
         await file.datasync();
       },
+      store: () => assert.fail('nothing is stored at once'),
       truncate: async (length) => {
         this.#step();
         await file.truncate(length);

@@ -135,6 +135,17 @@ export class SimulatedDisk {
     this.#files.set(id, { seen, durable: base, changes: rest });
   }
 
+  /** As `datasync`, of these bytes alone. */
+  syncRange(id: number, from: number, to: number, outcome: 'done' | 'failed'): void {
+    const { seen, durable, changes } = this.#file(id);
+    const isInRange = (change: ContentChange) =>
+      change.kind === 'write' && change.offset >= from && change.offset + change.bytes.length <= to;
+    const inRange = synced(changes.filter(isInRange), outcome);
+    const all = changes.map((change) => (isInRange(change) ? inRange.shift()! : change));
+    const { base, rest } = settled(all, durable, (bytes, change) => after(bytes, change, whole));
+    this.#files.set(id, { seen, durable: base, changes: rest });
+  }
+
   syncFolder(folder: string, outcome: 'done' | 'failed'): void {
     this.#require(folder);
     const inFolder = synced(

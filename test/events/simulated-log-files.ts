@@ -86,15 +86,23 @@ export class SimulatedLogFiles implements LogFiles {
 
   #writable(path: string, id: number): WritableLogFile {
     const name = basename(path);
+    const write: WritableLogFile['write'] = async (source, length, position) => {
+      const half = Math.floor(length / 2);
+      this.#onStep(`write ${length} bytes at ${position} of ${name}`);
+      this.disk.write(id, position, source.subarray(0, half));
+      await nextTurn();
+      this.#onStep(`write the rest of ${length} bytes at ${position} of ${name}`);
+      this.#check('write');
+      this.disk.write(id, position + half, source.subarray(half, length));
+    };
     return {
-      write: async (source, length, position) => {
-        const half = Math.floor(length / 2);
-        this.#onStep(`write ${length} bytes at ${position} of ${name}`);
-        this.disk.write(id, position, source.subarray(0, half));
-        await nextTurn();
-        this.#onStep(`write the rest of ${length} bytes at ${position} of ${name}`);
-        this.#check('write');
-        this.disk.write(id, position + half, source.subarray(half, length));
+      write,
+      store: async (source, length, position) => {
+        await write(source, length, position);
+        this.#onStep(`sync ${length} bytes at ${position} of ${name}`);
+        const failure = this.#failure('datasync');
+        this.disk.syncRange(id, position, position + length, failure === null ? 'done' : 'failed');
+        if (failure !== null) throw failure;
       },
       datasync: async () => {
         this.#onStep(`sync ${name}`);

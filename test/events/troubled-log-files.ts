@@ -11,7 +11,7 @@ export class TroubledLogFiles implements LogFiles {
   /** How many calls of a step are yet to fail. */
   readonly failing = new Map<WritingStep, number>();
   /** Steps completed, in order. */
-  readonly steps: WritingStep[] = [];
+  readonly steps: (WritingStep | 'store')[] = [];
   openFiles = 0;
 
   makeFolder = nodeLogFiles.makeFolder;
@@ -44,8 +44,12 @@ export class TroubledLogFiles implements LogFiles {
     this.failing.set(step, times);
   }
 
+  failuresLeft(step: WritingStep): number {
+    return this.failing.get(step) ?? 0;
+  }
+
   check(step: WritingStep): void {
-    const left = this.failing.get(step) ?? 0;
+    const left = this.failuresLeft(step);
     if (left === 0) return;
     this.failing.set(step, left - 1);
     throw Object.assign(new Error(`ENOSPC: no space left on device, ${step}`), { code: 'ENOSPC' });
@@ -53,21 +57,29 @@ export class TroubledLogFiles implements LogFiles {
 
   #watched(file: WritableLogFile): WritableLogFile {
     this.openFiles++;
+    const write: WritableLogFile['write'] = async (source, length, position) => {
+      try {
+        this.check('write');
+      } catch (error) {
+        await file.write(source, Math.floor(length / 2), position);
+        throw error;
+      }
+      await file.write(source, length, position);
+      this.steps.push('write');
+    };
     return {
-      write: async (source, length, position) => {
-        try {
-          this.check('write');
-        } catch (error) {
-          await file.write(source, Math.floor(length / 2), position);
-          throw error;
-        }
-        await file.write(source, length, position);
-        this.steps.push('write');
-      },
+      write,
       datasync: async () => {
         this.check('datasync');
         await file.datasync();
         this.steps.push('datasync');
+      },
+      // A write and a sync as far as failing goes, and one step when it is done.
+      store: async (source, length, position) => {
+        if (this.failuresLeft('write') > 0) return write(source, length, position);
+        this.check('datasync');
+        await file.store(source, length, position);
+        this.steps.push('store');
       },
       truncate: async (length) => {
         this.check('truncate');
