@@ -1,7 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
+import { makeFolder } from '../files/make-folder.ts';
 
 /**
  * The key file (D4): a small SQLite database that the command line writes and a running server follows. Numbers are handed
@@ -64,7 +65,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   if (mustExist && !existsSync(path)) throw new KeyFileError(`there is no key file ${path}; create a key first`);
   let database: Database.Database | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     // Created here, not by SQLite, so that it and the files SQLite puts beside it are nobody else's to read.
     closeSync(openSync(path, 'a', 0o600));
     database = new Database(path, { timeout: waitMs });

@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { copyKeyFile } from '../access/copy-key-file.ts';
 import { keyFilePath } from '../access/key-file.ts';
@@ -6,6 +6,7 @@ import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { loadConfig } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { copyLog } from '../events/copy-log.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import { syncPath } from '../files/sync-path.ts';
 import { operatorTokenPath } from '../secrets/operator-token.ts';
@@ -32,7 +33,7 @@ export async function backup(named: string, { json }: { readonly json?: true }):
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   try {
     // As closed to others as a data folder: a server may start in it as it is.
-    mkdirSync(target, { recursive: true, mode: 0o700 });
+    makeFolder(target, 0o700);
     chmodSync(target, 0o700);
     makeFolderDurably(target);
     const copies = analyticsFiles(target);

@@ -6,8 +6,8 @@ export interface ServeSignals {
   readonly stopping: AbortSignal;
   /** Resolves with the first SIGINT or SIGTERM. */
   readonly stopAsked: Promise<NodeJS.Signals>;
-  /** Calls it at each SIGHUP from now on, and at once where there was one before. */
-  onHangUp(handle: () => void): void;
+  /** Calls it at each SIGHUP from now on, and at once where there was one before; says whether there was. */
+  onHangUp(handle: () => void): boolean;
 }
 
 let listening: ServeSignals | null = null;
@@ -42,6 +42,7 @@ function listen(): ServeSignals {
     onHangUp: (handle) => {
       handleHangUp = handle;
       if (hungUp) handle();
+      return hungUp;
     },
   };
 }

@@ -45,11 +45,11 @@ export async function serve(): Promise<void> {
   }
   running = service;
   const watches = watch(config, service, logger);
-  // The pair may have been renewed since it was read, which a long start does first.
-  reloadCertificate(service, logger);
-  signals.onHangUp(() => {
+  const reloaded = signals.onHangUp(() => {
     if (!signals.stopping.aborted) reload(service, logger);
   });
+  // The pair may have been renewed since it was read, which a long start does first.
+  if (!reloaded) reloadCertificate(service, logger);
   try {
     announce(config, service);
   } catch (fault) {

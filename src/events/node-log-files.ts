@@ -4,15 +4,15 @@ import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import type { LogFiles, ReadableLogFile, WritableLogFile } from './log-files.ts';
 
 /**
- * The file system of the machine. With `syncsWrites` a file has a second descriptor that writes and syncs in one call: that
+ * The file system of the machine. With `syncsWrites` a file it creates has a second descriptor that writes and syncs in one call: that
  * leaves the event loop once and comes back to it once, where a write and a sync after it do so twice (docs/decisions/log-sync.md).
  */
 export const logFilesOf = (syncsWrites: boolean): LogFiles => ({
   makeFolder: makeFolderDurably,
   list: (folder) => fs.readdirSync(folder),
   openForReading: (path) => new NodeReadableLogFile(fs.openSync(path, 'r')),
-  create: (path) => openedForWriting(path, 'w', syncsWrites),
-  openForWriting: (path) => openedForWriting(path, 'r+', syncsWrites),
+  create: (path) => created(path, syncsWrites),
+  openForWriting: async (path) => new NodeWritableLogFile(await opened(path, 'r+'), null),
   rename: (from, to) => fs.promises.rename(from, to),
   remove: (path) => fs.promises.unlink(path),
   async syncFolder(folder) {
@@ -54,8 +54,8 @@ class NodeReadableLogFile implements ReadableLogFile {
   }
 }
 
-async function openedForWriting(path: string, flags: 'w' | 'r+', syncsWrites: boolean): Promise<WritableLogFile> {
-  const descriptor = await opened(path, flags);
+async function created(path: string, syncsWrites: boolean): Promise<WritableLogFile> {
+  const descriptor = await opened(path, 'w');
   if (!syncsWrites) return new NodeWritableLogFile(descriptor, null);
   try {
     const { O_WRONLY, O_DSYNC } = fs.constants;
@@ -97,7 +97,9 @@ class NodeWritableLogFile implements WritableLogFile {
 
   async close(): Promise<void> {
     const descriptors = this.#synced === null ? [this.#descriptor] : [this.#descriptor, this.#synced];
-    for (const descriptor of descriptors) await settled((done) => fs.close(descriptor, done));
+    // Each is closed whatever becomes of the other, or a disk in trouble would cost a descriptor at every attempt.
+    const ends = await Promise.allSettled(descriptors.map((each) => settled((done) => fs.close(each, done))));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 }
 

@@ -1,5 +1,5 @@
-import * as fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 import { syncPath } from './sync-path.ts';
 
 /**
@@ -8,8 +8,8 @@ import { syncPath } from './sync-path.ts';
  */
 export function makeFolderDurably(folder: string): void {
   const absolute = resolve(folder);
-  const first = fs.mkdirSync(absolute, { recursive: true });
-  const made = (path: string) => first !== undefined && path.length >= first.length;
+  const first = makeFolder(absolute);
+  const made = (path: string) => first !== null && path.length >= first.length;
   for (let path = absolute; path !== dirname(path); path = dirname(path)) {
     try {
       syncPath(dirname(path));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
@@ -10,6 +10,7 @@ import { type EventLogOptions, type FileEventLog, type LogTrouble, openEventLog 
 import type { LogFiles } from '../events/log-files.ts';
 import type { RecoveryObserver } from '../events/log-recovery.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
+import { makeFolder } from '../files/make-folder.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { EpochReader } from './epoch-reader.ts';
@@ -209,7 +210,7 @@ export class FileJournal implements Journal {
 
 /** Names of the epochs in a folder, in order, after removing what was being removed when the last process ended. */
 function epochNames(folder: string): string[] {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const names = readdirSync(folder);
   for (const name of names) if (name.endsWith('.gone')) rmSync(join(folder, name), { recursive: true });
   return names.filter((name) => /^\d{16}$/.test(name)).sort();

@@ -207,7 +207,7 @@ function sessionHead(key: string, length: number): string {
 async function withSessionUnderWay(t: TestContext, settings: Readonly<Record<string, string>>) {
   const folder = folderFor(t);
   const key = await keyIn(folder);
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings });
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, 'patient-requests.ts');
   const ports = await served.ports();
   const operations = operationsOf(t, ports.operations);
   const busy = await connectionTo(t, ports.public);

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -34,6 +34,8 @@ export const damageLedger = `
   printf x | dd of="$SVC_DATA_DIR/ledger/0000000000000001.log" bs=1 seek=100 conv=notrunc status=none
   DAMAGE=$({ marketplace log verify 2>&1 || [ $? = 3 ]; } | grep -oE '[0-9]{16}\\.log:[0-9]+' | head -n 1)`;
 
+const longestMs = 180_000;
+
 export interface Ran {
   readonly code: number;
   readonly printed: string;
@@ -48,8 +50,12 @@ export function runCommands(folder: string, script: string, settings: Readonly<R
   const output = join(folder, 'printed');
   const shell = ['-e', '-u', '-o', 'pipefail', '-c', `exec >"${output}" 2>&1\n${script}`];
   return new Promise((resolve) => {
-    execFile('bash', shell, { cwd: folder, env, timeout: 60_000 }, (error) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), printed: readFileSync(output, 'utf8') });
+    // With a group of its own, so that a server it has started ends with it.
+    const child = spawn('bash', shell, { cwd: folder, env, stdio: 'ignore', detached: true });
+    const late = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), longestMs);
+    child.once('close', (code) => {
+      clearTimeout(late);
+      resolve({ code: code ?? -1, printed: readFileSync(output, 'utf8') });
     });
   });
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import fs, { readdirSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { logFilesOf } from '../../src/events/node-log-files.ts';
+import { scratchFolder } from './log-fixture.ts';
 
 for (const [how, syncsWrites] of [
   ['in one call', true],
@@ -12,9 +13,7 @@ for (const [how, syncsWrites] of [
 ] as const) {
   describe(`files that are written and synced ${how}`, () => {
     test('what is stored stands beside what is written, where it belongs', async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'log-files-'));
-      t.after(() => rmSync(folder, { recursive: true }));
-      const path = join(folder, 'file');
+      const path = join(scratchFolder(t), 'file');
       const files = logFilesOf(syncsWrites);
       const created = await files.create(path);
       await created.write(Buffer.from('abcdef'), 6, 0);
@@ -30,8 +29,7 @@ for (const [how, syncsWrites] of [
     });
 
     test('a file that is closed leaves no descriptor behind', { skip: process.platform !== 'linux' }, async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'log-files-'));
-      t.after(() => rmSync(folder, { recursive: true }));
+      const folder = scratchFolder(t);
       const open = () => readdirSync('/proc/self/fd').length;
       const before = open();
       const file = await logFilesOf(syncsWrites).create(join(folder, 'file'));
@@ -42,23 +40,67 @@ for (const [how, syncsWrites] of [
   });
 }
 
-test('a synchronized write is one to the system', { skip: process.platform !== 'linux' }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'log-files-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = await logFilesOf(true).create(join(folder, 'file'));
-  const flags = readdirSync('/proc/self/fd')
-    .map((descriptor) => flagsOf(descriptor))
-    .filter((text) => text !== null);
-  await file.close();
-  // O_DSYNC, as the kernel tells the flags of a descriptor.
-  assert.ok(flags.some((value) => (value & 0o10000) !== 0));
-});
-
-function flagsOf(descriptor: string): number | null {
-  try {
-    const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
-    return Number.parseInt(/^flags:\s+(\d+)$/m.exec(info)?.[1] ?? '0', 8);
-  } catch {
-    return null;
-  }
+/** The calls that reach the system from now on, and whether each write was on a descriptor that syncs what it writes. */
+function watchCalls(t: TestContext): string[] {
+  const calls: string[] = [];
+  const { write, fdatasync } = fs;
+  t.mock.method(fs, 'write', ((descriptor: number, ...rest: unknown[]) => {
+    calls.push(syncsItsWrites(descriptor) ? 'synchronized write' : 'write');
+    return (write as (...all: unknown[]) => void)(descriptor, ...rest);
+  }) as typeof fs.write);
+  t.mock.method(fs, 'fdatasync', (descriptor: number, done: fs.NoParamCallback) => {
+    calls.push('fdatasync');
+    fdatasync(descriptor, done);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  return calls;
 }
+
+/** Whether a descriptor was opened with O_DSYNC, as the kernel tells. */
+function syncsItsWrites(descriptor: number): boolean {
+  const told = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+  return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(told)![1]!, 8) & fs.constants.O_DSYNC) !== 0;
+}
+
+// Nothing but a power cut tells these from a write that is lost.
+for (const [syncsWrites, stored] of [
+  [true, ['synchronized write']],
+  [false, ['write', 'fdatasync']],
+] as const) {
+  const how = stored.join(' and ');
+  test(`what is stored reaches the disk by ${how}`, { skip: process.platform !== 'linux' }, async (t) => {
+    const path = join(scratchFolder(t), 'file');
+    const file = await logFilesOf(syncsWrites).create(path);
+    const calls = watchCalls(t);
+    await file.store(Buffer.from('stored'), 6, 0);
+    assert.deepEqual(calls.splice(0), stored);
+    await file.write(Buffer.from('written'), 7, 6);
+    assert.deepEqual(calls.splice(0), ['write']);
+    await file.close();
+    const again = await logFilesOf(syncsWrites).openForWriting(path);
+    await again.store(Buffer.from('stored'), 6, 0);
+    assert.deepEqual(calls, ['write', 'fdatasync']);
+    await again.close();
+  });
+}
+
+test('what cannot be closed well is closed all the same', { skip: process.platform !== 'linux' }, async (t) => {
+  const file = await logFilesOf(true).create(join(scratchFolder(t), 'file'));
+  const { close } = fs;
+  const closed: number[] = [];
+  t.mock.method(fs, 'close', (descriptor: number, done: fs.NoParamCallback) => {
+    closed.push(descriptor);
+    close(descriptor, () => done(Object.assign(new Error('EIO: close'), { code: 'EIO' })));
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  await assert.rejects(file.close(), { code: 'EIO' });
+  assert.equal(closed.length, 2);
+});

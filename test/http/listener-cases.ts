@@ -931,7 +931,7 @@ export const listenerCases: readonly ListenerCase[] = [
       const kept = await open(listener);
       assert.equal((await ask(kept, get('/'))).headers.get('connection') === 'close', false);
       const silent = await open(listener);
-      const closing = listener.close(60_000, 1_000);
+      const closing = listener.close(60_000, 3_000);
       for (const connection of [kept, await open(listener)]) {
         const response = await ask(connection, get('/'));
         assert.equal(response.headers.get('connection'), 'close');

@@ -92,7 +92,9 @@ export class DocumentCheck {
    */
   check(asked: Asked, answer: Answer): void {
     const { method = 'GET' } = asked;
-    const [address = '', query = ''] = asked.path.split('?', 2);
+    const mark = asked.path.indexOf('?');
+    const address = mark < 0 ? asked.path : asked.path.slice(0, mark);
+    const query = mark < 0 ? '' : asked.path.slice(mark + 1);
     const path = address.startsWith(`${this.#base}/`) ? address.slice(this.#base.length) : address;
     const item = this.document.paths[path];
     // The operations are below the base alone, the addresses for browsers nowhere else.

@@ -130,7 +130,7 @@ test('a request without an answer fails at its deadline, which counts as its lat
 });
 
 test('what finds neither a connection nor room to wait is not sent, and has failed', async () => {
-  const { result, server } = await load({ connections: 2, waitingMax: 5, deadlineMs: 1_000 }, () => null);
+  const { result, server } = await load({ connections: 2, waitingMax: 5, deadlineMs: 3_000 }, () => null);
   // Two are under way and five wait, until the deadlines have passed.
   assert.equal(server.paths.length, 2);
   assert.deepEqual(result.failed, { status: 0, connection: 0, deadline: 7, notSent: 93 });
