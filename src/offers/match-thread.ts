@@ -26,6 +26,7 @@ export class MatchThread {
   readonly #onEnd: (fault: unknown) => void;
   #gone = false;
   #over = false;
+  #stopped: Promise<void> | null = null;
 
   /** `onEnd` is called once, if the thread ends before `close`, whether it had work or not; it rejects what it was at, too. */
   constructor(workerData: MatchWorkerData, onEnd: (fault: unknown) => void) {
@@ -42,8 +43,12 @@ export class MatchThread {
     this.#pool.on('error', (fault) => this.#end(fault));
     this.#pool.on('workerDestroy', () => {
       this.#gone = true;
-      // Told within Piscina's handling of the end: a pool under destruction starts no thread afterwards.
-      void this.#pool.destroy();
+      // Told within Piscina's handling of the end: a pool under destruction starts no thread afterwards. It may wait for ever for
+      // the exit that it is being told of.
+      if (this.#stopped === null) {
+        this.#stopped = Promise.resolve();
+        void this.#pool.destroy();
+      }
       // An exception tells its reason after this, a thread that was terminated or has left has none.
       setImmediate(() => this.#end(new Error('a matching thread ended')));
     });
@@ -82,13 +87,23 @@ export class MatchThread {
   /** Ends it at once; what it is at is rejected. */
   async close(): Promise<void> {
     this.#over = true;
-    await this.#pool.destroy();
+    await this.#stop();
+  }
+
+  /** Once alone: a second destruction would be over before the first one, and the pool start a thread again. */
+  #stop(): Promise<void> {
+    if (this.#stopped === null) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#stopped = promise;
+      this.#pool.destroy().finally(resolve);
+    }
+    return this.#stopped;
   }
 
   #end(fault: unknown): void {
     if (this.#over) return;
     this.#over = true;
-    if (!this.#gone) void this.#pool.destroy();
+    void this.#stop();
     this.#onEnd(fault);
   }
 }
