@@ -8,6 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
 import { type CatalogChange, type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
 import { rankOffers } from '../../src/offers/match.ts';
+import type { MatchTables } from '../../src/offers/match-tables.ts';
 import type { Matcher } from '../../src/offers/matcher.ts';
 import type { PoolMatcher } from '../../src/offers/pool-matcher.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
@@ -262,6 +263,31 @@ describe('the pool', () => {
       catalogVersion: catalog.version,
       ...packed(rankOffers(catalog.tables, borrower, today)),
     });
+  });
+
+  test('refuses a catalog that a thread ended over, and goes on without it', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const { tables, version } = bench.catalogs.current(1, 'live');
+    const prepared = pool.prepare({ version: 'unlucky', tables });
+    const next = nextWorker();
+    await Promise.all([assert.rejects(prepared), next, pool.threads[0]!.terminate()]);
+    const request = { borrower: borrowerOf(goodBorrower), today };
+    assert.notEqual(await pool.match({ ...request, catalogVersion: version }), null);
+    await assert.rejects(pool.match({ ...request, catalogVersion: 'unlucky' }), /not a catalog version/);
+    assert.equal(bench.faults.length, 1);
+  });
+
+  test('refuses a catalog that a thread cannot take over, and keeps the thread', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const { tables, version } = bench.catalogs.current(1, 'live');
+    const [thread] = pool.threads;
+    const damaged = { ...tables, rangeFilters: null } as unknown as MatchTables;
+    await assert.rejects(pool.prepare({ version: 'damaged', tables: damaged }), TypeError);
+    assert.notEqual(await pool.match({ catalogVersion: version, borrower: borrowerOf(goodBorrower), today }), null);
+    assert.deepEqual(bench.faults, []);
+    assert.equal(pool.threads[0], thread);
   });
 
   test('goes on with the other thread while one cannot be started', async (context) => {
