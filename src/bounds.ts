@@ -127,6 +127,14 @@ export const bounds = {
   /** Requests that may wait for the matchers; beyond it, 503. */
   matchQueueMax: 4_096,
   matchBatchMax: 64,
+  /**
+   * Before a matching thread is started again that ended without having answered anything; doubles in between. The longest is short of
+   * a request's deadline, so that who waits for it can still be answered.
+   */
+  matcherRestartMinMs: 100,
+  matcherRestartMaxMs: 1_000,
+  /** How long a stop waits for the batches that matching threads are at. */
+  matcherCloseMs: 2_000,
   /** Offers that are explained before whatever else is waiting gets its turn: a fraction of a millisecond. */
   explainOffersAtOnce: 256,
   /** Explanations that may wait behind the one in hand; beyond it, 503. */

@@ -6,7 +6,6 @@ import { catalogVersion } from '../src/offers/catalog-version.ts';
 import { type CatalogParts, compileParts } from '../src/offers/compile-catalog.ts';
 import { parseCatalog } from '../src/offers/parse-catalog.ts';
 import { readCatalogText } from '../src/offers/read-catalog-text.ts';
-import { shareNumbers } from '../src/offers/share-numbers.ts';
 
 /** The thread behind `compileInThread`: one catalog, then it ends. */
 
@@ -36,8 +35,8 @@ function compile(job: CatalogJob): CatalogParts | CatalogThreadMessage {
 }
 
 /** The next piece goes out when the one before was taken over. */
-function sendInPieces({ offers, tables, ...rest }: CatalogParts): void {
-  send({ kind: 'compiled', rest: { ...rest, tables: shareNumbers(tables) } });
+function sendInPieces({ offers, ...rest }: CatalogParts): void {
+  send({ kind: 'compiled', rest });
   let sent = 0;
   const sendNext = () => {
     const piece = offers.slice(sent, sent + bounds.catalogPieceOffers);

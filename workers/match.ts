@@ -5,7 +5,7 @@ import { CatalogArchive } from '../src/offers/catalog-archive.ts';
 import { prepareRanking, rankOffers } from '../src/offers/match.ts';
 import { type BatchAnswer, type BatchRequest, decodeBatch, encodeAnswers } from '../src/offers/match-batch.ts';
 import { compileMatchTables, type MatchTables } from '../src/offers/match-tables.ts';
-import type { MatchWorkerData, PreparedTables } from '../src/offers/pool-matcher.ts';
+import type { MatchWorkerData, PreparedTables } from '../src/offers/match-thread.ts';
 
 /** The entry of a matching worker: Piscina calls the functions exported here. */
 
@@ -19,7 +19,7 @@ export default function match(batch: Uint8Array): Uint8Array {
   return encodeAnswers(requests.map((request, at) => answer(request, closed[at] ?? null)));
 }
 
-/** Takes over the tables of a catalog version. A thread that came later loads and compiles them itself, when asked. */
+/** Takes over the tables of a catalog version. One that was replaced before this thread came is loaded and compiled, if asked for. */
 export function prepare({ catalogVersion, tables }: PreparedTables): void {
   prepareRanking(tables);
   tablesOfVersions.set(catalogVersion, tables);

@@ -62,7 +62,7 @@ export class Metrics {
   );
   readonly #matchWorkerFailures = this.#figures.counter(
     'marketplace_match_worker_failures_total',
-    'Matching workers that died or could not start; their requests were matched anew.',
+    'Matching workers that died, at work or idle, or could not be made ready; they are replaced.',
   );
   readonly #aggregatorRestarts = this.#figures.counter(
     'marketplace_aggregator_restarts_total',

@@ -4,6 +4,7 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './catalog-version.ts';
 import { compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
 import { type CompiledOffer, compileOffer, OfferFragments } from './offer-fragments.ts';
+import { shareNumbers } from './share-numbers.ts';
 
 export interface CompileOptions {
   /** A test catalog books no revenue whatever its payouts say (contract section 5). */
@@ -100,6 +101,7 @@ export function compileParts(catalog: CatalogFile, vertical: Vertical, mode: Mod
     version: catalogVersion(catalog, mode),
     disclosureJson: JSON.stringify(catalog.disclosure),
     offers: numberedOffers(catalog).map(({ lender, offer }) => compileOffer(lender, offer)),
-    tables: compileMatchTables(catalog, vertical),
+    // Every matching thread reads the same numbers, and one that is started late gets them without a copy.
+    tables: shareNumbers(compileMatchTables(catalog, vertical)),
   };
 }

@@ -1,37 +1,30 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { Piscina } from 'piscina';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
-import { type Batch, type BatchRequest, type BatchResult, decodeAnswers, encodeBatch } from './match-batch.ts';
-import type { MatchTables } from './match-tables.ts';
+import { KeptThread } from './kept-thread.ts';
+import type { Batch, BatchRequest, BatchResult } from './match-batch.ts';
+import type { MatchWorkerData, PreparedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /** What a worker says went wrong: a class of its own, so that a log can tell that the words are not ours. */
 class WorkerFailure extends Error {}
 
+export type TablesOfVersion = Pick<CompiledCatalog, 'version' | 'tables'>;
+
 export interface PoolMatcherOptions {
   /** Matching threads, at least 1. */
   readonly threads: number;
-  /** Where workers find a catalog by its version. */
+  /** Where workers find a catalog by its version, should they be asked about one that is no longer in use. */
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
-  /** A worker died or could not start: for the log. Its requests were already seen to. */
+  /** The catalogs in use now: what a thread is made ready with, the first ones and those that replace them. */
+  readonly inUse: () => readonly TablesOfVersion[];
+  /** A thread ended that nobody ended, at work or idle, or could not be made ready: for the log. It is replaced. */
   readonly onFault?: (fault: unknown) => void;
   /** How many requests travelled to a worker together. */
   readonly onBatch?: (requests: number) => void;
-}
-
-/** What a matching worker is started with. */
-export interface MatchWorkerData {
-  readonly archiveFolder: string;
-  readonly verticals: readonly Vertical[];
-}
-
-/** What a worker is made ready with. */
-export interface PreparedTables {
-  readonly catalogVersion: string;
-  readonly tables: MatchTables;
 }
 
 interface Waiting {
@@ -42,64 +35,70 @@ interface Waiting {
   retried: boolean;
 }
 
-/** One worker thread and the batch it is at, or null while it idles. */
+/** One thread and the batch it is at, or null while it idles. */
 interface Lane {
-  readonly pool: Piscina;
+  readonly thread: KeptThread;
   batch: readonly Waiting[] | null;
+  /** Resolves when the last batch was answered or taken back. */
+  answered: Promise<void>;
 }
 
 /**
  * Matches in worker threads. A request waits in one queue:
  *
- *     queued -> (a lane is idle) -> in a batch -> answered
- *        ^                             | worker died
- *        +--------- once --------------+-- the second time -> null
+ *     queued -> (a lane is ready and idle) -> in a batch -> answered
+ *        ^                                       | thread ended
+ *        +---------------- once -----------------+-- the second time -> null
  *
- * Requests that arrive while all workers are busy travel together, as one message each way, since a message costs the
- * front end more than ranking does. Every lane is a Piscina of a single thread, so that a version can be made ready in
- * each of them; Piscina replaces a thread that died.
+ * Requests that arrive while all threads are busy travel together, as one message each way, since a message costs the
+ * front end more than ranking does.
+ *
+ * A thread that ended is replaced at once, and gets no batch before it has every catalog in use; the other threads answer
+ * meanwhile. Where there is no other, requests wait: with two catalogs of 20,000 offers the new thread takes some 0.8 seconds on a
+ * busy machine, which is within every request's deadline and holds up nobody but who asks for offers. Ranking in the calling thread
+ * would hold up everybody: cold indexes of that size take it 1.1 seconds for the first hundred borrowers, 190 ms for some one.
+ * That a thread cannot be started is no reason for it either, since what ends threads may be what it would be given.
  */
 export class PoolMatcher implements Matcher {
   readonly #lanes: readonly Lane[];
+  readonly #inUse: () => readonly TablesOfVersion[];
   readonly #onFault: (fault: unknown) => void;
   readonly #onBatch: (requests: number) => void;
   readonly #queue: Waiting[] = [];
+  /** Made ready last: in use from then on, or about to be. */
+  #coming: TablesOfVersion | null = null;
   #dispatch: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor({ threads, archiveFolder, verticals, onFault, onBatch }: PoolMatcherOptions) {
+  constructor({ threads, archiveFolder, verticals, inUse, onFault, onBatch }: PoolMatcherOptions) {
+    this.#inUse = inUse;
     this.#onFault = onFault ?? (() => {});
     this.#onBatch = onBatch ?? (() => {});
     const workerData: MatchWorkerData = { archiveFolder, verticals };
-    this.#lanes = Array.from({ length: threads }, () => {
-      const pool = new Piscina({
-        filename: new URL('../../workers/match.ts', import.meta.url).href,
+    this.#lanes = Array.from({ length: threads }, () => ({
+      thread: new KeptThread({
         workerData,
-        minThreads: 1,
-        maxThreads: 1,
-        // One batch and one catalog being made ready; what is more was left by a thread that cannot start.
-        maxQueue: 4,
-        recordTiming: false,
-      });
-      const lane: Lane = { pool, batch: null };
-      // A thread that died idle, or could not start.
-      pool.on('error', (fault) => this.#workerDied(lane, lane.batch, fault));
-      // A batch that waited for a thread to start is lost with it, and Piscina says so to nobody.
-      pool.on('workerDestroy', () => {
-        const { batch } = lane;
-        if (batch !== null) setImmediate(() => this.#workerDied(lane, batch, new Error('a matching worker ended')));
-      });
-      return lane;
-    });
+        needed: () => this.#needed(),
+        onReady: () => this.#dispatchQueue(),
+        onEnd: (fault, wasReady) => this.#threadEnded(fault, wasReady),
+      }),
+      batch: null,
+      answered: Promise.resolve(),
+    }));
+  }
+
+  /** Resolves when every thread is ready with the catalogs in use. Rejects when one cannot be: then close it. */
+  async start(): Promise<void> {
+    await Promise.all(this.#lanes.map(({ thread }) => thread.start()));
   }
 
   get waiting(): number {
     return this.#lanes.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
   }
 
-  /** The worker threads there are now. */
+  /** The worker threads there are now, ready or not. */
   get threads(): Worker[] {
-    return this.#lanes.flatMap(({ pool }) => pool.threads);
+    return this.#lanes.flatMap(({ thread }) => thread.workers);
   }
 
   match({ catalogVersion, borrower, today, closed = null }: MatchRequest): Promise<Ranking | null> {
@@ -111,10 +110,18 @@ export class PoolMatcher implements Matcher {
     });
   }
 
-  /** Gives every worker the tables of a catalog, which are compiled once for all of them. */
-  async prepare({ version, tables }: Pick<CompiledCatalog, 'version' | 'tables'>): Promise<void> {
-    const prepared: PreparedTables = { catalogVersion: version, tables };
-    for (const { pool } of this.#lanes) if (this.#closing === null) await pool.run(prepared, { name: 'prepare' });
+  /**
+   * Gives every thread the tables of a catalog that is about to come into use; they are compiled once for all of them. One thread
+   * after the other, so that the rest go on. Rejects when one cannot take it over, or ended over it.
+   */
+  async prepare(compiled: TablesOfVersion): Promise<void> {
+    this.#coming = compiled;
+    try {
+      for (const { thread } of this.#lanes) if (this.#closing === null) await thread.prepare(preparedOf(compiled));
+    } catch (fault) {
+      this.#coming = null;
+      if (this.#closing === null) throw fault;
+    }
   }
 
   close(): Promise<void> {
@@ -125,12 +132,22 @@ export class PoolMatcher implements Matcher {
   async #close(): Promise<void> {
     if (this.#dispatch !== null) clearImmediate(this.#dispatch);
     for (const { resolve } of this.#queue.splice(0)) resolve(null);
-    await Promise.all(this.#lanes.map(({ pool }) => pool.close()));
+    const overdue = setTimeout(bounds.matcherCloseMs, undefined, { ref: false });
+    await Promise.all(
+      this.#lanes.map(async ({ thread, answered }) => {
+        await Promise.race([answered, overdue]);
+        await thread.close();
+      }),
+    );
+  }
+
+  #needed(): readonly PreparedTables[] {
+    return [...this.#inUse(), ...(this.#coming === null ? [] : [this.#coming])].map(preparedOf);
   }
 
   #dispatchQueue(): void {
     this.#dispatch = null;
-    const idle = this.#lanes.filter(({ batch }) => batch === null);
+    const idle = this.#lanes.filter(({ thread, batch }) => batch === null && thread.ready);
     for (const [at, lane] of idle.entries()) {
       if (this.#queue.length === 0) return;
       const share = Math.ceil(this.#queue.length / (idle.length - at));
@@ -141,17 +158,13 @@ export class PoolMatcher implements Matcher {
   #send(lane: Lane, batch: readonly Waiting[]): void {
     lane.batch = batch;
     this.#onBatch(batch.length);
-    lane.pool
-      .run(encodeBatch(batchOf(batch)))
-      .then(decodeAnswers)
-      .then(
-        (answers) => this.#answer(lane, batch, answers),
-        (fault) => this.#workerDied(lane, batch, fault),
-      );
+    lane.answered = lane.thread.match(batchOf(batch)).then(
+      (answers) => this.#answer(lane, batch, answers),
+      () => this.#takeBack(lane, batch), // Why it ended is told by the thread.
+    );
   }
 
   #answer(lane: Lane, batch: readonly Waiting[], answers: readonly BatchResult[]): void {
-    if (lane.batch !== batch) return;
     lane.batch = null;
     // The next batch goes first, so that the worker is busy while this one is handed out.
     this.#dispatchQueue();
@@ -162,13 +175,24 @@ export class PoolMatcher implements Matcher {
     }
   }
 
-  #workerDied(lane: Lane, batch: readonly Waiting[] | null, fault: unknown): void {
-    if (lane.batch !== batch) return; // Seen to already.
-    this.#onFault(fault);
-    if (batch === null) return;
+  #takeBack(lane: Lane, batch: readonly Waiting[]): void {
     lane.batch = null;
+    this.#queue.unshift(...this.#onceMore(batch));
+    this.#dispatchQueue();
+  }
+
+  #threadEnded(fault: unknown, wasReady: boolean): void {
+    this.#onFault(fault);
+    // While no thread can be started, whoever waits is told so before long.
+    if (!wasReady && this.#lanes.every(({ thread }) => !thread.ready)) {
+      this.#queue.push(...this.#onceMore(this.#queue.splice(0)));
+    }
+  }
+
+  /** Those that may try again; null to those that have done so. */
+  #onceMore(failed: readonly Waiting[]): Waiting[] {
     const again: Waiting[] = [];
-    for (const waiting of batch) {
+    for (const waiting of failed) {
       if (waiting.retried || this.#closing !== null) {
         waiting.resolve(null);
       } else {
@@ -176,9 +200,12 @@ export class PoolMatcher implements Matcher {
         again.push(waiting);
       }
     }
-    this.#queue.unshift(...again);
-    this.#dispatchQueue();
+    return again;
   }
+}
+
+function preparedOf({ version, tables }: TablesOfVersion): PreparedTables {
+  return { catalogVersion: version, tables };
 }
 
 function batchOf(waiting: readonly Waiting[]): Batch {

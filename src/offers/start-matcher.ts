@@ -14,13 +14,13 @@ export interface StartMatcherOptions {
   readonly catalogs: CatalogLibrary;
   /** The verticals of those catalogs. */
   readonly verticals: readonly Vertical[];
-  /** A worker died or could not start: for the log. */
+  /** A worker ended that nobody ended, or could not be made ready: for the log. */
   readonly onFault?: (fault: unknown) => void;
   /** How many requests travelled to a worker together. */
   readonly onBatch?: (requests: number) => void;
 }
 
-/** Starts the matcher of a service, with every catalog in use ready in all of its threads; later ones are made ready before use. */
+/** Starts the matcher of a service, with every catalog in use ready in all of its threads, also in those that replace others; later ones are made ready before use. */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
   const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals, onFault, onBatch } = options;
   const inThread = new InThreadMatcher(catalogs);
@@ -29,11 +29,12 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
     threads,
     archiveFolder: catalogs.archive.folder,
     verticals,
+    inUse: () => catalogs.inUse,
     ...(onFault !== undefined && { onFault }),
     ...(onBatch !== undefined && { onBatch }),
   });
   try {
-    for (const compiled of catalogs.inUse) await pool.prepare(compiled);
+    await pool.start();
   } catch (fault) {
     await pool.close();
     throw fault;

@@ -21,7 +21,10 @@ export async function openMatcher(
     verticals: servedVerticals(options),
     onFault: (fault) => {
       metrics.matchWorkerFailed();
-      logger.error({ fault: describeFault(fault) }, 'a matching worker failed; its requests are matched anew');
+      logger.error(
+        { fault: describeFault(fault) },
+        'a matching thread ended and is replaced; what it was at is matched anew',
+      );
     },
     onBatch: metrics.matchBatch,
   });

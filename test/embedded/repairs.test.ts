@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
+import { pino } from 'pino';
 import { afterwards } from '../support/afterwards.ts';
 import { enlargedCatalog } from '../support/enlarged-catalog.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
@@ -18,7 +21,9 @@ async function withThreads(t: TestContext) {
     mode,
     text: JSON.stringify(enlargedCatalog(catalogFiles[mode], 3)),
   }));
-  const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs });
+  const logged: { msg: string; fault?: { message?: string } }[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs, logger });
   afterwards(t, () => market.close());
   const [, matcher] = threads as [Worker, Worker];
   assert.equal(threads.length, 2);
@@ -26,7 +31,7 @@ async function withThreads(t: TestContext) {
     const { text } = await market.operations.send({ path: '/metrics' });
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };
-  return { market, threads, matcher, metric };
+  return { market, threads, matcher, metric, logged };
 }
 
 test('a matching thread that dies is replaced and counted, and nobody goes without an answer', async (t) => {
@@ -42,6 +47,25 @@ test('a matching thread that dies is replaced and counted, and nobody goes witho
   for (const subId of sessions) assert.ok((await caller.offers(subId)).offers.length > 0);
   assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
   assert.equal(await metric('marketplace_faults_total'), 0);
+});
+
+test('a matching thread that dies idle is told of, and whoever asks next gets offers from one that was made ready', async (t) => {
+  const { market, threads, matcher, metric, logged } = await withThreads(t);
+  const caller = market.caller(fixture);
+  const subId = await caller.sessionWith('matcher-dies-idle', fixture.complete);
+  // A thread that were not made ready could do nothing but read these, and then compile.
+  rmSync(join(market.dataDir, 'catalogs'), { recursive: true });
+  await matcher.terminate();
+  assert.ok((await caller.offers(subId)).offers.length > 0);
+  assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
+  assert.deepEqual(
+    logged.map(({ msg, fault }) => [msg, fault?.message]),
+    [['a matching thread ended and is replaced; what it was at is matched anew', 'a matching thread ended']],
+  );
+  assert.equal(threads.length, 3);
+
+  await market.marketplace.close();
+  assert.equal(logged.length, 1);
 });
 
 test('an aggregator that dies is started again and counted, is told of while it is away, and has lost no figure', async (t) => {

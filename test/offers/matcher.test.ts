@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
 import { type CatalogChange, type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
 import { rankOffers } from '../../src/offers/match.ts';
+import type { MatchTables } from '../../src/offers/match-tables.ts';
 import type { Matcher } from '../../src/offers/matcher.ts';
 import type { PoolMatcher } from '../../src/offers/pool-matcher.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
@@ -25,6 +28,8 @@ interface Bench {
   readonly faults: unknown[];
   /** How many requests each message to a worker carried. */
   readonly batches: number[];
+  /** Takes every catalog's file away: whoever was not made ready with a catalog has nowhere to get it. */
+  forgetFiles(): void;
   /** Puts the generated catalog of this seed in use for live keys. */
   change(seed: number): Promise<CatalogChange>;
   close(): Promise<void>;
@@ -58,11 +63,14 @@ async function openBench(threads: number): Promise<Bench> {
     writeFileSync(file, textOf(seed));
     return catalogs.reload(1, 'live');
   };
+  const forgetFiles = () => {
+    for (const version of catalogs.currentVersions) catalogs.archive.remove(version);
+  };
   const close = async () => {
     await matcher.close();
     rmSync(folder, { recursive: true });
   };
-  return { catalogs, matcher, faults, batches, change, close };
+  return { catalogs, matcher, faults, batches, forgetFiles, change, close };
 }
 
 /** A bench of one test alone. */
@@ -157,6 +165,7 @@ for (const { name, threads } of [
       const catalogVersion = closed.catalogs.current(1, 'live').version;
       assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
       assert.ok((await closed.change(4)).ok);
+      assert.deepEqual(closed.faults, []);
     });
   });
 }
@@ -222,11 +231,117 @@ describe('the pool', () => {
     assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
   });
 
-  test('goes on after a worker died idle', async (context) => {
+  for (const threads of [1, 2]) {
+    test(`with ${threads}, tells of threads that died idle, and gives no batch to one that is not ready`, async (context) => {
+      const bench = await benchWith(threads, context);
+      const pool = bench.matcher as PoolMatcher;
+      bench.forgetFiles();
+      await Promise.all(pool.threads.map((thread) => thread.terminate()));
+      for (const catalog of bench.catalogs.inUse) {
+        const borrower = randomBorrower(seededRandom(1), catalog.vertical);
+        assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
+          catalogVersion: catalog.version,
+          ...packed(rankOffers(catalog.tables, borrower, today)),
+        });
+      }
+      assert.deepEqual(bench.faults, new Array(threads).fill(new Error('a matching thread ended')));
+      // None was sent twice.
+      assert.deepEqual(bench.batches, [1, 1, 1]);
+    });
+  }
+
+  test('makes a thread ready with a catalog that came into use while there was none', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    await Promise.all(pool.threads.map((thread) => thread.terminate()));
+    const [, { ok }] = await Promise.all([nextWorker(), bench.change(3)]);
+    assert.ok(ok);
+    bench.forgetFiles();
+    const catalog = bench.catalogs.current(1, 'live');
+    const borrower = borrowerOf(goodBorrower);
+    assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
+      catalogVersion: catalog.version,
+      ...packed(rankOffers(catalog.tables, borrower, today)),
+    });
+  });
+
+  test('refuses a catalog that a thread ended over, and goes on without it', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const { tables, version } = bench.catalogs.current(1, 'live');
+    const prepared = pool.prepare({ version: 'unlucky', tables });
+    const next = nextWorker();
+    await Promise.all([assert.rejects(prepared), next, pool.threads[0]!.terminate()]);
+    const request = { borrower: borrowerOf(goodBorrower), today };
+    assert.notEqual(await pool.match({ ...request, catalogVersion: version }), null);
+    await assert.rejects(pool.match({ ...request, catalogVersion: 'unlucky' }), /not a catalog version/);
+    assert.equal(bench.faults.length, 1);
+  });
+
+  test('refuses a catalog that a thread cannot take over, and keeps the thread', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const { tables, version } = bench.catalogs.current(1, 'live');
+    const [thread] = pool.threads;
+    const damaged = { ...tables, rangeFilters: null } as unknown as MatchTables;
+    await assert.rejects(pool.prepare({ version: 'damaged', tables: damaged }), TypeError);
+    assert.notEqual(await pool.match({ catalogVersion: version, borrower: borrowerOf(goodBorrower), today }), null);
+    assert.deepEqual(bench.faults, []);
+    assert.equal(pool.threads[0], thread);
+  });
+
+  test('goes on with the other thread while one cannot be started', async (context) => {
+    const bench = await benchWith(2, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const startAgain = letNoneStart(context);
+    await pool.threads[0]!.terminate();
+    while (bench.faults.length < 3) {
+      assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
+    }
+    startAgain();
+  });
+
+  test('answers null to who waits while no thread can be started, and goes on when one can', async (context) => {
     const bench = await benchWith(1, context);
     const pool = bench.matcher as PoolMatcher;
     const catalogVersion = bench.catalogs.current(1, 'live').version;
-    await Promise.all(pool.threads.map((thread) => thread.terminate()));
-    assert.notEqual(await pool.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
+    const borrower = borrowerOf(goodBorrower);
+    const startAgain = letNoneStart(context);
+    await pool.threads[0]!.terminate();
+    assert.equal(await pool.match({ catalogVersion, borrower, today }), null);
+    assert.deepEqual(bench.batches, []);
+    assert.ok(bench.faults.length >= 3);
+    startAgain();
+    assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
+  });
+
+  test('closes while a thread is on its way', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const next = nextWorker();
+    await pool.threads[0]!.terminate();
+    await next;
+    const asked = pool.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today });
+    await pool.close();
+    assert.equal(await asked, null);
+    assert.equal(pool.threads.length, 0);
+    assert.equal(bench.faults.length, 1);
   });
 });
+
+/** The next worker thread that is made by anybody. */
+async function nextWorker(): Promise<void> {
+  await once(process, 'worker');
+}
+
+/** Ends every worker thread as it is made, until the function returned is called. */
+function letNoneStart(context: TestContext): () => void {
+  const end = (worker: Worker): void => void worker.terminate();
+  const stop = () => void process.off('worker', end);
+  process.on('worker', end);
+  context.after(stop);
+  return stop;
+}

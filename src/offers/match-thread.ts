@@ -1,0 +1,109 @@
+import type { Worker } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import type { Vertical } from '../verticals/vertical.ts';
+import { type Batch, type BatchResult, decodeAnswers, encodeBatch } from './match-batch.ts';
+import type { MatchTables } from './match-tables.ts';
+
+/** What a matching thread is started with. */
+export interface MatchWorkerData {
+  /** Where it finds a catalog that it was not made ready with. */
+  readonly archiveFolder: string;
+  readonly verticals: readonly Vertical[];
+}
+
+/** What a matching thread is made ready with. */
+export interface PreparedTables {
+  readonly catalogVersion: string;
+  readonly tables: MatchTables;
+}
+
+/**
+ * One matching thread from its start to its end, in a Piscina of its own: whoever comes after it starts with nothing, and has to
+ * be made ready before it is given work, so the pool must not put another thread in its place unseen.
+ */
+export class MatchThread {
+  readonly #pool: Piscina;
+  readonly #onEnd: (fault: unknown) => void;
+  #gone = false;
+  #over = false;
+  #stopped: Promise<void> | null = null;
+
+  /** `onEnd` is called once, if the thread ends before `close`, whether it had work or not; it rejects what it was at, too. */
+  constructor(workerData: MatchWorkerData, onEnd: (fault: unknown) => void) {
+    this.#onEnd = onEnd;
+    this.#pool = new Piscina({
+      filename: new URL('../../workers/match.ts', import.meta.url).href,
+      workerData,
+      minThreads: 1,
+      maxThreads: 1,
+      // A batch, and a catalog that is made ready behind it: both wait with the thread, so both hear why it ended.
+      concurrentTasksPerWorker: 2,
+      recordTiming: false,
+    });
+    this.#pool.on('error', (fault) => this.#end(fault));
+    this.#pool.on('workerDestroy', () => {
+      this.#gone = true;
+      // Told within Piscina's handling of the end: a pool under destruction starts no thread afterwards. It may wait for ever for
+      // the exit that it is being told of.
+      if (this.#stopped === null) {
+        this.#stopped = Promise.resolve();
+        void this.#pool.destroy();
+      }
+      // An exception tells its reason after this, a thread that was terminated or has left has none.
+      setImmediate(() => this.#end(new Error('a matching thread ended')));
+    });
+  }
+
+  /** False from the moment the thread is known to have ended, which is a little before `onEnd`. */
+  get alive(): boolean {
+    return !this.#gone && !this.#over;
+  }
+
+  /** The worker behind it; none once it has ended. */
+  get workers(): Worker[] {
+    return this.#pool.threads;
+  }
+
+  /** Rejects when the thread ended, and when it could not take the catalog over; then it goes on. */
+  async prepare(prepared: PreparedTables): Promise<void> {
+    try {
+      await this.#pool.run(prepared, { name: 'prepare' });
+    } catch (fault) {
+      if (this.#gone) this.#end(fault);
+      throw fault;
+    }
+  }
+
+  /** Rejects once the thread has ended. A thread whose answer makes no sense is ended. */
+  async match(batch: Batch): Promise<BatchResult[]> {
+    try {
+      return decodeAnswers(await this.#pool.run(encodeBatch(batch)));
+    } catch (fault) {
+      this.#end(fault);
+      throw fault;
+    }
+  }
+
+  /** Ends it at once; what it is at is rejected. */
+  async close(): Promise<void> {
+    this.#over = true;
+    await this.#stop();
+  }
+
+  /** Once alone: a second destruction would be over before the first one, and the pool start a thread again. */
+  #stop(): Promise<void> {
+    if (this.#stopped === null) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#stopped = promise;
+      this.#pool.destroy().finally(resolve);
+    }
+    return this.#stopped;
+  }
+
+  #end(fault: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    void this.#stop();
+    this.#onEnd(fault);
+  }
+}
