@@ -1,7 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
+import { createPrivateFile } from '../files/create-private-file.ts';
 
 /**
  * The key file (D4): a small SQLite database that the command line writes and a running server follows. Numbers are handed
@@ -65,8 +66,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   let database: Database.Database | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Created here, not by SQLite, so that it and the files SQLite puts beside it are nobody else's to read.
-    closeSync(openSync(path, 'a', 0o600));
+    createPrivateFile(path);
     database = new Database(path, { timeout: waitMs });
     migrate(database, path, waitMs);
     return database;

@@ -209,7 +209,7 @@ export class FileJournal implements Journal {
 
 /** Names of the epochs in a folder, in order, after removing what was being removed when the last process ended. */
 function epochNames(folder: string): string[] {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const names = readdirSync(folder);
   for (const name of names) if (name.endsWith('.gone')) rmSync(join(folder, name), { recursive: true });
   return names.filter((name) => /^\d{16}$/.test(name)).sort();

@@ -24,6 +24,7 @@ import { publicFace } from '../faces/public-face.ts';
 import { referencePages } from '../faces/reference-face.ts';
 import { allRouteNames, routeNames } from '../faces/routes.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
+import { closeFolderToOthers } from '../files/close-folder-to-others.ts';
 import type { Handler } from '../http/listener.ts';
 import { RefusalLog } from '../logs/refusal-log.ts';
 import { Metrics } from '../metrics/metrics.ts';
@@ -66,11 +67,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
-  const { dataDir, clock, giveUpStart } = options;
+  const { dataDir, clock, giveUpStart, logger } = options;
   // Ids of live sessions and the callers' metadata are in there: nobody else's business.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(dataDir);
   closers.add(() => lock.release());
+  // Also one that somebody else made, or left open. What we put into it is closed by itself, so that a volume which is not ours
+  // to change is worth a warning, not the start.
+  if (!closeFolderToOthers(dataDir)) {
+    logger.warn({ dataDir }, 'other users may look into the data folder, and it cannot be closed to them');
+  }
 
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
