@@ -65,7 +65,10 @@ export type {
 };
 
 export interface MarketplaceOptions {
-  /** Folder of ledger, analytics, keys and secret; created when missing. One running marketplace at a time may have it. */
+  /**
+   * Folder of ledger, analytics, keys and secret; created when missing, and made mode 0700 otherwise, so let it be used for
+   * nothing else. One running marketplace at a time may have it.
+   */
   readonly dataDir: string;
   /** Where the signing and sealing secrets are; default: in the data folder. */
   readonly secretFile?: string;

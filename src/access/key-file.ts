@@ -1,8 +1,9 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { makeFolder } from '../files/make-folder.ts';
+import { createPrivateFile } from '../files/create-private-file.ts';
+import { makePrivateFolder } from '../files/make-private-folder.ts';
 
 /**
  * The key file (D4): a small SQLite database that the command line writes and a running server follows. Numbers are handed
@@ -65,9 +66,8 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   if (mustExist && !existsSync(path)) throw new KeyFileError(`there is no key file ${path}; create a key first`);
   let database: Database.Database | undefined;
   try {
-    makeFolder(dirname(path), 0o700);
-    // Created here, not by SQLite, so that it and the files SQLite puts beside it are nobody else's to read.
-    closeSync(openSync(path, 'a', 0o600));
+    makePrivateFolder(dirname(path));
+    createPrivateFile(path);
     database = new Database(path, { timeout: waitMs });
     migrate(database, path, waitMs);
     return database;

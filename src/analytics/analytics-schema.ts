@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { widgetEventTypes } from '../events/ledger-record.ts';
+import { createPrivateFile } from '../files/create-private-file.ts';
 
 /**
  * Raised whenever the tables or the counting rules change: a store of another format is dropped and derived again from the
@@ -107,6 +108,7 @@ export class OtherStoreFormat extends Error {
 
 /** Opens the store's file, creating its tables in an empty one. Throws `OtherStoreFormat`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
+  createPrivateFile(file);
   const database = new Database(file);
   try {
     database.pragma('journal_mode = WAL');

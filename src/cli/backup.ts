@@ -6,8 +6,8 @@ import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { loadConfig } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { copyLog } from '../events/copy-log.ts';
-import { makeFolder } from '../files/make-folder.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
+import { makePrivateFolder } from '../files/make-private-folder.ts';
 import { syncPath } from '../files/sync-path.ts';
 import { operatorTokenPath } from '../secrets/operator-token.ts';
 import { CommandLineError } from './command-line-error.ts';
@@ -33,7 +33,7 @@ export async function backup(named: string, { json }: { readonly json?: true }):
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   try {
     // As closed to others as a data folder: a server may start in it as it is.
-    makeFolder(target, 0o700);
+    makePrivateFolder(target);
     chmodSync(target, 0o700);
     makeFolderDurably(target);
     const copies = analyticsFiles(target);

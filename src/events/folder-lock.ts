@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { createPrivateFile } from '../files/create-private-file.ts';
 
 /** Another opener, in this process or another, has the folder. */
 export class FolderInUse extends Error {
@@ -21,7 +22,10 @@ const holders = new Set<Database.Database>();
  * @throws FolderInUse
  */
 export function lockFolder(folder: string): FolderLock {
-  const database = new Database(join(folder, 'lock'), { timeout: 0 });
+  const path = join(folder, 'lock');
+  // Whoever may read it may lock it, too, and keep us out.
+  createPrivateFile(path);
+  const database = new Database(path, { timeout: 0 });
   try {
     // Nothing is ever written, so there is nothing to roll back and no journal file to leave behind.
     database.pragma('journal_mode = memory');

@@ -119,7 +119,7 @@ function written(descriptor: number, source: Uint8Array, length: number, positio
 
 function opened(path: string, flags: string | number): Promise<number> {
   return new Promise((resolve, reject) => {
-    fs.open(path, flags, (error, descriptor) => (error === null ? resolve(descriptor) : reject(error)));
+    fs.open(path, flags, 0o600, (error, descriptor) => (error === null ? resolve(descriptor) : reject(error)));
   });
 }
 

@@ -11,7 +11,7 @@ import { encodeFrame, encodeHeader, type SegmentHeader, segmentName } from './lo
  */
 export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
   // Names and figures of tenants may be in there, as in the folders of the other logs.
-  writeFileDurably(join(folder, segmentName(header.firstSequence)), segmentBytes(header, records), 0o600);
+  writeFileDurably(join(folder, segmentName(header.firstSequence)), segmentBytes(header, records));
 }
 
 /** Its bytes in pieces, since a segment may be larger than what is to be held in memory. */

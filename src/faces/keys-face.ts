@@ -20,7 +20,7 @@ export interface KeysFacePorts {
   readonly isOperator: IsOperator;
   readonly keys: Keys;
   readonly clock: Clock;
-  /** Those that a key can be issued for. */
+  /** Those served: a key of another would open nothing here. */
   readonly verticals: readonly KeyedVertical[];
 }
 

@@ -1,14 +1,14 @@
 import { dirname, resolve } from 'node:path';
-import { makeFolder } from './make-folder.ts';
+import { makePrivateFolder } from './make-private-folder.ts';
 import { syncPath } from './sync-path.ts';
 
 /**
- * Creates a folder and what leads to it, and makes their names durable. Also those of folders that exist: whoever made them
- * may have crashed before its sync. Throws the error of the system.
+ * Creates a folder and what leads to it, closed to others, and makes their names durable. Also those of folders that exist:
+ * whoever made them may have crashed before its sync. Throws the error of the system.
  */
 export function makeFolderDurably(folder: string): void {
   const absolute = resolve(folder);
-  const first = makeFolder(absolute);
+  const first = makePrivateFolder(absolute);
   const made = (path: string) => first !== null && path.length >= first.length;
   for (let path = absolute; path !== dirname(path); path = dirname(path)) {
     try {

@@ -10,7 +10,7 @@ import { type EventLogOptions, type FileEventLog, type LogTrouble, openEventLog 
 import type { LogFiles } from '../events/log-files.ts';
 import type { RecoveryObserver } from '../events/log-recovery.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import { makeFolder } from '../files/make-folder.ts';
+import { makePrivateFolder } from '../files/make-private-folder.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { EpochReader } from './epoch-reader.ts';
@@ -210,7 +210,7 @@ export class FileJournal implements Journal {
 
 /** Names of the epochs in a folder, in order, after removing what was being removed when the last process ended. */
 function epochNames(folder: string): string[] {
-  makeFolder(folder);
+  makePrivateFolder(folder);
   const names = readdirSync(folder);
   for (const name of names) if (name.endsWith('.gone')) rmSync(join(folder, name), { recursive: true });
   return names.filter((name) => /^\d{16}$/.test(name)).sort();

@@ -26,7 +26,7 @@ export interface Watched {
   readonly liveSessionsMax: number;
   readonly requestsInFlight: () => number;
   /** Of the public listener; null without TLS. */
-  readonly certificate: { readonly secondsLeft: number; readonly faults: number } | null;
+  readonly certificate: { readonly secondsLeft: number; readonly faulty: boolean } | null;
   readonly apiKeys: () => number;
   readonly catalogs: () => readonly CatalogFigures[];
   readonly matchThreads: number;
@@ -133,11 +133,10 @@ function addCertificate(figures: Figures, certificate: NonNullable<Watched['cert
     'Seconds until the certificate in use expires; negative once it has.',
     () => certificate.secondsLeft,
   );
-  figures.counted(
-    'marketplace_certificate_faults_total',
-    'Times that a new certificate or key was faulty, and the old one stayed in use.',
-    [],
-    () => [{ labels: {}, value: certificate.faults }],
+  figures.gauge(
+    'marketplace_certificate_faulty',
+    '1 while a changed certificate or key is not taken because the pair cannot be used.',
+    () => Number(certificate.faulty),
   );
 }
 

@@ -27,7 +27,7 @@ export function operatorTokenPath(dataDir: string): string {
 /** Reads the token's file, which only its owner may read. A missing one is created, and `created` says so. */
 export function openOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
   const created = !existsSync(path);
-  if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`, 0o600);
+  if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
   return { token: new OperatorToken(readOperatorToken(path)), created };
 }
 

@@ -61,7 +61,7 @@ function freshSecret(number: number): Secret {
 
 function writeSecretFile(path: string, secrets: readonly Secret[]): void {
   const content = { secrets: secrets.map(({ number, bytes }) => ({ number, hex: bytes.toString('hex') })) };
-  writeFileDurably(path, `${JSON.stringify(content, null, 2)}\n`, 0o600);
+  writeFileDurably(path, `${JSON.stringify(content, null, 2)}\n`);
 }
 
 function parseSecretFile(path: string, text: string): Secret[] {

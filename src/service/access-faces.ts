@@ -5,7 +5,6 @@ import { done, invalidRequest, type Outcome, unavailable } from '../domain/outco
 import type { IsOperator } from '../faces/for-operator.ts';
 import { keysFace } from '../faces/keys-face.ts';
 import { originsFace } from '../faces/origins-face.ts';
-import { knownVerticals } from '../verticals/known-verticals.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
@@ -21,7 +20,7 @@ export function accessFaces(
     keys: keysFace({
       isOperator,
       clock,
-      verticals: [...servedVerticals(options), ...knownVerticals],
+      verticals: servedVerticals(options),
       keys: {
         create: (wanted, nowMs) => {
           const created = outcomeOf(() => keys.create(wanted, nowMs));

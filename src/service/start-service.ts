@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { PageCursors } from '../analytics/page-cursors.ts';
 import { bounds } from '../bounds.ts';
@@ -24,6 +24,8 @@ import { publicFace } from '../faces/public-face.ts';
 import { referencePages } from '../faces/reference-face.ts';
 import { allRouteNames, routeNames } from '../faces/routes.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
+import { closeFolderToOthers } from '../files/close-folder-to-others.ts';
+import { makePrivateFolder } from '../files/make-private-folder.ts';
 import type { Handler } from '../http/listener.ts';
 import { RefusalLog } from '../logs/refusal-log.ts';
 import { Metrics } from '../metrics/metrics.ts';
@@ -66,11 +68,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function compose(options: ServiceOptions, closers: Closers): Promise<Service> {
-  const { dataDir, clock, giveUpStart } = options;
+  const { dataDir, clock, giveUpStart, logger } = options;
   // Ids of live sessions and the callers' metadata are in there: nobody else's business.
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
   closers.add(() => lock.release());
+  // Also one that somebody else made, or left open. What we put into it is closed by itself, so that a volume which is not ours
+  // to change is worth a warning, not the start.
+  if (!closeFolderToOthers(dataDir)) {
+    logger.warn({ dataDir }, 'other users may look into the data folder, and it cannot be closed to them');
+  }
 
   const { ledgerFolder } = analyticsFiles(dataDir);
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);

@@ -20,7 +20,7 @@ export class CertificateKeeper {
   readonly #expiryCheck: NodeJS.Timeout;
   #current: Certificate;
   #use: (certificate: Certificate) => void = () => {};
-  #faults = 0;
+  #faulty = false;
 
   /** @throws CertificateFaulty */
   constructor(options: CertificateKeeperOptions) {
@@ -39,9 +39,9 @@ export class CertificateKeeper {
     return Math.floor((this.#current.expiresAtMs - this.#options.clock.wallMs()) / 1000);
   }
 
-  /** How often the files were read again and found faulty. */
-  get faults(): number {
-    return this.#faults;
+  /** Whether the files, when last read, held a pair that cannot be used. */
+  get faulty(): boolean {
+    return this.#faulty;
   }
 
   /** Who has to be given later certificates. `use` throws when it cannot take one, and goes on with the one it has. */
@@ -59,10 +59,11 @@ export class CertificateKeeper {
         this.#current = found;
         this.#checkExpiry();
       }
+      this.#faulty = false;
       return { ok: true, changed, expiresAtMs: found.expiresAtMs };
     } catch (fault) {
       if (!(fault instanceof CertificateFaulty)) throw fault;
-      this.#faults += 1;
+      this.#faulty = true;
       return { ok: false, fault: fault.message };
     }
   }

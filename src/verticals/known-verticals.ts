@@ -10,8 +10,8 @@ export interface KnownVertical {
 }
 
 /**
- * The verticals of contract section 9. A key can be issued for one that is not served yet: its own routes are unknown (404),
- * and on any other vertical it is a valid key in the wrong place (403).
+ * The verticals of contract section 9. The command line, which may be ahead of the server, can issue a key for one that is not
+ * served yet: its own routes are unknown (404), and on any other vertical it is a valid key in the wrong place (403).
  */
 export const knownVerticals: readonly KnownVertical[] = [
   {

@@ -27,7 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   clicks: ['bounds', 'domain', 'events', 'offers', 'secrets', 'sessions'],
   confirmations: ['bounds', 'clicks', 'domain', 'sessions'],
   widgets: ['bounds', 'domain', 'events', 'offers', 'secrets', 'sessions'],
-  analytics: ['bounds', 'confirmations', 'domain', 'events', 'secrets', 'sessions'],
+  analytics: ['bounds', 'confirmations', 'domain', 'events', 'files', 'secrets', 'sessions'],
   operations: [
     'analytics',
     'bounds',

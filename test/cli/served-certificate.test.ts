@@ -66,7 +66,13 @@ for (const engine of ['uws', 'node']) {
     const { fault } = await served.logged('the certificate is faulty; the one in use stays');
     assert.equal(fault, `${keyFile} is not the private key of the certificate in ${certificateFile}`);
     assert.equal(await shownAt(ports.public), 'CN=two.test');
-    assert.equal(await metric('faults_total'), 1);
+    assert.equal(await metric('faulty'), 1);
+
+    // The other half of the pair comes later than the service waits for it.
+    writeCertificate(folder, selfSigned('three.test'));
+    await served.logged('a new certificate is in use', 1);
+    assert.equal(await metric('faulty'), 0);
+    assert.equal(await shownAt(ports.public), 'CN=three.test');
 
     kept.send('GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n');
     assert.equal((await kept.response()).status, 404);

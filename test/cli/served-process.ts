@@ -71,15 +71,16 @@ export class ServedProcess {
     return { public: Number(port), operations: Number(operations) };
   }
 
-  /** The first line of the log with this message, once it is there. */
-  async logged(msg: string): Promise<LogLine> {
+  /** The first line of the log with this message, or that many of them later, once it is there. */
+  async logged(msg: string, later = 0): Promise<LogLine> {
+    const found = () => this.log.filter((one) => one.msg === msg)[later];
     for (;;) {
-      const line = this.log.find((one) => one.msg === msg);
+      const line = found();
       if (line !== undefined) return line;
       await Promise.race([
         this.#noticed.promise,
         this.ended.then(() => {
-          if (this.log.every((one) => one.msg !== msg)) throw new Error(`it ended without saying: ${msg}`);
+          if (found() === undefined) throw new Error(`it ended without saying: ${msg}`);
         }),
       ]);
     }

@@ -8,6 +8,7 @@ import { onEveryEngine } from '../support/doors.ts';
 import { type Answer, type Asked, marker } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
 
 interface ShownKey {
   readonly id: string;
@@ -90,8 +91,13 @@ onEveryEngine('keys for the operator', ({ running }) => {
     assert.deepEqual(await listed(id), revoked);
   });
 
-  test('a key can be issued for a vertical that is not served yet', async () => {
-    assert.match((await issue({ vertical: 'find-advisor' })).key, /^svc_fa_test_/);
+  test('a key can be issued for every vertical that is served, and for no other', async () => {
+    for (const { vertical } of allFixtures) {
+      const { key } = await issue({ vertical: vertical.segment });
+      assert.ok(key.startsWith(`${vertical.keyPrefix}test_`), vertical.segment);
+    }
+    const answer = await ask(running(), { method: 'POST', path: '/keys', json: { ...wish, vertical: 'mortgage' } });
+    assertRefused(answer, 'INVALID_REQUEST', 'vertical');
   });
 
   test('a member that is misspelt is refused, not left out in silence', async () => {

@@ -16,8 +16,6 @@ test('a second opener in the same process is refused, and told which folder', (t
     () => lockFolder(folder),
     (error) => error instanceof FolderInUse && error.message.includes(folder),
   );
-  // A refused opener must not have taken the lock away with its own descriptor.
-  assert.throws(() => lockFolder(folder), FolderInUse);
   lock.release();
   lock.release();
   lockFolder(folder).release();
@@ -37,6 +35,17 @@ test('a folder held by another process is refused until that process is killed',
   holder.kill('SIGKILL');
   await once(holder, 'exit');
   lockFolder(folder).release();
+});
+
+test('an opener that was refused has not taken the lock away, as another process sees it', async (t) => {
+  const folder = scratchFolder(t);
+  const lock = lockFolder(folder);
+  t.after(() => lock.release());
+  assert.throws(() => lockFolder(folder), FolderInUse);
+  const other = spawn(process.execPath, [child, folder], { stdio: 'pipe' });
+  t.after(() => other.kill('SIGKILL'));
+  const said = await Promise.race([once(other.stdout, 'data'), once(other.stderr, 'data')]);
+  assert.match(String(said[0]), /FolderInUse|is in use by another/);
 });
 
 test('a folder held by another thread is refused until that thread ends', async (t) => {

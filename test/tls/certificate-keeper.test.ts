@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { type Certificate, CertificateFaulty } from '../../src/tls/certificate.ts';
@@ -42,17 +42,35 @@ test('a new pair comes into use', (t) => {
   assert.deepEqual(used, [keeper.current]);
 });
 
-test('a faulty pair changes nothing, is named, and counted', (t) => {
-  const { keeper, files, put, used } = keeperFor(t, 90);
+test('a faulty pair changes nothing, and is named', (t) => {
+  const { keeper, files, used } = keeperFor(t, 90);
   const { current } = keeper;
   writeFileSync(files.keyFile, selfSigned('other.test').key);
   const change = keeper.reload();
   assert.ok(!change.ok);
   assert.match(change.fault, /key\.pem is not the private key of the certificate in .*certificate\.pem$/);
-  assert.deepEqual([keeper.current, keeper.faults, used], [current, 1, []]);
+  assert.deepEqual([keeper.current, used], [current, []]);
+});
+
+test('it is faulty from a look at a pair that cannot be used to a look at one that can, be it new or the one in use', (t) => {
+  const { keeper, files, put } = keeperFor(t, 90);
+  assert.equal(keeper.faulty, false);
+  const key = readFileSync(files.keyFile);
+  // Renewed one file after the other, with a look in between.
+  writeFileSync(files.keyFile, selfSigned('other.test').key);
+  for (let look = 0; look < 2; look++) {
+    keeper.reload();
+    assert.equal(keeper.faulty, true);
+  }
+  writeFileSync(files.keyFile, key);
+  keeper.reload();
+  assert.equal(keeper.faulty, false);
+  rmSync(files.keyFile);
+  keeper.reload();
+  assert.equal(keeper.faulty, true);
   put(180);
-  assert.ok(keeper.reload().ok);
-  assert.equal(keeper.faults, 1);
+  keeper.reload();
+  assert.equal(keeper.faulty, false);
 });
 
 test('a pair that its user cannot take changes nothing either', (t) => {
@@ -63,7 +81,7 @@ test('a pair that its user cannot take changes nothing either', (t) => {
   });
   put(180);
   assert.deepEqual(keeper.reload(), { ok: false, fault: `${files.certificateFile} is not to my taste` });
-  assert.equal(keeper.current, current);
+  assert.deepEqual([keeper.current, keeper.faulty], [current, true]);
 });
 
 test('the end of a certificate is counted down, and warned of in its last two weeks', (t) => {

@@ -4,16 +4,16 @@ import { chmodSync, existsSync, statSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
-import { makeFolder } from '../../src/files/make-folder.ts';
+import { makePrivateFolder } from '../../src/files/make-private-folder.ts';
 import { scratchFolder } from '../events/log-fixture.ts';
 
-test('makes what leads to a folder, with its mode, and tells the first that was missing', (t) => {
+test('makes a folder and what leads to it for nobody else to look into, and tells the first that was missing', (t) => {
   const root = scratchFolder(t);
-  assert.equal(makeFolder(join(root, 'a/b/c'), 0o700), join(root, 'a'));
+  assert.equal(makePrivateFolder(join(root, 'a/b/c')), join(root, 'a'));
   for (const made of ['a', 'a/b', 'a/b/c']) assert.equal(statSync(join(root, made)).mode & 0o777, 0o700);
   chmodSync(join(root, 'a'), 0o755);
-  assert.equal(makeFolder(join(root, 'a/d'), 0o700), join(root, 'a/d'));
-  assert.equal(makeFolder(join(root, 'a')), null);
+  assert.equal(makePrivateFolder(join(root, 'a/d')), join(root, 'a/d'));
+  assert.equal(makePrivateFolder(join(root, 'a')), null);
   assert.equal(statSync(join(root, 'a')).mode & 0o777, 0o755);
 });
 
@@ -21,18 +21,18 @@ test('throws where something else has the name, or a file leads there', (t) => {
   const root = scratchFolder(t);
   writeFileSync(join(root, 'file'), '');
   symlinkSync(join(root, 'nowhere'), join(root, 'link'));
-  assert.throws(() => makeFolder(join(root, 'file')), { code: 'EEXIST' });
-  assert.throws(() => makeFolder(join(root, 'link')), { code: 'EEXIST' });
-  assert.throws(() => makeFolder(join(root, 'file/below')), { code: 'ENOTDIR' });
+  assert.throws(() => makePrivateFolder(join(root, 'file')), { code: 'EEXIST' });
+  assert.throws(() => makePrivateFolder(join(root, 'link')), { code: 'EEXIST' });
+  assert.throws(() => makePrivateFolder(join(root, 'file/below')), { code: 'ENOTDIR' });
   symlinkSync(root, join(root, 'alias'));
-  assert.equal(makeFolder(join(root, 'alias')), null);
+  assert.equal(makePrivateFolder(join(root, 'alias')), null);
 });
 
 test('a file system that denies its own folders is no reason to try for ever', {
   skip: !existsSync('/proc/self'),
 }, () => {
-  const module = new URL('../../src/files/make-folder.ts', import.meta.url).href;
-  const program = `const { makeFolder } = await import('${module}'); try { makeFolder('/proc/nope/data'); } catch ({ code }) { console.log(code); }`;
+  const module = new URL('../../src/files/make-private-folder.ts', import.meta.url).href;
+  const program = `const { makePrivateFolder } = await import('${module}'); try { makePrivateFolder('/proc/nope/data'); } catch ({ code }) { console.log(code); }`;
   // Killed, since it would be deaf to anything else.
   const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
+import { createMarketplace } from '../../src/index.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+/** What an embedding program is usually started with: what it creates, everybody may read. */
+process.umask(0o022);
+
+/** A marketplace that has written of everything, on a folder that somebody made before it. */
+async function livedIn(t: TestContext, mode: number) {
+  const dataDir = temporaryFolder();
+  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  chmodSync(dataDir, mode);
+  const warnings: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line).msg) });
+  const marketplace = await createMarketplace({ dataDir, logger, listen: {} });
+  afterwards(t, () => marketplace.close());
+  const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
+  const session = await marketplace.partner(key).createSession({ referrer_tag: 'private' });
+  assert.ok(session.ok);
+  const { sub_id } = session.value;
+  assert.ok((await marketplace.partner(key).submitInputs({ sub_id, fields: personalLoansFixture.complete })).ok);
+  return { dataDir, warnings: warnings.filter((message) => message.includes('data folder')) };
+}
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
+
+/** The permissions of all that lies in a folder, by path. */
+function modesIn(folder: string): Map<string, string> {
+  const paths = readdirSync(folder, { recursive: true }) as string[];
+  return new Map(paths.map((path) => [path, modeOf(join(folder, path))]));
+}
+
+test('a data folder that was open to others is closed, without a word', async (t) => {
+  const { dataDir, warnings } = await livedIn(t, 0o755);
+  assert.equal(modeOf(dataDir), '700');
+  assert.deepEqual(warnings, []);
+});
+
+test('in a data folder that cannot be closed, everything is closed by itself, and the log warns', async (t) => {
+  const { dataDir, warnings } = await livedIn(t, 0o1777);
+  assert.equal(modeOf(dataDir), '1777');
+  assert.deepEqual(warnings, ['other users may look into the data folder, and it cannot be closed to them']);
+  const modes = modesIn(dataDir);
+  for (const written of ['ledger', 'journal', 'catalogs', 'analytics.sqlite', 'analytics.sqlite-wal', 'keys.sqlite']) {
+    assert.ok(modes.has(written), `${written} should be among them`);
+  }
+  const open = [...modes].filter(
+    ([path, mode]) => mode !== (statSync(join(dataDir, path)).isDirectory() ? '700' : '600'),
+  );
+  assert.deepEqual(open, []);
+});
