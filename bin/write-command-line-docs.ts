@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { exitCodes, exitMeanings } from '../src/cli/exit-codes.ts';
 import { exitsOf, guideOf } from '../src/cli/guide.ts';
 import { family, pathOf, program } from '../src/cli/program.ts';
+import { isRequired } from '../src/cli/required-options.ts';
 
 const page = fileURLToPath(new URL('../docs/command-line.md', import.meta.url));
 const root = program('');
@@ -58,7 +59,7 @@ function sectionOf(command: Command): string {
     ...command.registeredArguments.map((argument) => [`\`<${argument.name()}>\``, help.argumentDescription(argument)]),
     ...command.options.map((option) => [
       `\`${option.flags}\``,
-      `${option.mandatory ? 'required; ' : ''}${help.optionDescription(option)}`,
+      `${isRequired(option) ? 'required; ' : ''}${help.optionDescription(option)}`,
     ]),
   ];
   const parts = [

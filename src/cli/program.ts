@@ -11,6 +11,7 @@ import { guided, guideText } from './guide.ts';
 import { keysCommand } from './keys-command.ts';
 import { logCommand } from './log-command.ts';
 import { originsCommand } from './origins-command.ts';
+import { requireLast } from './required-options.ts';
 import { secretCommand } from './secret-command.ts';
 import { serveCommand } from './serve-command.ts';
 
@@ -51,6 +52,7 @@ export function program(version: string, { quiet = false } = {}): Command {
       // Commander drops the styles where the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
       .addHelpText('after', () => guideText(command));
+    requireLast(command);
     if (quiet) command.configureOutput({ writeErr: () => {} });
     if (command.commands.length > 0) command.helpCommand('help [command]', 'print the help of a command');
   }

@@ -95,6 +95,8 @@ test('a misspelt command, option, value or setting is an error that proposes the
   for (const [args, settings, code, told] of [
     [['keys', 'craete'], {}, 2, /Did you mean create\?/],
     [['keys', 'list', '--jsno'], {}, 2, /Did you mean --json\?/],
+    [['keys', 'create', '--acount', 'x'], {}, 2, /Did you mean --account\?/],
+    [['capacity', '--keys', '10', '--slo-p9', '50'], {}, 2, /Did you mean --slo-p99\?/],
     [['analytics', 'daily', '--account', 'a', '--tag', 'abc', '--mode', 'tset'], {}, 2, /Did you mean test\?/],
     [['catalog', 'generate', '--offers', '1', '--vertical', 'personal-loan'], {}, 2, /Did you mean personal-loans\?/],
     [['check-config'], { SVC_LISTENER: 'nod' }, 1, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
@@ -109,6 +111,17 @@ test('a misspelt command, option, value or setting is an error that proposes the
     const ran = await runMarketplace(args, settings);
     assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));
     assert.match(ran.stderr, told);
+  }
+});
+
+test('a required option that is missing is named, and the command does not run', async () => {
+  for (const [args, flags] of [
+    [['keys', 'create', '--mode', 'test', '--vertical', 'personal-loans'], '--account <name>'],
+    [['capacity', '--keys', '10'], '--slo-p99 <ms>'],
+  ] as const) {
+    const ran = await runMarketplace(args);
+    assert.deepEqual([ran.code, ran.stdout], [2, ''], args.join(' '));
+    assert.ok(ran.stderr.includes(`: required option '${flags}' not specified\n`), ran.stderr);
   }
 });
 
