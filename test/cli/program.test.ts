@@ -87,8 +87,29 @@ test('docs/command-line.md is what the commands say of themselves', async () => 
 test('help goes to standard output, of a command below another too', async () => {
   const asked = await runMarketplace(['keys', 'create', '--help']);
   assert.deepEqual([asked.code, asked.stderr], [0, '']);
-  const named = await runMarketplace(['help', 'keys', 'create']);
-  assert.deepEqual(named, asked);
+  for (const named of [
+    ['help', 'keys', 'create'],
+    ['keys', 'help', 'create'],
+  ]) {
+    assert.deepEqual(await runMarketplace(named), asked);
+  }
+  assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
+});
+
+test('help of a command that there is not is an error, and the command above it is not told of instead', async () => {
+  for (const [args, told, above] of [
+    [['help', 'serv'], /unknown command 'serv'.*did you mean serve\?/is, 'marketplace'],
+    [['help', 'keys', 'crate'], /unknown command 'crate'.*did you mean create\?/is, 'marketplace keys'],
+    [['keys', 'help', 'crate'], /unknown command 'crate'.*did you mean create\?/is, 'marketplace keys'],
+    [['keys', 'crate', '--help'], /unknown command 'crate'.*did you mean create\?/is, 'marketplace keys'],
+    [['hlep', 'keys'], /unknown command 'hlep'.*did you mean help\?/is, 'marketplace'],
+    [['help', 'secret', 'rotate', 'now'], /unknown command 'now'\n/, 'marketplace secret rotate'],
+  ] as const) {
+    const ran = await runMarketplace(args);
+    assert.deepEqual([ran.code, ran.stdout], [2, ''], args.join(' '));
+    assert.match(ran.stderr, told);
+    assert.ok(ran.stderr.endsWith(`\nTry: ${above} --help\n`), ran.stderr);
+  }
 });
 
 test('a misspelt command, option, value or setting is an error that proposes the right one', async () => {
