@@ -24,9 +24,9 @@ const head = `# Command line
   gets into a pipe. A reader who stops reading (\`| head\`) is no failure; a disk that is full is.
 - **\`--json\`** prints the result for programs, as told with each command. Members may be added to it; those there are keep their
   names and meanings. Money is in USD, times are ISO 8601 in UTC, days are UTC days.
-- **Errors.** A command that fails says why in a line. With \`--json\` that line is an object,
-  \`{"error":{"exit_code":1,"message":"..."}}\`, and the command writes nothing else to standard error; the benchmarks that
-  \`capacity --check\` runs still tell how far they are.
+- **Errors.** A command that fails says why in a line that begins with \`marketplace:\`; where the command line is wrong, another one
+  says how to get the help. With \`--json\` there is one line, an object, \`{"error":{"exit_code":1,"message":"..."}}\`, and the command
+  writes nothing else to standard error; the benchmarks that \`capacity --check\` runs still tell how far they are.
 - **Mistakes** in the name of a command, an option, one of a few values or a setting are told with what was probably meant.
 - **Settings** are environment variables (see [README.md](../README.md#configuration)). A variable that nearly has the name of one is
   refused, since its default would be used in silence; any other that begins with \`SVC_\` or \`MARKETPLACE_\` is warned of by \`serve\` and

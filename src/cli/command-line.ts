@@ -8,6 +8,7 @@ import { Interrupted } from './interruptible.ts';
 import { judgedWords } from './judged-words.ts';
 import { say } from './output.ts';
 import { program } from './program.ts';
+import { usageMessage } from './usage-message.ts';
 
 // Whoever reads our output may stop reading (`marketplace keys list | head -1`); that is no failure of ours. A full disk is.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -48,7 +49,7 @@ function tell(error: unknown, exitCode: number): void {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof CommanderError) {
-    return error.code === 'commander.help' ? 'a command is missing' : error.message.replace(/^error: /, '');
+    return error.code === 'commander.help' ? 'a command is missing' : usageMessage(error.message);
   }
   const expected = error instanceof ConfigError || error instanceof CommandLineError || error instanceof Interrupted;
   return expected ? error.message : (error.stack ?? error.message);

@@ -31,5 +31,5 @@ export function judgedWords(root: Command, words: readonly string[]): string[] {
 
 function endAsUnknown(command: Command, word: string): never {
   const meant = nearestWord(word, [...command.commands.map((each) => each.name()), 'help']);
-  command.error(`error: unknown command '${word}'${meant === null ? '' : `\n(Did you mean ${meant}?)`}`);
+  command.error(`error: unknown command '${word}'${meant === null ? '' : `; did you mean ${meant}?`}`);
 }
