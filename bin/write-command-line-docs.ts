@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { exitCodes, exitMeanings } from '../src/cli/exit-codes.ts';
 import { exitsOf, guideOf } from '../src/cli/guide.ts';
 import { family, pathOf, program } from '../src/cli/program.ts';
+import { isRequired } from '../src/cli/required-options.ts';
 
 const page = fileURLToPath(new URL('../docs/command-line.md', import.meta.url));
 const root = program('');
@@ -23,9 +24,9 @@ const head = `# Command line
   gets into a pipe. A reader who stops reading (\`| head\`) is no failure; a disk that is full is.
 - **\`--json\`** prints the result for programs, as told with each command. Members may be added to it; those there are keep their
   names and meanings. Money is in USD, times are ISO 8601 in UTC, days are UTC days.
-- **Errors.** A command that fails says why in a line. With \`--json\` that line is an object,
-  \`{"error":{"exit_code":1,"message":"..."}}\`, and the command writes nothing else to standard error; the benchmarks that
-  \`capacity --check\` runs still tell how far they are.
+- **Errors.** A command that fails says why in a line that begins with \`marketplace:\`; where the command line is wrong, another one
+  says how to get the help. With \`--json\` there is one line, an object, \`{"error":{"exit_code":1,"message":"..."}}\`, and the command
+  writes nothing else to standard error; the benchmarks that \`capacity --check\` runs still tell how far they are.
 - **Mistakes** in the name of a command, an option, one of a few values or a setting are told with what was probably meant.
 - **Settings** are environment variables (see [README.md](../README.md#configuration)). A variable that nearly has the name of one is
   refused, since its default would be used in silence; any other that begins with \`SVC_\` or \`MARKETPLACE_\` is warned of by \`serve\`
@@ -58,7 +59,7 @@ function sectionOf(command: Command): string {
     ...command.registeredArguments.map((argument) => [`\`<${argument.name()}>\``, help.argumentDescription(argument)]),
     ...command.options.map((option) => [
       `\`${option.flags}\``,
-      `${option.mandatory ? 'required; ' : ''}${help.optionDescription(option)}`,
+      `${isRequired(option) ? 'required; ' : ''}${help.optionDescription(option)}`,
     ]),
   ];
   const parts = [

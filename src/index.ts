@@ -17,6 +17,7 @@ import { resolveUrls } from './config/resolve-urls.ts';
 import type { ConfirmationStatus } from './confirmations/confirmation.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
+import { requireKnownNames } from './domain/require-known-names.ts';
 import { requireWholeNumber } from './domain/require-whole-number.ts';
 import { readClickUrl } from './faces/click-face.ts';
 import { Partner, type Result, result } from './faces/embedded-face.ts';
@@ -204,8 +205,8 @@ export interface Marketplace extends AsyncDisposable {
 
 /**
  * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects when the
- * folder is in use, a port is taken, a catalog is faulty, or an option holds what it may not (a RangeError that names it), and
- * leaves nothing running then.
+ * folder is in use, a port is taken, a catalog is faulty, or an option is unknown or holds what it may not (a RangeError that names
+ * it), and leaves nothing running then.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   requireOptions(options);
@@ -268,6 +269,9 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       new Partner(service, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
     keys: {
       create: (wanted) => {
+        requireObject('the key wanted', wanted);
+        requireKnownNames('', wanted, newKeyNames);
+        requireLimits(wanted.limits ?? {});
         const { key, issued } = service.keys.create(
           {
             accountName: wanted.account,
@@ -303,21 +307,95 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   };
 }
 
-/** The options that bound something or name one of several ways; files, catalogs and addresses are judged where they are used. */
-function requireOptions({ listen, ...options }: MarketplaceOptions): void {
+/** A name for each member of a type, so that none is forgotten. */
+type NamesOf<Options> = Readonly<Record<keyof Options, true>>;
+type ListenOptions = Exclude<MarketplaceOptions['listen'], false | undefined>;
+
+const optionNames = Object.keys({
+  dataDir: true,
+  secretFile: true,
+  listen: true,
+  urls: true,
+  catalogs: true,
+  matcherThreads: true,
+  durability: true,
+  retentionDays: true,
+  maxSessions: true,
+  sessionTtlMs: true,
+  limits: true,
+  corsOrigins: true,
+  logger: true,
+  clock: true,
+} satisfies NamesOf<MarketplaceOptions>);
+
+const listenNames = Object.keys({
+  host: true,
+  port: true,
+  operationsHost: true,
+  operationsPort: true,
+  engine: true,
+  tls: true,
+} satisfies NamesOf<ListenOptions>);
+
+const tlsNames = Object.keys({
+  certificateFile: true,
+  keyFile: true,
+  minVersion: true,
+} satisfies NamesOf<NonNullable<ListenOptions['tls']>>);
+
+const urlNames = Object.keys({ public: true, click: true, widget: true, cdn: true } satisfies NamesOf<PublicUrls>);
+
+const newKeyNames = Object.keys({
+  account: true,
+  vertical: true,
+  mode: true,
+  expiresAt: true,
+  limits: true,
+} satisfies NamesOf<NewPartnerKey>);
+
+/**
+ * The names of all options, whose default a misspelt one would take in silence, and those that are a path, bound something or name one
+ * of several ways; what is in files, catalogs and addresses is judged where they are used.
+ */
+function requireOptions(given: MarketplaceOptions): void {
+  requireObject('the argument of createMarketplace', given);
+  requireKnownNames('', given, optionNames);
+  const { listen, ...options } = given;
+  requirePath('dataDir', options.dataDir);
+  if (options.secretFile !== undefined) requirePath('secretFile', options.secretFile);
+  if (options.urls) {
+    requireObject('urls', options.urls);
+    requireKnownNames('urls', options.urls, urlNames);
+  }
   requireWholeNumber('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
   requireWholeNumber('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionsHeldMax);
   requireWholeNumber('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
   const { retentionDaysMin, retentionDaysMax } = bounds;
   requireWholeNumber('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
+  if (options.limits) requireObject('limits', options.limits);
   requireLimits(options.limits ?? {});
   requireChoice('durability', options.durability, durabilities);
   if (options.catalogs?.length === 0) throw new RangeError('catalogs must name at least one catalog');
   if (!listen) return;
+  requireObject('listen', listen);
+  requireKnownNames('listen', listen, listenNames);
   requireWholeNumber('listen.port', listen.port ?? 0, 0, bounds.portMax);
   requireWholeNumber('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
   requireChoice('listen.engine', listen.engine, listenerChoices);
-  requireChoice('listen.tls.minVersion', listen.tls?.minVersion, tlsVersions);
+  if (!listen.tls) return;
+  requireObject('listen.tls', listen.tls);
+  requireKnownNames('listen.tls', listen.tls, tlsNames);
+  requirePath('listen.tls.certificateFile', listen.tls.certificateFile);
+  requirePath('listen.tls.keyFile', listen.tls.keyFile);
+  requireChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
+}
+
+function requireObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw new RangeError(`${name} must be an object`);
+}
+
+function requirePath(name: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '') throw new RangeError(`${name} must be the path of a file or folder`);
 }
 
 function requireChoice(name: string, value: string | undefined, choices: readonly string[]): void {

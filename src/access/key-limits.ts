@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { requireKnownNames } from '../domain/require-known-names.ts';
 import { requireWholeNumber } from '../domain/require-whole-number.ts';
 
 /** How much one key may ask for (contract section 8, D13). */
@@ -35,10 +36,11 @@ export function effectiveLimits(own: OwnLimits, defaults: KeyLimits): KeyLimits 
 }
 
 /**
- * Throws a RangeError that names the first limit which is neither left to its default (null, undefined) nor a whole number
- * within its bounds.
+ * Throws a RangeError that names the first member that is no limit, or is neither left to its default (null, undefined) nor a whole
+ * number within its bounds.
  */
 export function requireLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
+  requireKnownNames('limits', limits, Object.keys(limitsMax));
   for (const name of Object.keys(limitsMax) as (keyof KeyLimits)[]) {
     const limit = limits[name] ?? null;
     if (limit !== null) requireWholeNumber(`limits.${name}`, limit, 1, limitsMax[name]);

@@ -1,11 +1,13 @@
 import { chmodSync, cpSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { copyKeyFile } from '../access/copy-key-file.ts';
 import { keyFilePath } from '../access/key-file.ts';
 import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { loadConfig } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
-import { copyLog } from '../events/copy-log.ts';
+import { type CheckLogOptions, logBytes } from '../events/check-log.ts';
+import { copyLog, copyReadings } from '../events/copy-log.ts';
+import { nodeLogFiles } from '../events/node-log-files.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import { makePrivateFolder } from '../files/make-private-folder.ts';
 import { syncPath } from '../files/sync-path.ts';
@@ -14,12 +16,16 @@ import { CommandLineError } from './command-line-error.ts';
 import { interruptible } from './interruptible.ts';
 import { logFailure } from './log-folder.ts';
 import { printJson, printResult, say } from './output.ts';
+import { progressBar } from './progress-bar.ts';
+import { progressStream } from './progress-stream.ts';
+
+type CopyOptions = Pick<CheckLogOptions, 'onBytes' | 'signal'>;
 
 /**
  * The order matters while a server runs. Keys come after the ledger, so that no account of a session is missing and its number given to
  * another; secrets after all that they signed and sealed; and what the retention drops from the ledger is in `sealed` by then.
  */
-export async function backup(named: string, { json }: { readonly json?: true }): Promise<void> {
+export async function backup(named: string, asked: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());
   const { dataDir, secretFile } = config;
   const target = resolve(named);
@@ -37,12 +43,16 @@ export async function backup(named: string, { json }: { readonly json?: true }):
     chmodSync(target, 0o700);
     makeFolderDurably(target);
     const copies = analyticsFiles(target);
+    const journal = join(dataDir, 'journal');
+    const bytes = [ledgerFolder, sealedFolder, ...epochsOf(journal)].reduce((sum, log) => sum + sizeOf(log), 0);
+    const bar = progressBar(progressStream(asked), { total: bytes * copyReadings, unit: null });
     const ledger = await interruptible(async (signal) => {
-      const copied = await copyLog(ledgerFolder, copies.ledgerFolder, { signal });
-      if (existsSync(sealedFolder)) await copyLog(sealedFolder, copies.sealedFolder, { signal });
-      await copyJournal(join(dataDir, 'journal'), join(target, 'journal'), signal);
+      const options: CopyOptions = { signal, onBytes: (more) => bar.advance(more) };
+      const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);
+      if (existsSync(sealedFolder)) await copyLog(sealedFolder, copies.sealedFolder, options);
+      await copyJournal(journal, join(target, 'journal'), options);
       return copied;
-    });
+    }).finally(() => bar.done());
     await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));
     for (const [from, to] of [
       [join(dataDir, 'catalogs'), join(target, 'catalogs')],
@@ -53,24 +63,40 @@ export async function backup(named: string, { json }: { readonly json?: true }):
     }
     if (!hasSecrets)
       say(`${secretFile} is not in it, since it is kept apart from the data: keep a copy of that as well`);
-    if (json) printJson({ folder: target, ledger_records: ledger.records, has_secrets: hasSecrets });
+    if (asked.json) printJson({ folder: target, ledger_records: ledger.records, has_secrets: hasSecrets });
     else printResult(`${ledger.records} records of the ledger, and all that goes with them, are in ${target}`);
   } catch (fault) {
     throw logFailure(fault);
   }
 }
 
-/** Each epoch is a log of its own. One that goes meanwhile was of sessions that are over. */
-async function copyJournal(folder: string, target: string, signal: AbortSignal): Promise<void> {
-  if (!existsSync(folder)) return;
+/** Those of the journal are logs of their own. */
+function epochsOf(journal: string): string[] {
+  if (!existsSync(journal)) return [];
+  return readdirSync(journal)
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => join(journal, name));
+}
+
+/** An epoch that goes meanwhile was of sessions that are over. */
+async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
+  if (!existsSync(journal)) return;
   makeFolderDurably(target);
-  for (const epoch of readdirSync(folder)) {
-    if (!/^\d+$/.test(epoch)) continue;
+  for (const epoch of epochsOf(journal)) {
     try {
-      await copyLog(join(folder, epoch), join(target, epoch), { signal });
+      await copyLog(epoch, join(target, basename(epoch)), options);
     } catch (error) {
-      if (existsSync(join(folder, epoch))) throw error;
+      if (existsSync(epoch)) throw error;
     }
+  }
+}
+
+/** In bytes, for the bar alone: what is gone has none, and what cannot be read, the copy itself will say. */
+function sizeOf(log: string): number {
+  try {
+    return logBytes(nodeLogFiles, log);
+  } catch {
+    return 0;
   }
 }
 

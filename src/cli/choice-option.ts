@@ -12,7 +12,7 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): (text:
     const choice = choices.find((each) => each === text);
     if (choice !== undefined) return choice;
     const meant = nearestWord(text, choices);
-    const hint = meant === null ? '' : `\n(Did you mean ${meant}?)`;
+    const hint = meant === null ? '' : ` Did you mean ${meant}?`;
     throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.${hint}`);
   };
 }

@@ -5,8 +5,10 @@ import { version } from '../service/version.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Interrupted } from './interruptible.ts';
+import { judgedWords } from './judged-words.ts';
 import { say } from './output.ts';
 import { program } from './program.ts';
+import { usageMessage } from './usage-message.ts';
 
 // Whoever reads our output may stop reading (`marketplace keys list | head -1`); that is no failure of ours. A full disk is.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -19,21 +21,17 @@ process.stderr.on('error', () => {});
 
 // What is kept is nobody else's business: no file of ours is for other users of the machine, whatever folder it is put in.
 process.umask(0o077);
-const args = process.argv.slice(2);
-const end = args.indexOf('--');
-const asJson = (end < 0 ? args : args.slice(0, end)).includes('--json');
+const words = process.argv.slice(2);
+const end = words.indexOf('--');
+const asJson = (end < 0 ? words : words.slice(0, end)).includes('--json');
 
 // The exit code is set, not exited with, so that everything printed reaches a slow reader.
 try {
-  await program(version, { quiet: asJson }).parseAsync(withDeepHelp(args), { from: 'user' });
+  const root = program(version, { quiet: asJson });
+  await root.parseAsync(judgedWords(root, words), { from: 'user' });
 } catch (error) {
   process.exitCode = exitCodeOf(error);
   if (process.exitCode !== exitCodes.success) tell(error, process.exitCode);
-}
-
-/** Commander's own `help` looks no deeper than one command. */
-function withDeepHelp(words: string[]): string[] {
-  return words[0] === 'help' && words.length > 2 ? [...words.slice(1), '--help'] : words;
 }
 
 function exitCodeOf(error: unknown): number {
@@ -51,7 +49,7 @@ function tell(error: unknown, exitCode: number): void {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof CommanderError) {
-    return error.code === 'commander.help' ? 'a command is missing' : error.message.replace(/^error: /, '');
+    return error.code === 'commander.help' ? 'a command is missing' : usageMessage(error.message);
   }
   const expected = error instanceof ConfigError || error instanceof CommandLineError || error instanceof Interrupted;
   return expected ? error.message : (error.stack ?? error.message);

@@ -7,8 +7,16 @@ export type Shell = (typeof shells)[number];
 interface Place {
   /** The names of the commands above it and its own, without that of the program. */
   readonly path: string;
-  readonly commands: readonly Command[];
+  /** Of commands below it, or what its argument may be. */
+  readonly words: readonly Word[];
   readonly options: readonly Option[];
+  /** Whether one of the words is all that may stand there; else it is the name of a file, or whatever else. */
+  readonly closed: boolean;
+}
+
+interface Word {
+  readonly text: string;
+  readonly summary: string;
 }
 
 /** A script that has a shell complete commands, options and values of few choices. It is made of the commands as they are now. */
@@ -26,17 +34,39 @@ export function completionScript(root: Command, shell: Shell): string {
 }
 
 function placesBelow(command: Command, path: string): Place[] {
-  const { commands } = command;
   const options = command.createHelp().visibleOptions(command);
-  const below = commands.flatMap((each) => placesBelow(each, path === '' ? each.name() : `${path} ${each.name()}`));
-  return [{ path, commands, options: [...options] }, ...below];
+  if (command.commands.length === 0) {
+    const choices = command.registeredArguments[0]?.argChoices ?? [];
+    const words = choices.map((text) => ({ text, summary: '' }));
+    const chosen = choices.map((text) => ({ path: behind(path, text), words: [], options, closed: true }));
+    return [{ path, words, options, closed: choices.length > 0 }, ...chosen];
+  }
+  const below = command.commands.flatMap((each) => placesBelow(each, behind(path, each.name())));
+  const words = namesOf(command.createHelp().visibleCommands(command));
+  return [{ path, words, options, closed: true }, ...below, ...helpPlaces(command, behind(path, 'help'))];
+}
+
+/** Behind `help` stand the names of commands, and nothing else. */
+function helpPlaces(command: Command, path: string): Place[] {
+  const below = command.commands.flatMap((each) => helpPlaces(each, behind(path, each.name())));
+  return [{ path, words: namesOf(command.commands), options: [], closed: true }, ...below];
+}
+
+function namesOf(commands: readonly Command[]): Word[] {
+  return commands.map((each) => ({ text: each.name(), summary: each.summary() || each.description() }));
+}
+
+function behind(path: string, word: string): string {
+  return path === '' ? word : `${path} ${word}`;
 }
 
 function bash(program: string, places: readonly Place[]): string {
-  const options = places.map((place) => `    '${place.path}') words='${place.options.map(nameOf).join(' ')}' ;;`);
-  const commands = places
-    .filter((place) => place.commands.length > 0)
-    .map((place) => `    '${place.path}') words='${place.commands.map((each) => each.name()).join(' ')}' ;;`);
+  const options = places
+    .filter((place) => place.options.length > 0)
+    .map((place) => `    '${place.path}') words='${place.options.map(nameOf).join(' ')}' ;;`);
+  const words = places
+    .filter((place) => place.words.length > 0)
+    .map((place) => `    '${place.path}') words='${place.words.map(({ text }) => text).join(' ')}' ;;`);
   const taking = places.flatMap((place) =>
     place.options.filter((option) => option.required).map((option) => ({ place, option })),
   );
@@ -57,7 +87,7 @@ ${values.join('\n')}
     *) if [[ $current == -* ]]; then case "$path" in
 ${options.join('\n')}
     esac; else case "$path" in
-${commands.join('\n')}
+${words.join('\n')}
     esac; fi ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -67,11 +97,11 @@ complete -o default -F _${program} ${program}
 }
 
 function fish(program: string, places: readonly Place[]): string {
-  const lines = places.flatMap(({ path, commands, options }) => {
-    // A command without others below it may have arguments behind it.
-    const here = quoted(`__${program}_${commands.length > 0 ? 'at' : 'in'} ${quoted(path)}`);
+  const lines = places.flatMap(({ path, words, options, closed }) => {
+    // Where a word may be anything, arguments and values of options stand behind the words that lead there.
+    const here = quoted(`__${program}_${closed ? 'at' : 'in'} ${quoted(path)}`);
     return [
-      ...commands.map((each) => `complete -c ${program} -f -n ${here} -a ${each.name()} -d ${quoted(each.summary())}`),
+      ...words.map(({ text, summary }) => `complete -c ${program} -f -n ${here} -a ${text} -d ${quoted(summary)}`),
       ...options.map((option) => {
         const value = option.argChoices === undefined ? ' -r' : ` -x -a ${quoted(option.argChoices.join(' '))}`;
         const name = `-l ${nameOf(option).slice(2)} -d ${quoted(option.description)}`;

@@ -31,6 +31,9 @@ const Answer = Compile(
   }),
 );
 
+/** What fetch says of a port on the list of the Fetch standard, whatever listens there. */
+const refusedPort = 'bad port';
+
 /**
  * Sends batches of rows to a running server. Rows whose outcome is unknown, and batches that got no answer, are sent again
  * a few times with growing pauses: a row that was taken before is only told so. A server that does not answer the very
@@ -91,7 +94,15 @@ export class ConfirmationSender {
     } catch (cause) {
       this.#signal.throwIfAborted();
       if (this.#answered) return null;
-      throw new CommandLineError(`no server answers at ${this.#url} (see --url): ${reasonOf(cause)}`, { cause });
+      const reason = reasonOf(cause);
+      if (reason === refusedPort) {
+        const { port } = new URL(this.#url);
+        throw new CommandLineError(
+          `${this.#url} cannot be asked: port ${port} is one of those that web clients keep away from, since other services have them; let SVC_OPS_PORT be another`,
+          { cause },
+        );
+      }
+      throw new CommandLineError(`no server answers at ${this.#url} (see --url): ${reason}`, { cause });
     }
     this.#answered = true;
     if (response.status === 503) return null;

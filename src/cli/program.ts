@@ -11,8 +11,10 @@ import { guided, guideText } from './guide.ts';
 import { keysCommand } from './keys-command.ts';
 import { logCommand } from './log-command.ts';
 import { originsCommand } from './origins-command.ts';
+import { requireLast } from './required-options.ts';
 import { secretCommand } from './secret-command.ts';
 import { serveCommand } from './serve-command.ts';
+import { usageMessage } from './usage-message.ts';
 
 /**
  * The whole command line, without the work of any command: that is loaded when the command runs. It throws commander's errors
@@ -47,10 +49,12 @@ export function program(version: string, { quiet = false } = {}): Command {
     command
       .exitOverride()
       .helpOption('-h, --help', 'print this help')
+      .configureOutput({ outputError: (text, write) => write(`${root.name()}: ${usageMessage(text)}\n`) })
       .showHelpAfterError(`Try: ${pathOf(command)} --help`)
       // Commander drops the styles where the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
       .addHelpText('after', () => guideText(command));
+    requireLast(command);
     if (quiet) command.configureOutput({ writeErr: () => {} });
     if (command.commands.length > 0) command.helpCommand('help [command]', 'print the help of a command');
   }

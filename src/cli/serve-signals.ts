@@ -6,6 +6,8 @@ export interface ServeSignals {
   readonly stopping: AbortSignal;
   /** Resolves with the first SIGINT or SIGTERM. */
   readonly stopAsked: Promise<NodeJS.Signals>;
+  /** Has it end the process at the second SIGINT or SIGTERM, with 1; a third one waits for it no longer. */
+  onSecond(end: (signal: NodeJS.Signals) => void): void;
   /** Calls it at each SIGHUP from now on, and at once where there was one before; says whether there was. */
   onHangUp(handle: () => void): boolean;
 }
@@ -24,8 +26,15 @@ export function serveSignals(): ServeSignals {
 function listen(): ServeSignals {
   const controller = new AbortController();
   const { promise: stopAsked, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const endNow = (): void => process.exit(1);
+  let end: (signal: NodeJS.Signals) => void = endNow;
   const stop = (signal: NodeJS.Signals): void => {
-    if (controller.signal.aborted) process.exit(1);
+    if (controller.signal.aborted) {
+      const endBySecond = end;
+      end = endNow;
+      endBySecond(signal);
+      return;
+    }
     controller.abort();
     resolve(signal);
   };
@@ -39,6 +48,9 @@ function listen(): ServeSignals {
   return {
     stopping: controller.signal,
     stopAsked,
+    onSecond: (handle) => {
+      end = handle;
+    },
     onHangUp: (handle) => {
       handleHangUp = handle;
       if (hungUp) handle();

@@ -36,6 +36,12 @@ export async function serve(): Promise<void> {
     await running?.closeAtOnce();
     await flush();
   });
+  signals.onSecond((signal) => {
+    // Should the drain be over before the log is written, that does not make it an orderly end.
+    process.exitCode = 1;
+    logger.warn({ signal, unanswered: running?.unanswered() ?? 0 }, 'ended by a second signal');
+    void flush().finally(() => process.exit());
+  });
 
   const service = await start(config, logger, signals.stopping);
   if (service === null) {

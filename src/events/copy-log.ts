@@ -9,6 +9,9 @@ import { firstSequences, segmentName } from './log-format.ts';
 import { LogRewritten } from './log-walk.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 
+/** How often a copy reads each byte: to check the log, to copy it, and to check the copy. */
+export const copyReadings = 3;
+
 /**
  * Copies a log, which may be in use, up to the record that was its last one when the copy began. What lies before the end of a whole
  * record never changes again, while bytes behind it may be written as they are read: a copy of the whole file could have a hole.
@@ -20,7 +23,7 @@ import { nodeLogFiles } from './node-log-files.ts';
 export async function copyLog(
   folder: string,
   target: string,
-  options: Pick<CheckLogOptions, 'signal'> = {},
+  options: Pick<CheckLogOptions, 'onBytes' | 'signal'> = {},
 ): Promise<LogCheck> {
   const { end, damage } = await checkLog(nodeLogFiles, folder, options);
   if (damage !== null) throw damage;
@@ -32,7 +35,7 @@ export async function copyLog(
       // Names ascend with the positions; what has been begun since is of records that came later.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
-      await copyBytes(join(folder, name), join(target, name), bytes, options.signal);
+      await copyBytes(join(folder, name), join(target, name), bytes, options);
     }
     syncPath(target);
   }
@@ -42,7 +45,12 @@ export async function copyLog(
   return copied;
 }
 
-async function copyBytes(from: string, to: string, bytes: number, signal?: AbortSignal): Promise<void> {
+async function copyBytes(
+  from: string,
+  to: string,
+  bytes: number,
+  { onBytes, signal }: Pick<CheckLogOptions, 'onBytes' | 'signal'>,
+): Promise<void> {
   const source = openedForCopy(from);
   const copy = openSync(to, 'wx', 0o600);
   try {
@@ -52,6 +60,7 @@ async function copyBytes(from: string, to: string, bytes: number, signal?: Abort
       if (read === 0) break;
       for (let written = 0; written < read; ) written += writeSync(copy, chunk, written, read - written);
       at += read;
+      onBytes?.(read);
       await nextTurn();
       signal?.throwIfAborted();
     }

@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import { once } from '../domain/once.ts';
 import { fixedHeaders, type HeaderText } from '../http/header-text.ts';
 import type { Handler } from '../http/listener.ts';
@@ -31,9 +32,25 @@ const headersOf: Readonly<Record<ReferenceFile['kind'], HeaderText>> = {
   style: fixedHeaders({ 'Content-Type': 'text/css; charset=utf-8', ...always }),
 };
 
-/** The doors of the reference, by their paths. It needs no key. */
+/** The doors of the reference, by their paths. It needs no key. Whoever ends the address of a page with a slash is led to it. */
 export function referencePages(files: readonly ReferenceFile[]): ReadonlyMap<string, Handler> {
-  return new Map(files.map((file) => [file.path, referencePage(file)]));
+  const pages = files.filter(({ kind }) => kind === 'page');
+  return new Map([
+    ...files.map((file) => [file.path, referencePage(file)] as const),
+    ...pages.map(({ path }) => [`${path}/`, withoutSlash(path)] as const),
+  ]);
+}
+
+/** The address is a relative one, since a proxy may have put a path ahead of ours. */
+function withoutSlash(path: string): Handler {
+  const headers = fixedHeaders({
+    Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,
+    'Cache-Control': `public, max-age=${bounds.staticFreshSeconds}`,
+  });
+  return (exchange) => {
+    exchange.route = reference;
+    return answerReading(exchange, () => exchange.reply({ status: 308, headers, body: '' }));
+  };
 }
 
 function referencePage({ kind, load }: ReferenceFile): Handler {

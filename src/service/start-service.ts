@@ -125,6 +125,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   // put in right after, before the event loop can bring it a request.
   let face!: Handler;
   let ports: Service['ports'] = null;
+  let unanswered: Service['unanswered'] = () => 0;
   let operatorToken: Service['operatorToken'] = null;
   if (options.listen !== null) {
     const path = operatorTokenPath(dataDir);
@@ -174,6 +175,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       journal,
       analytics,
     });
+    unanswered = () => publicListener.inFlight + operationsListener.inFlight;
     ports = { public: publicListener.port, operations: operationsListener.port };
   }
   urls = options.urlsFor(ports?.public ?? 0);
@@ -279,6 +281,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     },
     reloadCertificate: () => certificate?.reload() ?? null,
     notReady,
+    unanswered,
     close,
     closeAtOnce,
     [Symbol.asyncDispose]: close,

@@ -89,7 +89,7 @@ test('a wrong command line ends with 2 and says what to write', async (t) => {
     [['--slo-p99', '0'], /milliseconds, more than 0/],
     [['--slo-p99', 'fast'], /milliseconds/],
     [['--headroom', '100'], /from 0 to less than 100/],
-    [['--slo-p9', '5'], /Did you mean --slo-p99\?/],
+    [['--slo-p9', '5'], /did you mean --slo-p99\?/],
   ] as const) {
     const { code, stdout, stderr } = await ask(...args);
     assert.deepEqual([code, stdout], [2, ''], args.join(' '));

@@ -148,7 +148,7 @@ for (const [what, args] of [
     const { run, folder } = marketplaceOnFreshFolder(t);
     const { code, stdout, stderr } = await run(...acmeTest, ...args);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /^error: |^\{"error":\{"exit_code":2,/);
+    assert.match(stderr, /^marketplace: |^\{"error":\{"exit_code":2,/);
     assert(!existsSync(folder));
   });
 }

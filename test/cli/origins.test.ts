@@ -87,7 +87,7 @@ for (const command of ['allow', 'remove']) {
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(
       stderr,
-      /^error: origin 2 of 2 is none\. Write https:\/\/shop\.example, which is what a browser sends\.\n/,
+      /^marketplace: origin 2 of 2 is none\. Write https:\/\/shop\.example, which is what a browser sends\.\n/,
     );
     assert.match(stderr, new RegExp(`Try: marketplace origins ${command} --help`));
     assert.equal((await run('origins', 'list', '--json')).stdout, '[]\n');

@@ -87,15 +87,43 @@ test('docs/command-line.md is what the commands say of themselves', async () => 
 test('help goes to standard output, of a command below another too', async () => {
   const asked = await runMarketplace(['keys', 'create', '--help']);
   assert.deepEqual([asked.code, asked.stderr], [0, '']);
-  const named = await runMarketplace(['help', 'keys', 'create']);
-  assert.deepEqual(named, asked);
+  for (const named of [
+    ['help', 'keys', 'create'],
+    ['keys', 'help', 'create'],
+  ]) {
+    assert.deepEqual(await runMarketplace(named), asked);
+  }
+  assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
+});
+
+test('help of a command that there is not is an error, and the command above it is not told of instead', async () => {
+  for (const [args, told, above] of [
+    [['help', 'serv'], /unknown command 'serv'; did you mean serve\?\n/, 'marketplace'],
+    [['help', 'keys', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
+    [['keys', 'help', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
+    [['keys', 'crate', '--help'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
+    [['hlep', 'keys'], /unknown command 'hlep'; did you mean help\?\n/, 'marketplace'],
+    [['help', 'secret', 'rotate', 'now'], /unknown command 'now'\n/, 'marketplace secret rotate'],
+  ] as const) {
+    const ran = await runMarketplace(args);
+    assert.deepEqual([ran.code, ran.stdout], [2, ''], args.join(' '));
+    assert.match(ran.stderr, told);
+    assert.ok(ran.stderr.endsWith(`\nTry: ${above} --help\n`), ran.stderr);
+  }
 });
 
 test('a misspelt command, option, value or setting is an error that proposes the right one', async () => {
   for (const [args, settings, code, told] of [
-    [['keys', 'craete'], {}, 2, /Did you mean create\?/],
-    [['keys', 'list', '--jsno'], {}, 2, /Did you mean --json\?/],
-    [['analytics', 'daily', '--account', 'a', '--tag', 'abc', '--mode', 'tset'], {}, 2, /Did you mean test\?/],
+    [['keys', 'craete'], {}, 2, /; did you mean create\?\n/],
+    [['keys', 'list', '--jsno'], {}, 2, /; did you mean --json\?\n/],
+    [['keys', 'create', '--acount', 'x'], {}, 2, /; did you mean --account\?\n/],
+    [['capacity', '--keys', '10', '--slo-p9', '50'], {}, 2, /; did you mean --slo-p99\?\n/],
+    [
+      ['analytics', 'daily', '--account', 'a', '--tag', 'abc', '--mode', 'tset'],
+      {},
+      2,
+      /live, test\. Did you mean test\?\n/,
+    ],
     [['catalog', 'generate', '--offers', '1', '--vertical', 'personal-loan'], {}, 2, /Did you mean personal-loans\?/],
     [['check-config'], { SVC_LISTENER: 'nod' }, 1, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
     [['serve'], { SVC_PROT: '1' }, 1, /^marketplace: SVC_PROT is set, .*did you mean SVC_PORT\?\n$/],
@@ -109,12 +137,34 @@ test('a misspelt command, option, value or setting is an error that proposes the
     const ran = await runMarketplace(args, settings);
     assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));
     assert.match(ran.stderr, told);
+    assert.ok(ran.stderr.startsWith('marketplace: '), ran.stderr);
+  }
+});
+
+test('what was typed cannot break the line of an error', async () => {
+  const { code, stderr } = await runMarketplace(['keys', 'list', '--x\n(Did you mean\u001b[2J']);
+  assert.equal(code, 2);
+  assert.equal(
+    stderr,
+    "marketplace: unknown option '--x\\u000a(Did you mean\\u001b[2J'\nTry: marketplace keys list --help\n",
+  );
+});
+
+test('a required option that is missing is named, and the command does not run', async () => {
+  for (const [args, flags] of [
+    [['keys', 'create', '--mode', 'test', '--vertical', 'personal-loans'], '--account <name>'],
+    [['capacity', '--keys', '10'], '--slo-p99 <ms>'],
+  ] as const) {
+    const ran = await runMarketplace(args);
+    assert.deepEqual([ran.code, ran.stdout], [2, ''], args.join(' '));
+    assert.ok(ran.stderr.includes(`: required option '${flags}' not specified\n`), ran.stderr);
   }
 });
 
 test('with --json an error is one line of JSON on standard error, and nothing else is', async () => {
   for (const [args, code, message] of [
-    [['keys', 'list', '--json', '--jsno'], 2, /^unknown option '--jsno'/],
+    [['keys', 'list', '--json', '--jsno'], 2, /^unknown option '--jsno'; did you mean --json\?$/],
+    [['help', 'serv', '--json'], 2, /^unknown command 'serv'; did you mean serve\?$/],
     [['keys', '--json'], 2, /^unknown option '--json'/],
     [['keys', 'revoke', 'key_0', '--json'], 1, /^there is no key file/],
     [['log', 'verify', '--json'], 1, /^there is no log at/],
@@ -126,6 +176,7 @@ test('with --json an error is one line of JSON on standard error, and nothing el
     const { error } = JSON.parse(ran.stderr);
     assert.equal(error.exit_code, code);
     assert.match(error.message, message);
+    assert.doesNotMatch(error.message, /\n/);
   }
 });
 

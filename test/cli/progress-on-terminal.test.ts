@@ -74,6 +74,22 @@ describe('work that takes long', { skip: noTerminals }, () => {
     }
   });
 
+  test('a backup shows one bar over all that it reads, and takes it away', async (t) => {
+    const { folder: dataDir, marketplace } = await livedFolder(t);
+    await marketplace.close();
+    const settings = { SVC_DATA_DIR: dataDir };
+    const printed = await onTerminal(`$m backup ${dataDir}-copy > printed`, settings);
+    const shares = sharesOf(printed);
+    assert.deepEqual([shares.at(-1), new Set(shares).size > 10], [100, true], printed);
+    assert.deepEqual(
+      shares,
+      shares.toSorted((one, other) => one - other),
+    );
+    assert.equal(shares.filter((share) => share === 100).length, 1, printed);
+    assert.match(printed, /\r +\r$/);
+    assert.equal(await onTerminal(`$m backup ${dataDir}-other --json > printed`, settings), '');
+  });
+
   test('of a catalog, with --json, and where standard error is no terminal, there is no bar', async () => {
     for (const command of ['validate offers.json', 'stats offers.json', 'generate --offers 60']) {
       assert.equal(await onTerminal(`$m catalog ${command} --json > printed`), '');

@@ -68,7 +68,20 @@ for (const engine of engines) {
     // The second signal waits for nothing.
     served.signal('SIGTERM');
     assert.deepEqual(await served.ended, { code: 1, signal: null });
+    assert.equal(served.log.at(-1)?.msg, 'ended by a second signal');
     lockFolder(folder).release();
+  });
+
+  test(`a second signal is logged with what ${engine} had not answered`, async (t) => {
+    const { served, busy } = await withSessionUnderWay(t, { SVC_LISTENER: engine, SVC_DRAIN_DEADLINE_SECONDS: '600' });
+    served.signal('SIGTERM');
+    await served.logged('draining');
+    served.signal('SIGINT');
+    assert.deepEqual(await served.ended, { code: 1, signal: null });
+    await busy.closed;
+    const { level, signal, unanswered } = await served.logged('ended by a second signal');
+    assert.deepEqual([level, signal, unanswered, served.complaints], [40, 'SIGINT', 1, []]);
+    assert.equal(served.log.at(-1)?.msg, 'ended by a second signal');
   });
 
   test(`a stop lets ${engine} answer what is in flight, while the operations listener stays, and ends with 0`, async (t) => {

@@ -62,9 +62,30 @@ onEveryEngine('the reference for people', ({ running }) => {
     }
   });
 
+  test('is where a slash too many leads, also behind a proxy that has it elsewhere', async () => {
+    const { http } = running();
+    for (const path of ['/docs', '/docs/personal-loans']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers, text } = await http.send({ method, path: `${path}/` });
+        assert.deepEqual([status, text], [308, '']);
+        const location = headers.get('location')!;
+        assert.equal(new URL(location, `https://proxy.test/loans${path}/`).pathname, `/loans${path}`);
+        assert.equal((await http.send({ path: new URL(location, `https://own.test${path}/`).pathname })).status, 200);
+      }
+      assertRefused(await http.send({ method: 'POST', path: `${path}/` }), 'METHOD_NOT_ALLOWED');
+    }
+  });
+
   test('has nothing at other addresses', async () => {
     const { http } = running();
-    for (const path of ['/docs/', '/docs/mortgage', '/docs/swagger-ui-bundle.js.map', '/docs/../package.json']) {
+    for (const path of [
+      '/docs//',
+      '/docs/mortgage',
+      '/docs/mortgage/',
+      '/docs/reference.css/',
+      '/docs/swagger-ui-bundle.js.map',
+      '/docs/../package.json',
+    ]) {
       assertRefused(await http.send({ path }), 'NOT_FOUND');
     }
     assertRefused(await http.send({ method: 'POST', path: '/docs' }), 'METHOD_NOT_ALLOWED');

@@ -53,6 +53,58 @@ for (const [name, options] of wrongOptions) {
   });
 }
 
+const misnamed: readonly (readonly [told: string, options: unknown])[] = [
+  ['the argument of createMarketplace must be an object', undefined],
+  ['the argument of createMarketplace must be an object', '/secret/folder'],
+  ['dataDir must be the path of a file or folder', {}],
+  ['dataDir must be the path of a file or folder', { dataDir: 5 }],
+  ['datadir is no option; did you mean dataDir?', { datadir: '/secret/folder' }],
+  ['maxSesions is no option; did you mean maxSessions?', { dataDir: '/secret/folder', maxSesions: 5 }],
+  ['secretFile must be the path of a file or folder', { dataDir: '/secret/folder', secretFile: null }],
+  ['limits must be an object', { dataDir: '/secret/folder', limits: 5 }],
+  ['listen must be an object', { dataDir: '/secret/folder', listen: true }],
+  ['listen.prot is no option; did you mean listen.port?', { dataDir: '/secret/folder', listen: { prot: 1 } }],
+  [
+    'listen.tls.keyFile must be the path of a file or folder',
+    { dataDir: '/secret/folder', listen: { tls: { certificateFile: '/secret/file' } } },
+  ],
+  [
+    'listen.tls.cert is no option; the options are listen.tls.certificateFile, listen.tls.keyFile, listen.tls.minVersion',
+    { dataDir: '/secret/folder', listen: { tls: { cert: '/secret/file' } } },
+  ],
+  ['urls.clicks is no option; did you mean urls.click?', { dataDir: '/secret/folder', urls: { clicks: '' } }],
+  [
+    'limits.requestPerMinute is no option; did you mean limits.requestsPerMinute?',
+    { dataDir: '/secret/folder', limits: { requestPerMinute: 1 } },
+  ],
+  [
+    'a\\u000ab is no option; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, sessionTtlMs, limits, corsOrigins, logger, clock',
+    { 'a\nb': 1 },
+  ],
+];
+
+for (const [told, options] of misnamed) {
+  test(`createMarketplace(${JSON.stringify(options)}) is refused in words`, async () => {
+    await assert.rejects(createMarketplace(options as never), { name: 'RangeError', message: told });
+    assert.equal(existsSync('/secret'), false);
+  });
+}
+
+test('a key is not issued where what was wanted of it is misspelt', async (t) => {
+  const { keys } = await started(t);
+  for (const [wrong, told] of [
+    [{ expiresAT: new Date('2999-01-01') }, 'expiresAT is no option; did you mean expiresAt?'],
+    [{ limits: { sessionPerDay: 1 } }, 'limits.sessionPerDay is no option; did you mean limits.sessionsPerDay?'],
+  ] as const) {
+    assert.throws(() => keys.create({ ...newKey, ...(wrong as object) }), { name: 'RangeError', message: told });
+  }
+  assert.throws(() => keys.create(undefined as never), {
+    name: 'RangeError',
+    message: 'the key wanted must be an object',
+  });
+  assert.deepEqual(keys.list(), []);
+});
+
 test('a key is issued neither with a past or a meaningless expiry nor with limits out of bounds', async (t) => {
   const { keys } = await started(t);
   for (const wrong of [
