@@ -1,6 +1,6 @@
 # The server as an image: the packages it needs in one stage, the compiled program in another, both in the last.
 #   docker build -t marketplace .
-#   docker run --read-only -v marketplace:/data -p 8080:8080 marketplace
+#   docker run --read-only -v marketplace-data:/data -v marketplace-backups:/backup -p 8080:8080 marketplace
 # Pinned by tag, which follows Debian's and Node.js's repairs. Who wants the same bytes every time gives a digest:
 # --build-arg NODE_IMAGE=node@sha256:... It must be Debian's, since the HTTP engine asks for its C library.
 ARG NODE_IMAGE=node:22-bookworm-slim
@@ -29,9 +29,10 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 RUN mkdir bin && ln -s ../dist/bin/launch.js bin/marketplace
-# Everything that is written lies under /data, so the root file system may be read-only. The user is the image's `node`, by
-# number, since that is how Kubernetes sees that it is not root.
-RUN install -d -m 700 -o 1000 -g 1000 /data
+# Everything that is written lies under /data, so the root file system may be read-only. Backups go to /backup, where somebody mounts a
+# volume there: it is none of its own, so that a copy is never made into one that goes with the container. A new volume takes over the
+# owner of its folder. The user is the image's `node`, by number, since that is how Kubernetes sees that it is not root.
+RUN install -d -m 700 -o 1000 -g 1000 /data /backup
 USER 1000:1000
 VOLUME /data
 # The operations port stays within the container, where the health check is. For probes and metrics from outside set

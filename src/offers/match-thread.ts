@@ -39,6 +39,9 @@ export class MatchThread {
       // A batch, and a catalog that is made ready behind it: both wait with the thread, so both hear why it ended.
       concurrentTasksPerWorker: 2,
       recordTiming: false,
+      // Piscina tries `require` before `import`. Node.js (22.23) loads a module for it in one go, and a thread that is ended in the
+      // midst of that takes the whole process along ("IsGraphAsync must be used on an instantiated module").
+      execArgv: ['--no-experimental-require-module'],
     });
     this.#pool.on('error', (fault) => this.#end(fault));
     this.#pool.on('workerDestroy', () => {

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { documents } from '../support/documents.ts';
 import { linksOf, proseOf, targetOf } from '../support/markdown-links.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-
-/** From the project's root, with forward slashes. */
-const documents = [
-  ...readdirSync(root).filter((name) => name.endsWith('.md')),
-  ...['docs', 'examples', 'bench'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md') && !/(^|\/)(node_modules|results)\//.test(name))
-      .map((name) => `${folder}/${name}`),
-  ),
-];
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 

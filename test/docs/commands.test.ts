@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type ServedMarketplace, serveMarketplace } from '../cli/serve-marketplace.ts';
-import { commandsOf, type Excuse, withoutExcused } from './page-commands.ts';
+import { documents } from '../support/documents.ts';
+import { problemOf } from './inline-commands.ts';
+import { commandsOf, type Excuse, languagesOf, withoutExcused } from './page-commands.ts';
 import {
   checkout,
   damageLedger,
@@ -17,7 +19,10 @@ import {
 /** Lines that are not run here, all pages together. */
 const excuses: readonly Excuse[] = [
   { line: /^make (run|test)\b/, why: 'the server runs already, and this is one of the tests' },
-  { line: /^make (bench|capacity-check)\b/, why: 'takes minutes; test/bench runs small ones' },
+  { line: /^make check\b/, why: 'takes a minute, and CI runs it beside the tests' },
+  { line: /^make demo-page\b/, why: 'serves until it is stopped; test/examples starts its program' },
+  { line: /^make (bench|bench-check|capacity-check)\b/, why: 'takes minutes; test/bench runs small ones' },
+  { line: /^bin\/with-node node bench\/main\.ts --(quick|only)\b/, why: 'takes minutes; test/bench runs small ones' },
   { line: /^(sudo|systemctl|journalctl|docker|kubectl)\b/, why: 'belongs to the machine of an operator' },
 ];
 
@@ -25,6 +30,9 @@ const excuses: readonly Excuse[] = [
 const substitutions = (server: ServedMarketplace): readonly Substitution[] => [
   ['http://127.0.0.1:8080', `http://127.0.0.1:${server.port}`],
   ['http://127.0.0.1:9090', `http://127.0.0.1:${server.operationsPort}`],
+  // A smaller history, and a run of another place: the report goes beside it.
+  ['--sessions 10000000', '--sessions 1000'],
+  ['bench/results/latest.json', 'result.json'],
 ];
 
 /** What a page takes for granted: files of the reader's, or what an earlier page has set. */
@@ -44,15 +52,22 @@ const assumptions: Readonly<Record<string, string>> = {
       "loan_amount":15000,"loan_purpose":"moving","credit_score_range":"700-749","annual_income":85000,"employment_status":"employed","state":"CA"}}'`,
 };
 
-const documents = [
-  'README.md',
-  ...readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`)
-    // Its commands have nothing to do with each other: command-line.test.ts runs those of each section by themselves.
-    .filter((document) => document !== 'docs/command-line.md')
-    .sort(),
-];
+/** Its commands have nothing to do with each other: command-line.test.ts runs those of each section by themselves. */
+const elsewhere = 'docs/command-line.md';
+
+/** What blocks are written in that hold no commands. */
+const notCommands = ['ini', 'json', 'mermaid', 'text', 'ts'];
+
+const read = (document: string): string => readFileSync(join(checkout, document), 'utf8');
+
+test('every block says what it is written in, so that no command stands in one that is not run', () => {
+  const others = documents.flatMap((document) =>
+    languagesOf(read(document))
+      .filter((language) => language !== 'sh' && !notCommands.includes(language))
+      .map((language) => `${document}: ${language === '' ? 'none' : language}`),
+  );
+  assert.deepEqual(others, []);
+});
 
 describe('the commands in the documents', () => {
   let folder = '';
@@ -69,11 +84,13 @@ describe('the commands in the documents', () => {
 
   const used = new Set<Excuse>();
   for (const document of documents) {
-    const commands = commandsOf(readFileSync(join(checkout, document), 'utf8'));
-    if (commands.trim() === '') continue;
+    const commands = commandsOf(read(document));
+    if (commands.trim() === '' || document === elsewhere) continue;
     test(`${document}: each is run, or it is said why not`, async () => {
       assert.ok(server !== undefined);
-      const { rest, used: usedHere } = withoutExcused(commands, excuses);
+      const { rest, excused, used: usedHere } = withoutExcused(commands, excuses);
+      // What is not run is at least there.
+      for (const command of excused) assert.equal((await problemOf(command)) ?? null, null, command);
       for (const excuse of usedHere) used.add(excuse);
       const script = substituted(`${assumptions[document] ?? ''}\n${rest}`, substitutions(server));
       const { code, printed } = await runCommands(folder, script, {

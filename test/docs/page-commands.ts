@@ -11,6 +11,13 @@ export function commandsOf(markdown: string): string {
     .join('\n');
 }
 
+/** What the fenced blocks of a document say they are written in; empty where one does not say. */
+export function languagesOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^[ \t]*(```+)(.*)\n(?:.*\n)*?[ \t]*\1[ \t]*$/gm)].map(([, , language = '']) =>
+    language.trim(),
+  );
+}
+
 /** What stands in a document and is not run as it stands there, and why not. */
 export interface Excuse {
   /** The beginning of a line. */
@@ -18,8 +25,17 @@ export interface Excuse {
   readonly why: string;
 }
 
-/** The commands without those lines that are excused, each with the lines it is continued on; and the excuses that were needed. */
-export function withoutExcused(commands: string, excuses: readonly Excuse[]): { rest: string; used: Set<Excuse> } {
+export interface WithoutExcused {
+  readonly rest: string;
+  /** The first lines of what was excused, without their comments. */
+  readonly excused: readonly string[];
+  /** The excuses that were needed. */
+  readonly used: ReadonlySet<Excuse>;
+}
+
+/** The commands without those lines that are excused, each with the lines it is continued on. */
+export function withoutExcused(commands: string, excuses: readonly Excuse[]): WithoutExcused {
+  const excused: string[] = [];
   const used = new Set<Excuse>();
   const rest: string[] = [];
   let dropping = false;
@@ -31,8 +47,9 @@ export function withoutExcused(commands: string, excuses: readonly Excuse[]): { 
         continue;
       }
       used.add(excuse);
+      excused.push(line.replace(/ +#.*/, ''));
     }
     dropping = line.trimEnd().endsWith('\\');
   }
-  return { rest: rest.join('\n'), used };
+  return { rest: rest.join('\n'), excused, used };
 }

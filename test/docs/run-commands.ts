@@ -9,7 +9,7 @@ export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Makes a folder look like a checkout in which something was measured, with `marketplace` in a folder for the search path. */
 export function lookLikeCheckout(folder: string): void {
-  for (const name of ['bench', 'bin', 'src', 'node_modules', 'package.json'])
+  for (const name of ['Makefile', 'bench', 'bin', 'src', 'test', 'node_modules', 'package.json'])
     symlinkSync(join(checkout, name), join(folder, name));
   mkdirSync(join(folder, 'path'));
   symlinkSync(join(checkout, 'bin/marketplace'), join(folder, 'path/marketplace'));

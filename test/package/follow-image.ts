@@ -20,7 +20,7 @@ const forTheRun = new Set([
 ]);
 
 /** The absolute paths that a command may write to. */
-const ownPaths = /(?<=^|\s)\/(app|data)\b/g;
+const ownPaths = /(?<=^|\s)\/(app|data|backup)\b/g;
 
 export interface FollowedImage {
   /** What the image would have beside its base. */

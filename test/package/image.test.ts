@@ -26,7 +26,7 @@ const lastOf = (keyword: string): string =>
   image.stages.at(-1)!.steps.findLast((step) => step.keyword === keyword)!.content;
 
 test('all steps of the Dockerfile can be carried out', () => {
-  const owners = process.getuid?.() === 0 ? [] : ['install -d -m 700 -o 1000 -g 1000 /data'];
+  const owners = process.getuid?.() === 0 ? [] : ['install -d -m 700 -o 1000 -g 1000 /data /backup'];
   assert.deepEqual(followed.skipped, owners);
 });
 
@@ -39,17 +39,24 @@ test('the image holds the program and the packages it needs, neither sources nor
   assert.deepEqual(Object.keys(devDependencies).filter(isThere), []);
 });
 
-test('the image serves from a read-only root as the first process and not as root, is healthy, and drains at SIGTERM', async (t) => {
-  const volume = join(root, 'volume');
-  mkdirSync(volume, { mode: 0o700 });
+/** Its mounts and its backup are what an operator will copy. */
+const guide = readFileSync(join(checkout, 'docs/container.md'), 'utf8');
+
+test('the image serves from a read-only root as the first process and not as root, is healthy, is backed up, and drains at SIGTERM', async (t) => {
   const user = lastOf('USER');
-  if (process.getuid?.() === 0) chownSync(volume, ...(user.split(':').map(Number) as [number, number]));
+  const places = [...guide.matchAll(/-v [\w-]+:(\/\w+)/g)].map(([, place = '']) => place);
+  assert.deepEqual(places, ['/data', '/backup']);
+  const volumes = new Map(places.map((place) => [place, join(root, `volume-of${place.replace('/', '-')}`)]));
+  for (const volume of volumes.values()) {
+    mkdirSync(volume, { mode: 0o700 });
+    if (process.getuid?.() === 0) chownSync(volume, ...(user.split(':').map(Number) as [number, number]));
+  }
   const { PATH, ...settings } = image.stages.at(-1)!.env;
   const env = { ...settings, SVC_PORT: '0', SVC_OPS_PORT: String(await freePort()) };
   const command = [...JSON.parse(lastOf('ENTRYPOINT')), ...JSON.parse(lastOf('CMD'))];
   const running = await runImage(t, {
     folder: followed.folder,
-    volume,
+    volumes,
     command,
     workFolder: lastOf('WORKDIR'),
     user,
@@ -68,9 +75,20 @@ test('the image serves from a read-only root as the first process and not as roo
   assert.equal(await createSession(running), 200);
   const [check, ...args] = JSON.parse(lastOf('HEALTHCHECK').replace(/^CMD /, ''));
   await runToEnd(check, args, { folder: root, env });
+
+  const [, backup = '', target = ''] = /`docker exec <container> (marketplace backup (\/\S+))`/.exec(guide) ?? [];
+  await running.exec(backup.split(' '));
+  assert.match(
+    await running.exec(['marketplace', 'log', 'verify', `${target}/ledger`]),
+    /^records +1, (?:.|\n)*^state +whole$/m,
+  );
+  const copy = readdirSync(join(root, `volume-of${target.replace('/', '-')}`));
+  for (const name of ['journal', 'keys.sqlite', 'ledger', 'operator-token', 'secrets.json'])
+    assert.ok(copy.includes(name), name);
+
   assert.equal(await running.stop(running.serverPid), 0);
   await assert.rejects(runToEnd(check, args, { folder: root, env }));
-  assert.ok(readdirSync(volume).includes('ledger'));
+  assert.ok(readdirSync(volumes.get('/data')!).includes('ledger'));
 });
 
 /** One that nobody has at the moment: the health check has to be told which. */

@@ -25,6 +25,7 @@ test('the package holds the compiled program, what it reads, and its documents',
   const expected = [
     /^(package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/,
     /^docs\/(openapi\.json|(decisions\/)?[a-zA-Z-]+\.md|images\/[a-z-]+\.(png|svg))$/,
+    /^ops\/(alerts\.yml|grafana-dashboard\.json)$/,
     /^(bench|bench\/population|examples\/landing-page)\/README\.md$/,
     /^dist\/bin\/(launch|heap-megabytes)\.(js|d\.ts)$/,
     /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+(\.d\.ts|\.js)$/,

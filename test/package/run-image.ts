@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import type { TestContext } from 'node:test';
-import { plainEnvironment } from './run-to-end.ts';
+import { plainEnvironment, runToEnd } from './run-to-end.ts';
 import { type Serving, startServing } from './start-serving.ts';
 
 export interface RunOrder {
-  /** The image's folder, and that of its volume. */
+  /** The image's. */
   readonly folder: string;
-  readonly volume: string;
+  /** By the folder each is mounted on, such as `/data`: folders of this machine. */
+  readonly volumes: ReadonlyMap<string, string>;
   readonly command: readonly string[];
   readonly workFolder: string;
   readonly user: string;
@@ -21,6 +22,8 @@ export interface RunOrder {
 export interface RunningImage extends Serving {
   /** Of the server itself, on this machine. */
   readonly serverPid: number;
+  /** Runs another command beside it, as the same user, and gives its standard output. Rejects when it fails. */
+  exec(command: readonly string[]): Promise<string>;
 }
 
 /** The variable, as it is written in a Dockerfile. */
@@ -32,12 +35,12 @@ export function canContain(): boolean {
 }
 
 /**
- * The image's folder becomes the root, read-only but for the volume; what it would have from its base are this machine's folders and this
+ * The image's folder becomes the root, read-only but for the volumes, given in pairs; what it would have from its base are this machine's folders and this
  * Node.js. The command is the first process in there.
  */
 const contain = `
   set -e
-  root=$1 volume=$2 node=$3 user=$4; shift 4
+  root=$1 node=$2 user=$3; shift 3
   mount --make-rprivate /
   mount --bind "$root" "$root"
   for name in bin lib lib64 usr etc dev; do
@@ -48,31 +51,41 @@ const contain = `
   mkdir "$root/proc" "$root/node"
   mount -t proc proc "$root/proc"
   mount --bind "$node" "$root/node"
-  mount --bind "$volume" "$root/data"
+  while [ "$1" != -- ]; do
+    mount --bind "$2" "$root$1"
+    shift 2
+  done
+  shift
   mount -o remount,bind,ro "$root"
   exec chroot --userspec="$user" "$root" env -i "$@"
 `;
 
 /** Runs an image's command the way a container does, as far as this machine can. */
 export async function runImage(t: TestContext, order: RunOrder): Promise<RunningImage> {
-  const { folder, volume, workFolder, user, programs } = order;
+  const { folder, volumes, workFolder, user, programs } = order;
   if (!canContain()) {
-    const at = (path: string) =>
-      path.replace(/^\/app(?=\/|$)/, () => join(folder, 'app')).replace(/^\/data$/, () => volume);
+    const at = (path: string) => {
+      const mounted = [...volumes].find(([place]) => path === place || path.startsWith(`${place}/`));
+      if (mounted !== undefined) return mounted[1] + path.slice(mounted[0].length);
+      return path.replace(/^\/app(?=\/|$)/, () => join(folder, 'app'));
+    };
     const env = Object.entries(order.env).map(([name, value]) => [name, at(value)]);
     const PATH = at(programs.replace(basePrograms, process.env.PATH!));
     const options = { cwd: at(workFolder), env: { ...plainEnvironment(), ...Object.fromEntries(env), PATH } };
     const serving = await startServing(t, '/usr/bin/env', order.command, options);
-    return { ...serving, serverPid: serving.pid };
+    const exec = (command: readonly string[]) =>
+      runToEnd('/usr/bin/env', command.map(at), { folder: options.cwd, env: options.env });
+    return { ...serving, serverPid: serving.pid, exec };
   }
   const settings = Object.entries({ ...order.env, PATH: programs.replace(basePrograms, '/node:/usr/bin:/bin') }).map(
     ([name, value]) => `${name}=${value}`,
   );
   const inside = [
     folder,
-    volume,
     dirname(process.execPath),
     user,
+    ...[...volumes].flat(),
+    '--',
     `--chdir=${workFolder}`,
     ...settings,
     ...order.command,
@@ -80,5 +93,10 @@ export async function runImage(t: TestContext, order: RunOrder): Promise<Running
   const args = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', contain, 'sh', ...inside];
   const serving = await startServing(t, 'unshare', args, {});
   const { pid } = serving;
-  return { ...serving, serverPid: Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')) };
+  const serverPid = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+  const [uid, gid] = user.split(':');
+  const enter = [`--target=${serverPid}`, '--mount', '--pid', '--root', `--setuid=${uid}`, `--setgid=${gid}`];
+  const exec = (command: readonly string[]) =>
+    runToEnd('nsenter', [...enter, '/usr/bin/env', '-i', `--chdir=${workFolder}`, ...settings, ...command], { folder });
+  return { ...serving, serverPid, exec };
 }

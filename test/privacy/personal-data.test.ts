@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -24,7 +24,8 @@ const texts = [
   'nested value', 'malformed JSON', 'wrong content type', 'content type itself', 'long body', 'invalid UTF-8', 'path', 'query name', 'query value', 'method',
   'header name', 'click session', 'click offer', 'click value', 'widget session', 'widget token', 'widget event', 'logo name', 'origin',
   'payout', 'refused payout', 'confirmed session', 'refused tag', 'refused user agent', 'refused metadata', 'analytics tag', 'cursor', 'list of ids',
-  'account', 'embedding origin', 'fault', 'crash', 'operator credentials',
+  'account', 'embedding origin', 'fault', 'crash', 'operator credentials', 'issued account', 'refused account', 'refused vertical', 'refused member',
+  'allowed origin', 'refused origin', 'unknown account', 'payout of a file', 'refused payout of a file', 'session of a file',
 ] as const; // biome-ignore format: a list of words
 type Place = (typeof texts)[number];
 
@@ -62,8 +63,54 @@ const mayBeKept: readonly { readonly what: string; readonly where: RegExp; reado
     where: /^(ledger\/|analytics\.sqlite)/,
     why: "a lender's own name for a payout, by which it is known when it comes again",
   },
+  {
+    what: 'payout of a file',
+    where: /^(ledger\/|analytics\.sqlite)/,
+    why: 'as that of a payout told over HTTP',
+  },
   { what: 'account', where: /^keys\.sqlite/, why: "a partner's name, as the operator wrote it" },
+  { what: 'issued account', where: /^keys\.sqlite/, why: 'as the other account' },
   { what: 'embedding origin', where: /^keys\.sqlite/, why: 'as the operator wrote it' },
+  { what: 'allowed origin', where: /^keys\.sqlite/, why: 'as the other origin' },
+];
+
+/** What the log of the server tells by design: what the operator changed, so that it can be found out later. */
+const mayBeLogged: readonly string[] = ['issued account'];
+
+/** Commands of the operator, `FILE` for a file of payouts, and what each shows by design; it must show all of that. */
+const commands: readonly { readonly words: string; readonly shows: readonly string[]; readonly why: string }[] = [
+  { words: 'confirm FILE', shows: [], why: 'it counts rows; those refused are in the file beside it' },
+  { words: 'confirm FILE --json', shows: [], why: 'as without' },
+  {
+    words: 'log inspect --count 1000',
+    shows: ['tag', 'metadata name', 'metadata value', 'payout', 'payout of a file', 'the sub_id as text'],
+    why: 'it shows the records of the ledger, which has no pocket fields',
+  },
+  {
+    words: 'log inspect --count 1000 --json',
+    shows: ['tag', 'metadata name', 'metadata value', 'payout', 'payout of a file', 'the sub_id as text'],
+    why: 'as without',
+  },
+  { words: 'log verify', shows: [], why: 'it counts records' },
+  { words: 'log verify --json', shows: [], why: 'as without' },
+  { words: 'analytics summary ACCOUNT', shows: ['tag'], why: 'figures of the tag asked for' },
+  { words: 'analytics summary ACCOUNT --json', shows: ['tag'], why: 'as without' },
+  { words: 'analytics daily ACCOUNT', shows: [], why: 'its rows are days' },
+  { words: 'analytics daily ACCOUNT --json', shows: [], why: 'as without' },
+  { words: 'analytics sessions ACCOUNT', shows: ['the sub_id as text'], why: 'it lists the sessions of a tag' },
+  {
+    words: 'analytics sessions ACCOUNT --json',
+    shows: ['tag', 'metadata name', 'metadata value', 'the sub_id as text'],
+    why: 'as the rows of the API, which give the metadata back',
+  },
+  { words: 'keys list', shows: ['account', 'issued account'], why: 'whose keys they are' },
+  { words: 'keys list --json', shows: ['account', 'issued account'], why: 'as without' },
+  {
+    words: 'origins list --json',
+    shows: ['account', 'issued account', 'embedding origin', 'allowed origin'],
+    why: 'it lists what the operator wrote',
+  },
+  { words: 'check-config', shows: [], why: 'it shows settings' },
 ];
 
 /** A server with the bugs of `faulty.ts`, at its most talkative, all of whose output is kept. */
@@ -162,7 +209,7 @@ async function driveEveryPath(
   asker: Asker,
   key: string,
   operatorToken: string,
-): Promise<{ subId: string; token: string }> {
+): Promise<{ subId: string; token: string; issuedKey: string }> {
   const authorization = { Authorization: `Bearer ${key}` };
   const json = { ...authorization, 'Content-Type': 'application/json' };
   const post = (operation: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
@@ -271,6 +318,66 @@ async function driveEveryPath(
     await ok(asker.ask(`${api}/analytics?${query}`, { headers: authorization }));
   }
 
+  await ok(asker.ask(`/docs?${text('query name')}=${text('query value')}`));
+  await ok(asker.ask(`${api}/openapi.json?${text('query name')}=${text('query value')}`));
+  for (const path of ['/healthz', '/readyz', '/metrics']) {
+    await ok(asker.ask(`${path}?${text('query name')}=${text('query value')}`, { operations: true }));
+  }
+
+  // What the operator may change, with what he may get wrong.
+  const manage = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = operator) =>
+    asker.ask(path, {
+      operations: true,
+      method,
+      headers,
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  const wanted = { account: text('issued account'), vertical: 'personal-loans', mode: 'live' };
+  const issued = JSON.parse((await ok(manage('POST', '/keys', wanted), 201)).text) as { key: string; id: string };
+  const issuedKey = issued.key;
+  await ok(manage('GET', '/keys'));
+  await ok(manage('GET', `/keys/${issued.id}`));
+  await ok(manage('DELETE', `/keys/${issued.id}`));
+  const origins = [`https://${text('allowed origin')}.example`];
+  await ok(manage('POST', '/origins', { account: text('issued account'), origins }));
+  await ok(manage('GET', `/origins?account=${text('issued account')}`));
+  await ok(
+    manage(
+      'DELETE',
+      `/origins?account=${text('issued account')}&origin=https%3A%2F%2F${text('refused origin')}.example`,
+    ),
+  );
+  const stranger = { ...operator, Authorization: `Bearer ${text('operator credentials')}` };
+  for (const refused of [
+    manage('POST', '/keys', { ...wanted, account: `${text('refused account')}\n` }),
+    manage('POST', '/keys', { ...wanted, vertical: text('refused vertical') }),
+    manage('POST', '/keys', { ...wanted, mode: text('refused vertical') }),
+    manage('POST', '/keys', { ...wanted, expires: text('refused member') }),
+    manage('POST', '/keys', { ...wanted, [text('refused member')]: text('refused member') }),
+    manage('POST', '/keys', `{"account":"${text('refused account')}",${text('malformed JSON')}`),
+    manage('POST', '/keys', text('wrong content type'), { ...operator, 'Content-Type': 'text/plain' }),
+    manage('POST', '/keys', { ...wanted, account: text('refused account') }, stranger),
+    manage('GET', '/keys', undefined, stranger),
+    manage('GET', `/keys/${text('path')}`),
+    manage('DELETE', `/keys/${text('path')}`),
+    manage('PUT', `/keys?${text('query name')}=${text('query value')}`),
+    manage('POST', '/origins', { account: text('issued account'), origins: [`${text('refused origin')}/a`] }),
+    manage('POST', '/origins', {
+      account: text('unknown account'),
+      origins: [`https://${text('refused origin')}.example`],
+    }),
+    manage('POST', '/origins', { account: text('issued account'), origins: { [text('refused member')]: 1 } }),
+    manage('POST', '/origins', `[${text('malformed JSON')}`),
+    manage('POST', '/origins', { account: text('unknown account'), origins }, stranger),
+    manage('GET', `/origins?account=${text('unknown account')}&${text('query name')}=${text('query value')}`),
+    manage('DELETE', `/origins?account=${text('unknown account')}&origin=${text('refused origin')}`),
+  ]) {
+    const { status } = await refused;
+    assert.ok(status >= 400 && status < 500, `${status}`);
+  }
+  await asker.ask(`/docs/${text('path')}`);
+  await asker.ask(`/v1/${text('path')}/openapi.json`);
+
   // Each thing wrong once, and never alone.
   const wrongFields = Object.fromEntries(Object.keys(fields).map((name) => [name, text('field value')]));
   await post('inputs', {
@@ -342,7 +449,76 @@ async function driveEveryPath(
   const faulty = { 'User-Agent': `${text('fault')} with-fault` };
   assert.equal((await asker.ask(click.pathname + click.search, { headers: faulty })).status, 500);
   assert.equal((await post('session', { referrer_tag: 'abc', user_agent: `${text('fault')} with-fault` })).status, 500);
-  return { subId, token };
+  return { subId, token, issuedKey };
+}
+
+/** The commands that a running server's operator uses, and whatever else they say. */
+async function assertOnlyShownByCommands(
+  folder: string,
+  ports: TalkativeServer['ports'],
+  subId: string,
+  all: ReadonlyMap<string, string | number>,
+): Promise<void> {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'marketplace-privacy-payouts-'));
+  try {
+    const file = join(elsewhere, 'payouts.ndjson');
+    const first = await runMarketplace(['log', 'inspect', '--count', '1000', '--json'], { SVC_DATA_DIR: folder });
+    const click = first.stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { kind: string; sub_id: string; offer_id: string })
+      .find(({ kind, sub_id }) => kind === 'offer_clicked' && sub_id === subId);
+    assert.ok(click !== undefined);
+    const row = {
+      sub_id: subId,
+      svc_offer_id: click.offer_id,
+      txid: text('payout of a file'),
+      status: 'funded',
+      amount: 25,
+      occurred_at: new Date().toISOString(),
+    };
+    const rows = [
+      row,
+      { ...row, sub_id: text('session of a file'), txid: text('refused payout of a file') },
+      { ...row, status: text('refused payout of a file') },
+    ];
+    writeFileSync(
+      file,
+      `${rows.map((each) => JSON.stringify(each)).join('\n')}\n${text('refused payout of a file')}\n`,
+    );
+    const settings = { SVC_DATA_DIR: folder, SVC_OPS_PORT: String(ports.operations) };
+    const found: [words: string, shown: string[]][] = [];
+    for (const { words } of commands) {
+      const args = words
+        .replace('FILE', () => file)
+        .replace('ACCOUNT', `--account ${text('account')} --tag ${text('tag')}`)
+        .split(' ');
+      const { code, stdout, stderr } = await runMarketplace(args, settings);
+      // A file with rows that were refused ends with 4.
+      assert.equal(code, words.startsWith('confirm') ? 4 : 0, `${words}: ${stderr}`);
+      assert.notEqual(stdout, '', words);
+      found.push([words, findTraces(all, Buffer.from(stdout + stderr)).sort()]);
+    }
+    assert.deepEqual(
+      found,
+      commands.map(({ words, shows }) => [words, [...shows].sort()]),
+    );
+  } finally {
+    rmSync(elsewhere, { recursive: true, force: true });
+  }
+}
+
+interface LogLine {
+  readonly code?: string;
+  readonly level: number;
+  readonly fault?: { readonly type: string };
+  readonly leftOut?: Readonly<Record<string, number>>;
+}
+
+/** How many refused requests with an error's body a line tells of: one, or those beyond the budget of lines. */
+function refusalsIn({ code, leftOut = {} }: LogLine): number {
+  const counted = Object.entries(leftOut).filter(([kind]) => /^[A-Z_]+$/.test(kind));
+  return counted.reduce((count, [, more]) => count + more, code === undefined ? 0 : 1);
 }
 
 function filesIn(folder: string): string[] {
@@ -384,7 +560,7 @@ describe('personal data', () => {
       t.after(() => first.child.kill('SIGKILL'));
       const asker = new Asker(first.ports);
       const operatorToken = readOperatorToken(operatorTokenPath(folder));
-      const { subId, token } = await driveEveryPath(asker, key, operatorToken);
+      const { subId, token, issuedKey } = await driveEveryPath(asker, key, operatorToken);
       const metrics = await asker.ask('/metrics', { operations: true });
 
       // A bug outside of any request ends the server; its next start reads all of it back, and is killed.
@@ -399,12 +575,16 @@ describe('personal data', () => {
         ['the API key', key],
         ['the widget token', token],
         ['the sub_id as text', subId],
+        ['the issued key', issuedKey],
       ]);
       assertOnlyKeptInFiles(folder, secrets);
       const second = await new TalkativeServer(folder, engine).serving();
       t.after(() => second.child.kill('SIGKILL'));
       asker.ports = second.ports;
-      await driveEveryPath(asker, key, operatorToken);
+      const { issuedKey: anotherKey } = await driveEveryPath(asker, key, operatorToken);
+      secrets.set('another issued key', anotherKey);
+      const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
+      await assertOnlyShownByCommands(folder, second.ports, subId, all);
       second.child.kill('SIGKILL');
       await second.ended;
       const third = await new TalkativeServer(folder, engine).serving();
@@ -423,8 +603,7 @@ describe('personal data', () => {
       }
 
       const printed = first.printed + second.printed + third.printed;
-      const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
-      assert.deepEqual(findTraces(all, Buffer.from(printed)), [], printed);
+      assert.deepEqual(findTraces(all, Buffer.from(printed)), mayBeLogged, printed);
       assert.deepEqual(findTraces(all, Buffer.from(metrics.text)), []);
       for (const { status, head, text: body } of asker.errors) {
         assert.deepEqual(findTraces(all, Buffer.from(head + body)), [], `${status} ${head} ${body}`);
@@ -434,7 +613,7 @@ describe('personal data', () => {
       const lines = printed
         .split('\n')
         .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line) as { code?: string; level: number; fault?: { type: string } });
+        .map((line) => JSON.parse(line) as LogLine);
       const codes = new Set(lines.map(({ code }) => code));
       for (const code of [
         'INVALID_FIELD_VALUE',
@@ -457,7 +636,7 @@ describe('personal data', () => {
         ['SyntaxError'],
       );
       assert.equal(
-        lines.filter(({ code }) => code !== undefined).length,
+        lines.reduce((count, line) => count + refusalsIn(line), 0),
         asker.errors.filter(({ text: body }) => body.startsWith('{"error"')).length,
       );
     });
