@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates a folder and what leads to it, for nobody else to look into, and returns the first that was missing, or null. Throws the error of the system, also where
- * something else has the name. `mkdirSync` with `recursive` never returns where a file system has the parent and says
- * that it has not, as `/proc` does (seen with Node.js 22.23).
+ * Creates a folder and what leads to it, for nobody else to look into, and returns the first that was missing, or null. Throws the
+ * error of the system, also where something else has the name. `mkdirSync` with `recursive` never returns where a file
+ * system has the parent and says that it has not, as `/proc` does (seen with Node.js 22.23).
  */
 export function makePrivateFolder(folder: string): string | null {
   const absolute = resolve(folder);

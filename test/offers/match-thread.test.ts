@@ -10,7 +10,7 @@ test('a matching thread is loaded by import alone, since one that is ended withi
   const archiveFolder = temporaryFolder();
   t.after(() => rmSync(archiveFolder, { recursive: true }));
   const told =
-    "import { isMainThread } from 'node:worker_threads'; import { writeSync } from 'node:fs'; if (!isMainThread) writeSync(1, `require of modules: ${process.features.require_module}; `);";
+    "import { isMainThread } from 'node:worker_threads'; import { writeSync } from 'node:fs'; if (!isMainThread) writeSync(1, 'require of modules: ' + process.features.require_module + '; ');";
   const program = `
     const { MatchThread } = await import('${new URL('../../src/offers/match-thread.ts', import.meta.url)}');
     const thread = new MatchThread({ archiveFolder: ${JSON.stringify(archiveFolder)}, verticals: [] }, () => console.log('ended'));
