@@ -9,7 +9,6 @@ import { offerValueSealMicros } from './clicks/offer-value-seal.ts';
 import { fileEventLogMicros } from './events/file-event-log.ts';
 import { logFormatMicros } from './events/log-format.ts';
 import { recordDecoderMicros } from './events/record-decoder.ts';
-import { recordEncoderMicros } from './events/record-encoder.ts';
 import { sessionAnswerMicro } from './faces/api-face.ts';
 import { errorReplyMicro } from './faces/error-reply.ts';
 import { replyTextMicro } from './http/reply-text.ts';
@@ -56,7 +55,6 @@ export function microsFor({
     ...requestTallyMicros,
     ...widgetTokenMicros,
     ...clickIdMicros,
-    ...recordEncoderMicros,
     ...recordDecoderMicros,
     ...logFormatMicros,
     ...fileEventLogMicros,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import { LogUnavailable } from './event-log.ts';
 import type { LedgerRecord } from './ledger-record.ts';
@@ -17,7 +18,6 @@ import {
 import type { RecordVisitor, RecoveryObserver, VisitSince } from './log-recovery.ts';
 import { recoverLog } from './log-recovery.ts';
 import { nodeLogFiles } from './node-log-files.ts';
-import { RecordEncoder } from './record-encoder.ts';
 
 export interface EventLogOptions {
   /** Of this log alone; created when missing. Hold its data folder's lock first. */
@@ -71,7 +71,6 @@ export async function openEventLog<Item extends readonly unknown[] = LedgerRecor
 
 /** Frames that are written and synced together, end to end in one buffer that is used again. */
 class Group {
-  readonly #encoder: RecordEncoder;
   #buffer = Buffer.allocUnsafeSlow(bounds.logGroupBytes);
   length = 0;
   records = 0;
@@ -83,30 +82,20 @@ class Group {
   #resolve: () => void = () => {};
   #reject: (error: LogUnavailable) => void = () => {};
 
-  constructor(encoder: RecordEncoder) {
-    this.#encoder = encoder;
-  }
-
   get bytes(): Buffer {
     return this.#buffer;
   }
 
-  /** Takes a record in, unless the group would then have more than so many bytes. */
-  add(record: readonly unknown[], sequence: number, previousCrc: number, marked: boolean, bytesMax: number): boolean {
+  add(payload: Uint8Array, sequence: number, previousCrc: number, marked: boolean): void {
     const start = this.length + frameHeadBytes + (marked ? markBytes : 0);
-    let end = this.#encoder.write(this.#buffer, start, record);
-    if (end - start > bounds.recordBytesMax) throw new RangeError('a record is larger than a log may hold');
-    if (end > bytesMax) return false;
-    if (end > this.#buffer.length) {
-      this.#grow(end);
-      end = this.#encoder.write(this.#buffer, start, record);
-    }
+    const end = start + payload.length;
+    if (end > this.#buffer.length) this.#grow(end);
     const buffer = this.#buffer;
-    const payload = buffer.subarray(start, end);
     const crc = frameCrc(sequence, previousCrc, payload);
     buffer.writeUInt32BE(marked ? markBit + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
     if (marked) writeChain(buffer, this.length + frameHeadBytes, sequence, previousCrc);
+    buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
       this.previousCrc = previousCrc;
@@ -114,7 +103,6 @@ class Group {
     this.records++;
     this.length = end;
     this.lastCrc = crc;
-    return true;
   }
 
   /** The one promise of everybody who waits for this group. */
@@ -182,8 +170,9 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   readonly #healMs: number;
   readonly #onTrouble: (trouble: LogTrouble) => void;
   readonly #onStored: (records: number, bytes: number, elapsedUs: number) => void;
-  #gathering: Group;
-  #storing: Group;
+  readonly #encoder = new Encoder();
+  #gathering = new Group();
+  #storing = new Group();
   /** Null before the first group and after a failure: the next group begins a new one. */
   #segment: Segment | null = null;
   #appendedPosition: number;
@@ -212,9 +201,6 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     this.#healMs = options.healMs ?? bounds.logHealMs;
     this.#onTrouble = options.onTrouble ?? (() => {});
     this.#onStored = options.onStored ?? (() => {});
-    const encoder = new RecordEncoder();
-    this.#gathering = new Group(encoder);
-    this.#storing = new Group(encoder);
     this.#appendedPosition = position;
     this.#durablePosition = position;
     this.#appendedCrc = crc;
@@ -257,11 +243,13 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   }
 
   #add(record: Item): boolean {
+    const payload = this.#encoder.encodeSharedRef(record);
+    if (payload.length > bounds.recordBytesMax) throw new RangeError('a record is larger than a log may hold');
     const group = this.#gathering;
+    const largest = payload.length + frameHeadBytes + markBytes;
+    if (this.#storing.length + group.length + largest > this.#pendingBytesMax) return false;
     // A group is written only after all ahead of it are durable, which its first frame may therefore say.
-    const marked = this.#synced && group.records === 0;
-    const bytesMax = this.#pendingBytesMax - this.#storing.length;
-    if (!group.add(record, this.#appendedPosition + 1, this.#appendedCrc, marked, bytesMax)) return false;
+    group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#synced && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
     return true;

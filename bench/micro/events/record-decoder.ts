@@ -7,6 +7,22 @@ const calls = 999;
 
 export const recordDecoderMicros: readonly Micro[] = [
   {
+    name: 'events/ledger-record: encode',
+    call: 'one record to msgpack; sessions, views of five offers and clicks in turn',
+    prepare: () => {
+      const records = drawRecords(calls);
+      const encoder = new Encoder();
+      return {
+        calls,
+        run: () => {
+          let bytes = 0;
+          for (const record of records) bytes += encoder.encodeSharedRef(record).length;
+          return bytes;
+        },
+      };
+    },
+  },
+  {
     name: 'events/record-decoder: decode',
     call: 'one record from msgpack, bounds looked at; sessions, views of five offers and clicks in turn',
     prepare: () => {
