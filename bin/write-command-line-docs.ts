@@ -30,7 +30,8 @@ const head = `# Command line
 - **Mistakes** in the name of a command, an option, one of a few values or a setting are told with what was probably meant.
 - **Settings** are environment variables (see [README.md](../README.md#configuration)). A variable that nearly has the name of one is
   refused, since its default would be used in silence; any other that begins with \`SVC_\` or \`MARKETPLACE_\` is warned of by \`serve\`
-  (unless \`SVC_LOG_LEVEL\` is above \`warn\`) and \`check-config\`, but for those by which an orchestrator tells of services, such as \`SVC_MARKETPLACE_SERVICE_HOST\`.
+  (unless \`SVC_LOG_LEVEL\` is above \`warn\`) and \`check-config\`, but for those by which an orchestrator tells of services, such as
+  \`SVC_MARKETPLACE_SERVICE_HOST\`.
 - **Progress** of work that takes more than a second is shown as a bar where standard error is a terminal; elsewhere, and with
   \`--json\`, not at all.
 - **Colours** are used on a terminal only. \`NO_COLOR=1\` turns them off, \`FORCE_COLOR=1\` on.

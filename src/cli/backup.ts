@@ -9,7 +9,6 @@ import { type CheckLogOptions, logBytes } from '../events/check-log.ts';
 import { copyLog, copyReadings } from '../events/copy-log.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
-import { makePrivateFolder } from '../files/make-private-folder.ts';
 import { syncPath } from '../files/sync-path.ts';
 import { operatorTokenPath } from '../secrets/operator-token.ts';
 import { CommandLineError } from './command-line-error.ts';
@@ -38,10 +37,9 @@ export async function backup(named: string, asked: { readonly json?: true }): Pr
   const { ledgerFolder, sealedFolder } = analyticsFiles(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   try {
-    // As closed to others as a data folder: a server may start in it as it is.
-    makePrivateFolder(target);
-    chmodSync(target, 0o700);
     makeFolderDurably(target);
+    // Also one that was there: as closed to others as a data folder, since a server may start in it as it is.
+    chmodSync(target, 0o700);
     const copies = analyticsFiles(target);
     const journal = join(dataDir, 'journal');
     const bytes = [ledgerFolder, sealedFolder, ...epochsOf(journal)].reduce((sum, log) => sum + sizeOf(log), 0);

@@ -56,7 +56,10 @@ const walkThroughKey = 'MARKETPLACE_API_KEY';
  */
 const serviceLink = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
-/** Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has read and checked `MARKETPLACE_HEAP_MB` by then. */
+/**
+ * Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has read and checked
+ * `MARKETPLACE_HEAP_MB` by then.
+ */
 export function readEnv(environment: Readonly<Record<string, string | undefined>> = process.env): Env {
   const values: { [Name in SettingName]?: string } = {};
   for (const name of settingNames) {

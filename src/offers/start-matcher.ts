@@ -20,7 +20,10 @@ export interface StartMatcherOptions {
   readonly onBatch?: (requests: number) => void;
 }
 
-/** Starts the matcher of a service, with every catalog in use ready in all of its threads, also in those that replace others; later ones are made ready before use. */
+/**
+ * Starts the matcher of a service, with every catalog in use ready in all of its threads, also in those that replace others; later
+ * ones are made ready before use.
+ */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
   const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals, onFault, onBatch } = options;
   const inThread = new InThreadMatcher(catalogs);
