@@ -13,6 +13,7 @@ import { rebuildStore } from '../../src/analytics/rebuild-store.ts';
 import { checkLog } from '../../src/events/check-log.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { livedFolder } from './lived-folder.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
@@ -53,7 +54,7 @@ for (const [signal, code] of [
   test(`confirm ends at ${signal} with ${code}, says what that leaves, and keeps no half of the rejected rows`, async (t) => {
     const { folder, args, second } = await halfConfirmed(t);
     const child = spawn(bin, args, {
-      env: { ...process.env, SVC_DATA_DIR: folder },
+      env: { ...plainEnvironment(), SVC_DATA_DIR: folder },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

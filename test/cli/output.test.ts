@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { table } from '../../src/cli/output.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
@@ -14,8 +15,7 @@ const noFullDevice = !existsSync('/dev/full') && 'there is no /dev/full';
 /** Runs lines of a shell, in which `$m` is the command, on a fresh data folder. */
 async function shell(t: TestContext, lines: string, variables: Readonly<Record<string, string>> = {}) {
   const { folder } = marketplaceOnFreshFolder(t);
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|NO_COLOR$|FORCE_COLOR$|NODE_)/.test(name));
-  const env = { ...Object.fromEntries(inherited), m: bin, SVC_DATA_DIR: folder, TERM: 'xterm', ...variables };
+  const env = { ...plainEnvironment(), m: bin, SVC_DATA_DIR: folder, ...variables };
   return promisify(execFile)('bash', ['-c', lines], { env });
 }
 

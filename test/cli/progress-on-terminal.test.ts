@@ -3,10 +3,10 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { livedFolder } from './lived-folder.ts';
 
@@ -24,9 +24,8 @@ describe('work that takes long', { skip: noTerminals }, () => {
 
   /** What a shell prints in which `$m` is the command, standard error being a terminal and the clock a slow one. */
   async function onTerminal(line: string, settings: Readonly<Record<string, string>> = {}): Promise<string> {
-    const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_)/.test(name));
     const env = {
-      ...Object.fromEntries(inherited),
+      ...plainEnvironment(),
       m: here('../../bin/marketplace'),
       NODE_OPTIONS: `--import=${here('programs/slow-clock.ts')}`,
       SHELL: '/bin/sh',

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { plainEnvironment } from '../support/plain-environment.ts';
 
 const checkout = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
@@ -16,8 +17,7 @@ export function runMarketplace(
   settings: Readonly<Record<string, string>> = {},
   { command = checkout, folder = process.cwd() } = {},
 ): Promise<Ran> {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:SVC|MARKETPLACE)_/.test(name));
-  const env = { ...Object.fromEntries(inherited), ...settings };
+  const env = { ...plainEnvironment(), ...settings };
   return new Promise((resolve, reject) => {
     execFile(command, args, { env, cwd: folder, timeout: 60_000 }, (error, stdout, stderr) => {
       if (error === null) resolve({ code: 0, stdout, stderr });

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { keyFilePath } from '../../src/access/key-file.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 
 export interface ServedMarketplace {
   readonly port: number;
@@ -19,10 +19,9 @@ export async function serveMarketplace(
   dataDir: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<ServedMarketplace> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   const settings = { SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
   const server = spawn(fileURLToPath(new URL('../../bin/marketplace', import.meta.url)), ['serve'], {
-    env: { ...Object.fromEntries(inherited), ...settings, SVC_LOG_LEVEL: 'warn', ...more },
+    env: { ...plainEnvironment(), ...settings, SVC_LOG_LEVEL: 'warn', ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(server, 'exit');

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import process from 'node:process';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { afterwards } from '../support/afterwards.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 
 export interface LogLine {
   readonly level: number;
@@ -31,13 +31,10 @@ export class ServedProcess {
 
   /** `preload` is a program of `programs/` that is loaded ahead of the command line. */
   constructor(t: TestContext, settings: Readonly<Record<string, string>>, preload?: string) {
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !name.startsWith('SVC_') && name !== 'NODE_OPTIONS',
-    );
     const path = preload && fileURLToPath(new URL(`programs/${preload}`, import.meta.url));
     this.child = spawn(fileURLToPath(new URL('../../bin/marketplace', import.meta.url)), ['serve'], {
       env: {
-        ...Object.fromEntries(inherited),
+        ...plainEnvironment(),
         ...(path && { NODE_OPTIONS: `--import=${path}` }),
         SVC_PORT: '0',
         SVC_OPS_PORT: '0',

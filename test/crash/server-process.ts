@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { spawnOwned, stopOwned } from '../../bench/target/child-process.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
@@ -26,10 +27,9 @@ export class ServerProcess {
   readonly log: string[] = [];
 
   constructor(dataDir: string, onLog: (message: string) => void) {
-    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
     this.#child = spawnOwned(commandLine, ['serve'], {
       env: {
-        ...Object.fromEntries(inherited),
+        ...plainEnvironment(),
         SVC_DATA_DIR: dataDir,
         SVC_PORT: '0',
         SVC_OPS_PORT: '0',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { sampleResult } from '../capacity/sample-result.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -43,9 +44,8 @@ export interface Ran {
 
 /** Runs commands, one after the other, in one shell of a folder that looks like a checkout. The first that fails ends it. */
 export function runCommands(folder: string, script: string, settings: Readonly<Record<string, string>>): Promise<Ran> {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|NODE_TEST)/.test(name));
   const PATH = `${join(folder, 'path')}:${process.env.PATH}`;
-  const env = { ...Object.fromEntries(inherited), PATH, CHECKOUT: checkout, ...settings };
+  const env = { ...plainEnvironment(), PATH, CHECKOUT: checkout, ...settings };
   // Into a file: what Node.js gives a child for its output cannot be opened by name, as `tee /dev/stderr` does.
   const output = join(folder, 'printed');
   const shell = ['-e', '-u', '-o', 'pipefail', '-c', `exec >"${output}" 2>&1\n${script}`];

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import process from 'node:process';
 import { test } from 'node:test';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 // That it must not is a matter of milliseconds in a thread's start: tried at random, one of some hundred ends took the process along.
@@ -18,7 +19,7 @@ test('a matching thread is loaded by import alone, since one that is ended withi
     await thread.close();`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',
-    env: { ...process.env, NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(told)}"` },
+    env: { ...plainEnvironment(), NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(told)}"` },
   });
   assert.equal(stdout, 'require of modules: false; 0 answers\n', stderr);
 });

@@ -6,10 +6,11 @@ import { after, before, test } from 'node:test';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { linksOf, targetOf } from '../support/markdown-links.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { checkout } from './copy-checkout.ts';
 import { examplesIn } from './document-examples.ts';
 import { type InstalledPackage, installPackage } from './installed-package.ts';
-import { plainEnvironment, runToEnd } from './run-to-end.ts';
+import { runToEnd } from './run-to-end.ts';
 import { createSession, startServing } from './start-serving.ts';
 
 /** 1.24 MB when this was written, most of it the API's reference page and the documents: somebody should notice when it grows by a fifth. */

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import type { TestContext } from 'node:test';
-import { plainEnvironment, runToEnd } from './run-to-end.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
+import { runToEnd } from './run-to-end.ts';
 import { type Serving, startServing } from './start-serving.ts';
 
 export interface RunOrder {

@@ -1,15 +1,9 @@
 import { execFile } from 'node:child_process';
-import process from 'node:process';
+import { plainEnvironment } from '../support/plain-environment.ts';
 
 export interface Run {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-}
-
-/** The environment without settings of ours, and without what npm and the test runner tell those they start. */
-export function plainEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(SVC_|MARKETPLACE_|npm_|NODE_TEST_)/i.test(name));
-  return Object.fromEntries(kept);
 }
 
 /** Runs a command with no settings of ours but the ones given, and gives its standard output. Rejects with all it said when it fails. */

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bounds } from '../../src/bounds.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { RawConnection } from '../http/raw-connection.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { findTraces } from './traces.ts';
 
@@ -121,10 +121,9 @@ class TalkativeServer {
   printed = '';
 
   constructor(dataDir: string, engine: string) {
-    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
     this.child = spawn(commandLine, ['serve'], {
       env: {
-        ...Object.fromEntries(inherited),
+        ...plainEnvironment(),
         SVC_DATA_DIR: dataDir,
         SVC_PORT: '0',
         SVC_OPS_PORT: '0',
