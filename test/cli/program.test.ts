@@ -16,6 +16,8 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url));
 function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({
+    getOutHasColors: () => false,
+    getOutHelpWidth: () => 80,
     writeOut: (part) => {
       text += part;
     },

@@ -7,11 +7,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../bench/target/free-port.ts';
 import { startServiceTarget } from '../../../bench/target/service-target.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
 
 const script = fileURLToPath(new URL('../../../bench/demo/main.ts', import.meta.url));
 
 function demo(...args: string[]) {
-  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', timeout: 30_000 });
+  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', timeout: 30_000, env: plainEnvironment() });
 }
 
 test('without a server it says how to start one, and fails', async () => {

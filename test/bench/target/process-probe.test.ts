@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { spawnOwned } from '../../../bench/target/child-process.ts';
 import { ProcessProbe, probedEnvironment } from '../../../bench/target/process-probe.ts';
+import { plainEnvironment } from '../../support/plain-environment.ts';
 
 /** Starts a program the way the service is started: by a launcher that replaces itself with Node.js. */
-function start(program: string, env = probedEnvironment(process.env)) {
+function start(program: string, env = probedEnvironment(plainEnvironment())) {
   const child = spawnOwned('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
     env,
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
