@@ -30,6 +30,7 @@ export interface Watched {
   readonly apiKeys: () => number;
   readonly catalogs: () => readonly CatalogFigures[];
   readonly matchThreads: number;
+  readonly matchThreadsReady: () => number;
   readonly matchesWaiting: () => number;
   readonly offersAtDailyCap: () => number;
   readonly logHealthy: Readonly<Record<LogName, () => boolean>>;
@@ -72,6 +73,11 @@ export function addWatched(figures: Figures, watched: Watched): void {
     'marketplace_match_threads',
     'Matching workers; with 0 the main thread matches.',
     () => watched.matchThreads,
+  );
+  figures.gauge(
+    'marketplace_match_threads_ready',
+    'Matching workers that can be given work; fewer while one that died is being replaced.',
+    watched.matchThreadsReady,
   );
   figures.gauge('marketplace_matches_waiting', 'Rankings waiting or under way.', watched.matchesWaiting);
   figures.gauge(

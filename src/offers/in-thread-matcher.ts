@@ -6,6 +6,7 @@ import { packOrders } from './packed-orders.ts';
 /** Matches at once, in the calling thread: for tests, small embedded uses, and wherever a worker is not worth the way. */
 export class InThreadMatcher implements Matcher {
   readonly waiting = 0;
+  readonly threadsReady = 0;
   readonly #catalogs: CatalogLibrary;
   #closed = false;
 

@@ -13,6 +13,8 @@ export interface Matcher {
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Requests waiting or under way. */
   readonly waiting: number;
+  /** Its worker threads that can be given borrowers now: 0 where it has none, or all of them are being replaced. */
+  readonly threadsReady: number;
   close(): Promise<void>;
 }
 

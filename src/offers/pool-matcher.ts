@@ -96,6 +96,10 @@ export class PoolMatcher implements Matcher {
     return this.#lanes.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
   }
 
+  get threadsReady(): number {
+    return this.#lanes.filter(({ thread }) => thread.ready).length;
+  }
+
   /** The worker threads there are now, ready or not. */
   get threads(): Worker[] {
     return this.#lanes.flatMap(({ thread }) => thread.workers);

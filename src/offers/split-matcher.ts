@@ -24,6 +24,10 @@ export class SplitMatcher implements Matcher {
     return this.#options.pool.waiting;
   }
 
+  get threadsReady(): number {
+    return this.#options.pool.threadsReady;
+  }
+
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null> {
     const { catalogs, inThread, pool, inThreadOffersMax } = this.#options;
     const offers = catalogs.byVersion(request.catalogVersion)?.offers.length ?? Number.POSITIVE_INFINITY;

@@ -51,6 +51,7 @@ export function watchFigures(
     apiKeys: pieces.keysKnown,
     catalogs: () => pieces.catalogWatch.figures(),
     matchThreads: choice.kind === 'in_thread' ? 0 : choice.threads,
+    matchThreadsReady: () => matcher.threadsReady,
     matchesWaiting: () => matcher.waiting,
     offersAtDailyCap: () => caps.closedCount(clock.wallMs()),
     logHealthy: { ledger: () => ledger.healthy, journal: () => journal.healthy },

@@ -68,6 +68,23 @@ test('a matching thread that dies idle is told of, and whoever asks next gets of
   assert.equal(logged.length, 1);
 });
 
+test('a matching thread that dies is missing among those that are ready until another is', async (t) => {
+  const { market, matcher, metric } = await withThreads(t);
+  const caller = market.caller(fixture);
+  const subId = await caller.sessionWith('matcher-missing', fixture.complete);
+  assert.equal(await metric('marketplace_match_threads_ready'), 1);
+  const end = (worker: Worker): void => void worker.terminate();
+  process.on('worker', end);
+  afterwards(t, () => process.off('worker', end));
+  await matcher.terminate();
+  assert.equal(await metric('marketplace_match_threads_ready'), 0);
+  assert.equal(await metric('marketplace_match_threads'), 1);
+  process.off('worker', end);
+  // They wait for the new thread.
+  assert.ok((await caller.offers(subId)).offers.length > 0);
+  assert.equal(await metric('marketplace_match_threads_ready'), 1);
+});
+
 test('an aggregator that dies is started again and counted, is told of while it is away, and has lost no figure', async (t) => {
   const { market, threads, metric } = await withThreads(t);
   const caller = market.caller(fixture);

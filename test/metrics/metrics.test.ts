@@ -17,6 +17,7 @@ const quiet: Watched = {
   apiKeys: () => 2,
   catalogs: () => [],
   matchThreads: 1,
+  matchThreadsReady: () => 1,
   matchesWaiting: () => 0,
   offersAtDailyCap: () => 0,
   logHealthy: { ledger: () => true, journal: () => true },

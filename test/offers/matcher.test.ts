@@ -155,6 +155,7 @@ for (const { name, threads } of [
       const borrower = borrowerOf(goodBorrower);
       await Promise.all(Array.from({ length: 100 }, () => bench.matcher.match({ catalogVersion, borrower, today })));
       assert.equal(bench.matcher.waiting, 0);
+      assert.equal(bench.matcher.threadsReady, threads);
       assert.deepEqual(bench.faults, []);
     });
 
@@ -164,6 +165,7 @@ for (const { name, threads } of [
       await closed.matcher.close();
       const catalogVersion = closed.catalogs.current(1, 'live').version;
       assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
+      assert.equal(closed.matcher.threadsReady, 0);
       assert.ok((await closed.change(4)).ok);
       assert.deepEqual(closed.faults, []);
     });
@@ -300,6 +302,7 @@ describe('the pool', () => {
     await pool.threads[0]!.terminate();
     while (bench.faults.length < 3) {
       assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
+      assert.equal(pool.threadsReady, 1);
     }
     startAgain();
   });

@@ -43,6 +43,7 @@ test('a small catalog is ranked at once, and one with an offer more by a worker'
   const later = matcher.match({ catalogVersion: large.version, borrower, today });
   assert.ok(later instanceof Promise);
   assert.equal(matcher.waiting, 1);
+  assert.equal(matcher.threadsReady, 1);
   assert.deepEqual(await later, {
     catalogVersion: large.version,
     ...packed(rankOffers(large.tables, borrower, today)),
