@@ -37,7 +37,8 @@ export function canContain(): boolean {
 
 /**
  * The image's folder becomes the root, read-only but for the volumes, given in pairs; what it would have from its base are this machine's folders and this
- * Node.js. The command is the first process in there.
+ * Node.js. The command is the first process in there. It ends with whoever started it: `unshare --kill-child` asks for that too, but
+ * the kernel forgets it when a process becomes another user.
  */
 const contain = `
   set -e
@@ -58,7 +59,7 @@ const contain = `
   done
   shift
   mount -o remount,bind,ro "$root"
-  exec chroot --userspec="$user" "$root" env -i "$@"
+  exec chroot "$root" setpriv --reuid="\${user%:*}" --regid="\${user#*:}" --clear-groups --pdeathsig=KILL env -i "$@"
 `;
 
 /** Runs an image's command the way a container does, as far as this machine can. */

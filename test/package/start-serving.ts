@@ -2,6 +2,7 @@ import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
 import type { TestContext } from 'node:test';
+import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 
@@ -23,9 +24,12 @@ export async function startServing(
   options: SpawnOptions,
 ): Promise<Serving> {
   const server = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  // Where the test did not come to stop it.
-  t.after(() => server.kill('SIGKILL'));
   const ended = once(server, 'close') as Promise<[number | null]>;
+  // Where the test did not come to stop it. Its folder is removed next.
+  afterwards(t, async () => {
+    server.kill('SIGKILL');
+    await Promise.allSettled([ended]);
+  });
   let said = '';
   const introduced = new Promise<RegExpExecArray>((resolve, reject) => {
     server.once('error', reject);
@@ -57,9 +61,12 @@ export async function startServing(
 /** Asks it for a session, as a partner does. */
 export async function createSession({ port, testKey }: Serving): Promise<number> {
   const http = new HttpClient(port);
-  const { status } = await new ApiCaller(http, 'personal-loans', testKey).post('session', {
-    referrer_tag: 'first-try',
-  });
-  http.close();
-  return status;
+  try {
+    const { status } = await new ApiCaller(http, 'personal-loans', testKey).post('session', {
+      referrer_tag: 'first-try',
+    });
+    return status;
+  } finally {
+    http.close();
+  }
 }
