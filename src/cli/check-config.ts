@@ -8,8 +8,8 @@ export function checkConfig({ json }: { readonly json?: true }): void {
   const env = readEnv();
   const machine = thisMachine();
   const { config, warnings } = loadConfig(env, machine);
-  const { urls, warning } = resolveUrls(config, config.listen.port);
-  const all = [...warnings, ...(warning === null ? [] : [warning]), ...risksOf(config, urls, machine)];
+  const { urls, warnings: ofUrls } = resolveUrls(config, config.listen.port);
+  const all = [...warnings, ...ofUrls, ...risksOf(config, urls, machine)];
   const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
   const from = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
   if (json) {

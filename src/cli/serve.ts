@@ -95,8 +95,8 @@ async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): 
       drain: config.drain,
       giveUpStart,
       urlsFor: (boundPort) => {
-        const { urls, warning } = resolveUrls(config, boundPort);
-        if (warning !== null) logger.warn(warning);
+        const { urls, warnings: ofUrls } = resolveUrls(config, boundPort);
+        for (const warning of ofUrls) logger.warn(warning);
         return urls;
       },
       onReadBack: progress.onReadBack,

@@ -9,6 +9,7 @@ import { type CertificateFiles, type TlsVersion, tlsVersions } from '../tls/cert
 import { ConfigError } from './config-error.ts';
 import { type Env, type SettingName, settingNames } from './env.ts';
 import { baseUrlSetting, choiceSetting, hostSetting, originsSetting, wholeNumberSetting } from './parse-setting.ts';
+import { refusedPorts } from './refused-ports.ts';
 
 /** The whole configuration, as plain values: nothing behind it knows where they came from. */
 export interface Config {
@@ -179,6 +180,11 @@ export function loadConfig(
   if (config.sessions.max > sessionsFitting) {
     warnings.push(
       `SVC_MAX_SESSIONS asks for more sessions than the JavaScript heap is reckoned to hold (${sessionsFitting}).`,
+    );
+  }
+  if (refusedPorts.has(config.operations.port)) {
+    warnings.push(
+      `SVC_OPS_PORT is ${config.operations.port}, a port that fetch refuses to connect to, so neither marketplace confirm nor the health check of the image reaches it: choose another.`,
     );
   }
   return { config, warnings };

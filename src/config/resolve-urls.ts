@@ -1,14 +1,16 @@
 import { isIPv6 } from 'node:net';
 import { type Config, type Endpoint, isWildcard, type PublicUrls } from './config.ts';
+import { refusedPorts } from './refused-ports.ts';
+import { urlSettings } from './url-settings.ts';
 
 /**
  * Our addresses as answers name them, once the port is known. What is not set follows from the public URL, and that from
- * the listener: everything is served by the same one. `warning` is a whole sentence, or null.
+ * the listener: everything is served by the same one. `warnings` are whole sentences about what is allowed and probably not meant.
  */
 export function resolveUrls(
   config: Pick<Config, 'listen' | 'tls' | 'urls'>,
   boundPort: number,
-): { urls: PublicUrls; warning: string | null } {
+): { urls: PublicUrls; warnings: readonly string[] } {
   const { host } = config.listen;
   const own = urlOf({ host, port: boundPort }, config.tls === null ? 'http' : 'https');
   const base = config.urls.public ?? own;
@@ -19,12 +21,31 @@ export function resolveUrls(
     cdn: config.urls.cdn ?? `${base}/cdn`,
   };
   const guessed = isWildcard(host) && Object.values(urls).some((url) => url.startsWith(own));
-  return {
-    urls,
-    warning: guessed
-      ? `The service listens on every address, so its answers name ${own}, which only this machine can reach: set SVC_PUBLIC_URL.`
-      : null,
-  };
+  const warnings: string[] = [];
+  if (guessed) {
+    warnings.push(
+      `The service listens on every address, so its answers name ${own}, which only this machine can reach: set SVC_PUBLIC_URL.`,
+    );
+  }
+  if (config.urls.public === null && refusedPorts.has(boundPort)) {
+    warnings.push(
+      `SVC_PORT is ${boundPort}, a port that browsers and fetch refuse to connect to, so no widget, logo or click works there: choose another, or set SVC_PUBLIC_URL to where a proxy takes requests for it.`,
+    );
+  }
+  return { urls, warnings: [...warnings, ...refusedUrls(config.urls)] };
+}
+
+function refusedUrls(urls: Config['urls']): string[] {
+  const names = Object.keys(urlSettings) as (keyof PublicUrls)[];
+  return names.flatMap((name) => {
+    const url = urls[name];
+    if (url === null) return [];
+    // Without one it is the scheme's own, which nobody refuses.
+    const port = Number(new URL(url).port);
+    return refusedPorts.has(port)
+      ? [`${urlSettings[name]} names port ${port}, which browsers and fetch refuse to connect to: choose another.`]
+      : [];
+  });
 }
 
 /** Where this machine reaches a listener. */

@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Config, Machine, PublicUrls } from './config.ts';
 import { isLoopback } from './resolve-urls.ts';
+import { urlSettings } from './url-settings.ts';
 
 /**
  * What these settings risk together, as whole sentences: each is allowed, and right somewhere, so a server starts with it and
@@ -40,22 +41,15 @@ export function risksOf(config: Config, urls: PublicUrls, machine: Pick<Machine,
   return risks;
 }
 
-const settingOf = {
-  public: 'SVC_PUBLIC_URL',
-  click: 'SVC_CLICK_URL',
-  widget: 'SVC_WIDGET_URL',
-  cdn: 'SVC_CDN_URL',
-} as const;
-
 /** Those that follow from one that is told are not told again. */
 function unencrypted(urls: PublicUrls): string[] {
   const reachable = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);
     return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
   };
-  const names = Object.keys(settingOf) as (keyof PublicUrls)[];
+  const names = Object.keys(urlSettings) as (keyof PublicUrls)[];
   return names
     .filter((name) => reachable(urls[name]))
     .filter((name) => name === 'public' || !reachable(urls.public) || !urls[name].startsWith(urls.public))
-    .map((name) => settingOf[name]);
+    .map((name) => urlSettings[name]);
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { ServedProcess } from './served-process.ts';
 
 test('every setting is shown with its value and where that is from', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
@@ -40,6 +44,23 @@ test('what is probably not meant is warned of on standard error', async () => {
   const { code, stderr } = await runMarketplace(['check-config'], { SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' });
   assert.equal(code, 0);
   assert.match(stderr, /^marketplace: warning: SVC_FLAVOUR .*\nmarketplace: warning: .*SVC_PUBLIC_URL\.\n$/);
+});
+
+test('a port that browsers refuse is warned of, and serve logs the same', async (t) => {
+  const folder = temporaryFolder();
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  const settings = { SVC_WIDGET_URL: 'http://127.0.0.1:6000', SVC_DATA_DIR: folder };
+  const { stderr } = await runMarketplace(['check-config'], settings);
+  const [, warning = ''] = /^marketplace: warning: (SVC_WIDGET_URL names port 6000, .*)\n$/.exec(stderr) ?? [];
+  assert.notEqual(warning, '');
+  const served = new ServedProcess(t, settings);
+  await served.greeting;
+  served.signal('SIGTERM');
+  await served.ended;
+  assert.deepEqual(
+    served.log.filter(({ level }) => level === 40).map(({ msg }) => msg),
+    [warning],
+  );
 });
 
 test('commands on keys do not stumble over settings they do not need', async () => {

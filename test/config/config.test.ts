@@ -259,6 +259,13 @@ test('a wrong value is told without the password in it, and with the choice that
   assert.throws(() => load({ SVC_DURABILITY: 'fysnc' }), /; it may hold one of fsync, write; did you mean fsync\?$/);
 });
 
+test('a port for the operator that fetch refuses is warned of', () => {
+  assert.match(
+    load({ SVC_OPS_PORT: '6000' }).warnings.join('\n'),
+    /^SVC_OPS_PORT is 6000, a port that fetch refuses .*$/,
+  );
+});
+
 test('more sessions than the heap holds are warned of', () => {
   assert.equal(load({ SVC_MAX_SESSIONS: '1000' }).warnings.length, 0);
   assert.match(load({ SVC_MAX_SESSIONS: '1001' }).warnings.join(), /SVC_MAX_SESSIONS.*1000/);

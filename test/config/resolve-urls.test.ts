@@ -13,7 +13,7 @@ function allAt(url: string) {
 }
 
 test('all addresses follow from the host and the port that was bound', () => {
-  assert.deepEqual(resolved({ SVC_PORT: '0' }, 41_234), { urls: allAt('http://127.0.0.1:41234'), warning: null });
+  assert.deepEqual(resolved({ SVC_PORT: '0' }, 41_234), { urls: allAt('http://127.0.0.1:41234'), warnings: [] });
 });
 
 test('a listener that speaks TLS is reached by https', () => {
@@ -27,15 +27,15 @@ test('an IPv6 host stands in brackets', () => {
 
 for (const host of ['0.0.0.0', '::', '0:0:0:0:0:0:0:0']) {
   test(`listening on ${host} names the local address, with a warning`, () => {
-    const { urls, warning } = resolved({ SVC_HOST: host }, 8080);
+    const { urls, warnings } = resolved({ SVC_HOST: host }, 8080);
     assert.deepEqual(urls, allAt('http://127.0.0.1:8080'));
-    assert.match(warning ?? '', /SVC_PUBLIC_URL/);
+    assert.match(warnings.join('\n'), /^The service listens on every address.*SVC_PUBLIC_URL\.$/);
   });
 }
 
 test('a public URL stands for the others too, and needs no warning', () => {
   const settings = { SVC_HOST: '0.0.0.0', SVC_PUBLIC_URL: 'https://api.example.com' };
-  assert.deepEqual(resolved(settings, 8080), { urls: allAt('https://api.example.com'), warning: null });
+  assert.deepEqual(resolved(settings, 8080), { urls: allAt('https://api.example.com'), warnings: [] });
 });
 
 test('each of the others may be elsewhere', () => {
@@ -53,4 +53,21 @@ test('each of the others may be elsewhere', () => {
     widget: 'https://w.example.com',
     cdn: 'https://cdn.example.com',
   });
+});
+
+test('a port that browsers refuse is warned of, unless others reach the service by another', () => {
+  const refused = /^SVC_PORT is 6667, a port that browsers and fetch refuse .* SVC_PUBLIC_URL /;
+  assert.match(resolved({}, 6667).warnings.join('\n'), refused);
+  assert.match(resolved({ SVC_WIDGET_URL: 'https://w.example.com' }, 6667).warnings.join('\n'), refused);
+  assert.equal(resolved({ SVC_HOST: '0.0.0.0' }, 6667).warnings.length, 2);
+  assert.deepEqual(resolved({ SVC_PUBLIC_URL: 'https://api.example.com' }, 6667).warnings, []);
+});
+
+test('an address that is set to a port that browsers refuse is warned of by its setting', () => {
+  for (const setting of ['SVC_PUBLIC_URL', 'SVC_CLICK_URL', 'SVC_WIDGET_URL', 'SVC_CDN_URL']) {
+    const { warnings } = resolved({ [setting]: 'https://api.example.com:10080/path' }, 8080);
+    assert.deepEqual(warnings, [
+      `${setting} names port 10080, which browsers and fetch refuse to connect to: choose another.`,
+    ]);
+  }
 });
