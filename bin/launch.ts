@@ -23,8 +23,8 @@ if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
 } else if (process.execve === undefined) {
   refuse(`this is Node.js ${process.versions.node}; of the 23 series it needs 23.11 or newer`);
 } else if ((args[0] === 'serve' || args[0] === 'check-config') && (wanted !== null || !heapIsSet())) {
-  // Live sessions are held on the JavaScript heap, whose size can only be told to a Node.js that starts. It takes the place of
-  // this one, and so has its id, its signals and its files.
+  // What may grow with the live sessions is on the JavaScript heap, whose size can only be told to a Node.js that starts. It takes the
+  // place of this one, and so has its id, its signals and its files.
   const heap = `--max-old-space-size=${wanted === null ? defaultHeapMegabytes() : megabytesOf(wanted)}`;
   process.execve(process.execPath, [process.execPath, ...process.execArgv, heap, fileURLToPath(main), ...args]);
 } else {

@@ -64,14 +64,17 @@ export const bounds = {
   idempotencyKeyCharactersMax: 255,
   /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 500 bytes each. */
   idempotencyKeysMax: 1_000_000,
-  /** The store is many small maps: one large map stalls for hundreds of milliseconds when it grows. */
+  /** The store is many small parts: one large one would hold up everything for hundreds of milliseconds when it grows. */
   sessionStoreParts: 256,
   /** All parts are swept once in this time; expiry never waits for it. */
   sessionSweepMs: 60_000,
   /** How often a full store looks for expired sessions before it refuses a new one. */
   sessionRoomSoughtMs: 100,
-  /** What one live session is reckoned to need of the heap when SVC_MAX_SESSIONS is left to the machine. */
-  sessionHeapBytes: 2_048,
+  /**
+   * What one live session is reckoned to need when SVC_MAX_SESSIONS is left to the machine. Itself and its ranking are some 400
+   * bytes outside the heap; the rest is what it may have on it: an Idempotency-Key (500) and what its widgets have had (800).
+   */
+  sessionBytes: 2_048,
   /** Live sessions an embedding program gets unless it says otherwise: it has other uses for its heap. */
   embeddedSessionsDefault: 100_000,
 
@@ -103,6 +106,8 @@ export const bounds = {
   /** Code points, so up to twice as many UTF-16 units. */
   lenderNameCharactersMax: 100,
   catalogVersionCharacters: 12,
+  /** The `v` of a click URL, with its secret's number, nonce, credit band, catalog version and tag in base64url. */
+  sealedValueCharactersMax: 64,
   payoutUsdMax: 100_000,
   /** Booked clicks of one offer in a day that a catalog may allow. */
   dailyCapMax: 100_000_000,
@@ -363,6 +368,9 @@ assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < b
 // A sub_id in a query is 68 characters and a separator of three: `%2C`; the rest of the head needs a few hundred bytes.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.headBytesMax);
 assert(bounds.offersDefault <= bounds.offersMax);
+// 42 bytes of a sealed value, in base64url; and a kept ranking is a whole number of words.
+assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.sealedValueCharactersMax);
+assert(bounds.sealedValueCharactersMax % 4 === 0 && bounds.offersMax % 2 === 0);
 assert(bounds.catalogOffersMax < 2 ** 16);
 // Whatever a catalog may name or promise, the ledger's readers take: they leave out a record with more.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);

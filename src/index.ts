@@ -41,6 +41,9 @@ export type {
   Result,
   WidgetQuery,
 } from './faces/embedded-face.ts';
+
+import { requireKeepable } from './verticals/require-keepable.ts';
+
 export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
@@ -213,6 +216,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   const dataDir = resolve(options.dataDir);
   const clock = options.clock ?? systemClock;
   const catalogs = options.catalogs ?? personalLoanCatalogs();
+  for (const { vertical } of catalogs) requireKeepable(vertical);
   const listen = options.listen ? options.listen : null;
   const threads = options.matcherThreads ?? 0;
   const host = listen?.host ?? '127.0.0.1';

@@ -19,8 +19,8 @@ import { matchBatchMicros } from './offers/match-batch.ts';
 import { offerJsonMicros } from './offers/offer-json.ts';
 import { createSessionMicro } from './operations/create-session.ts';
 import { sessionStoreMicros } from './sessions/memory-session-store.ts';
+import { mergeMicro } from './sessions/session-part.ts';
 import { subIdMicros } from './sessions/sub-id.ts';
-import { mergeMicro } from './verticals/pocket-vector.ts';
 import { validateFieldsMicro } from './verticals/validate-fields.ts';
 import { widgetTokenMicros } from './widgets/widget-token.ts';
 

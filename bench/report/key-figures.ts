@@ -69,7 +69,7 @@ function memory({ memory: measured }: BenchResult): KeyFigure[] {
     {
       label: 'Live sessions at most',
       value: short(measured.sessionsMax),
-      note: `${whole(measured.heapBytes)} bytes of heap each`,
+      note: `${whole(measured.residentBytes)} bytes of memory each`,
       mark: 'plain',
     },
   ];

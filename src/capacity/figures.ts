@@ -49,7 +49,6 @@ export interface LoadPoint {
 }
 
 export interface SessionMemory {
-  readonly heapBytesPerSession: number;
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;

@@ -1,4 +1,3 @@
-import { bounds } from '../bounds.ts';
 import { CapacityError } from './capacity-error.ts';
 import type { Box, Figures } from './figures.ts';
 import { type KeyLoad, keyLoad } from './key-load.ts';
@@ -139,14 +138,12 @@ function resourcesOf({ box, memory }: Figures, { key, cost, sustained, question 
     const perKey = unit === 'requests/s' ? key.requestsPerSecond : key.liveSessions;
     return { name, unit, capacity, perKey, keys: (capacity * (1 - question.headroom)) / perKey };
   };
-  // The service reckons how many sessions its heap holds; where each takes more than it thinks, the heap ends sooner.
-  const ceiling = memory.sessionsMax * Math.min(1, bounds.sessionHeapBytes / memory.heapBytesPerSession);
   const roomBytes = (box.memoryMiB - memory.baseResidentMiB) * 2 ** 20;
   return [
     resource('socket-thread', 'requests/s', 1e6 / cost.socketThreadMicros),
     resource('all-cores', 'requests/s', (box.cores * 1e6) / cost.allThreadsMicros),
     resource('latency', 'requests/s', sustained.perSecond / cost.curveRequests),
-    resource('session-ceiling', 'live sessions', ceiling),
+    resource('session-ceiling', 'live sessions', memory.sessionsMax),
     resource('memory', 'live sessions', Math.max(0, roomBytes) / memory.residentBytesPerSession),
   ];
 }

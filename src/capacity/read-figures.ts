@@ -128,11 +128,10 @@ function sessionMemory({ memory }: Result): SessionMemory {
   const { heapBytes, residentBytes, sessionsMax } = memory;
   // The system takes pages back late and gives them early, so that in a short run the slope of resident memory means little.
   const resident = Math.max(residentBytes, heapBytes);
-  if (heapBytes <= 0) throw lacking('a usable figure of the memory of live sessions');
+  if (resident <= 0) throw lacking('a usable figure of the memory of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);
   const { sessions, rssMiB } = points[0]!;
   return {
-    heapBytesPerSession: heapBytes,
     residentBytesPerSession: resident,
     baseResidentMiB: Math.max(0, rssMiB - (sessions * resident) / 2 ** 20),
     sessionsMeasured: points.at(-1)!.sessions,

@@ -6,7 +6,7 @@ const resourceTitles: Readonly<Record<ResourceName, string>> = {
   'socket-thread': 'CPU, socket thread',
   'all-cores': 'CPU, all cores',
   latency: 'p99 within the SLO',
-  'session-ceiling': 'live sessions, heap',
+  'session-ceiling': 'live sessions, bound',
   memory: 'live sessions, memory',
 };
 

@@ -122,7 +122,7 @@ export function loadConfig(
     wholeNumberSetting(env, 'SVC_MATCHER_THREADS', 0, bounds.matcherThreadsMax) ??
     Math.min(bounds.matcherThreadsMax, Math.max(1, machine.cores - 1));
   const origins = originsSetting(env, 'SVC_CORS_ORIGINS', bounds.corsOriginsMax);
-  const sessionsFitting = Math.max(1, Math.floor(machine.heapBytes / bounds.sessionHeapBytes));
+  const sessionsFitting = Math.max(1, Math.floor(machine.heapBytes / bounds.sessionBytes));
   const perMinute = (name: 'SVC_LIMIT_REQUESTS_PER_MINUTE' | 'SVC_LIMIT_ANALYTICS_PER_MINUTE') =>
     wholeNumberSetting(env, name, 1, bounds.limitPerMinuteMax);
 
@@ -179,7 +179,7 @@ export function loadConfig(
   );
   if (config.sessions.max > sessionsFitting) {
     warnings.push(
-      `SVC_MAX_SESSIONS asks for more sessions than the JavaScript heap is reckoned to hold (${sessionsFitting}).`,
+      `SVC_MAX_SESSIONS asks for more sessions than are reckoned to fit the memory (${sessionsFitting}: one for each 2 kB of heap).`,
     );
   }
   if (refusedPorts.has(config.operations.port)) {

@@ -1,7 +1,7 @@
 /**
- * The orders of a ranking as its session keeps them: offer indices, 16 bits each, as the code units of a string. A typed array
- * of as many numbers takes seven times the memory (667 bytes for 80 of them, most of it outside the heap, against 87)
- * and several times as long to make, and each of millions of sessions may hold one.
+ * The orders of a ranking as they are handed on: offer indices, 16 bits each, as the code units of a string. A typed array of as many
+ * numbers takes seven times the memory (667 bytes for 80 of them, most of it outside the heap, against 87) and several times
+ * as long to make.
  */
 export type PackedOrders = string;
 

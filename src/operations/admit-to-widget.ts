@@ -1,10 +1,9 @@
 import type { Clock } from '../domain/clock.ts';
 import { done, type Outcome, refused } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session.ts';
-import { widgetUseOf } from '../sessions/widget-use-of.ts';
 
 /** Charges a request of a session's widgets to the session, whatever comes of it; they cost no key anything (D9). */
 export function admitToWidget({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
-  const retryAfterSeconds = widgetUseOf(session).admit(clock.monotonicMs());
+  const retryAfterSeconds = session.widget.admit(clock.monotonicMs());
   return retryAfterSeconds === 0 ? done(null) : refused({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
 }

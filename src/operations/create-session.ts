@@ -13,7 +13,6 @@ import type { KeyedSession } from '../sessions/restore-from-ledger.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
-import { noPocketFields } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { isReferrerTag } from './referrer-tag.ts';
 
@@ -189,8 +188,7 @@ function openSession(
 ): OpenedSession | null {
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-  if (!sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null, widget: null }))
-    return null;
+  if (!sessions.add(subId, tenant)) return null;
   const device = devices.classify(userAgent);
   const record = [
     recordKind.sessionCreated,

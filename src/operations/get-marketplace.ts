@@ -21,7 +21,6 @@ export function getMarketplace(
 ): Outcome<string> | Promise<Outcome<string>> {
   const opened = openMarketplace(ports, tenant, request, formats);
   if (!opened.ok) return opened;
-  const { subId, session, readiness, sort, maxOffers, explain } = opened.value;
-  const borrower = session.fields;
-  return showOffers(ports, session, { subId, borrower, readiness, sort, maxOffers, explain, counts, load: null });
+  const { session, ...asked } = opened.value;
+  return showOffers(ports, session, { ...asked, counts, load: null });
 }

@@ -1,6 +1,7 @@
 import { done, invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
 import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session.ts';
+import type { PocketVector } from '../verticals/pocket-vector.ts';
 import { type Readiness, readinessOf } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { type MarketplaceRequest, parseExplain, parseSelection, type Selection } from './marketplace-request.ts';
@@ -12,6 +13,9 @@ export interface OpenedMarketplace<Answered extends Format> extends Selection {
   readonly subId: string;
   readonly format: Answered;
   readonly session: Session;
+  /** The borrower, as it was when the request came. */
+  readonly borrower: Readonly<PocketVector>;
+  readonly revision: number;
   readonly readiness: Readiness;
   readonly explain: boolean;
 }
@@ -35,8 +39,9 @@ export function openMarketplace<Answered extends Format>(
   const found = findSession(ports, tenant, subId);
   if (!found.ok) return found;
   const session = found.value;
-  const readiness = readinessOf(tenant.vertical, session.fields);
+  const { fields: borrower, revision } = session;
+  const readiness = readinessOf(tenant.vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
   const { sort, maxOffers } = selection.value;
-  return done({ subId, format, session, readiness, sort, maxOffers, explain: explain.value });
+  return done({ subId, format, session, borrower, revision, readiness, sort, maxOffers, explain: explain.value });
 }

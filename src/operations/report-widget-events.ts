@@ -6,7 +6,6 @@ import { recordKind, type WidgetEventType, widgetEventTypes } from '../events/le
 import type { Session } from '../sessions/session.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
 import type { WidgetReport } from '../sessions/widget-use.ts';
-import { widgetUseOf } from '../sessions/widget-use-of.ts';
 import { parseWidgetBeacon } from '../widgets/parse-widget-beacon.ts';
 
 export interface ReportWidgetEventsPorts {
@@ -29,7 +28,7 @@ export async function reportWidgetEvents(
 ): Promise<Outcome<null>> {
   const beacon = parseWidgetBeacon(body);
   if (!beacon.ok) return beacon;
-  const use = widgetUseOf(session);
+  const use = session.widget;
   // Taken at once, so that the same batch sent twice at a time is recorded once.
   const events = beacon.value.events.filter(({ digest }) => use.takeEvent(digest));
   const { ledger } = ports;

@@ -41,6 +41,8 @@ export interface ShowOffersPorts {
 export interface OffersAsked {
   readonly subId: string;
   readonly borrower: Readonly<PocketVector>;
+  /** The session's, of that borrower. */
+  readonly revision: number;
   readonly readiness: Readiness;
   readonly sort: Sort;
   readonly maxOffers: number;
@@ -188,7 +190,7 @@ function answerRanked(
   const basis = { catalogVersion: catalog.version, creditBand };
   const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), basis);
   const ranked = { ranking, today, closed, creditBand, sealedValue };
-  if (session.fields === borrower) session.ranked = ranked;
+  session.keepRanking(ranked, asked.revision);
   return answer(ports, asked, catalog, ranked, explanation);
 }
 

@@ -1,7 +1,6 @@
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session.ts';
-import { widgetUseOf } from '../sessions/widget-use-of.ts';
 import { fieldIndex } from '../verticals/pocket-vector.ts';
 import { readinessOf } from '../verticals/readiness.ts';
 import { parseWidgetLoadId } from '../widgets/widget-load-id.ts';
@@ -29,17 +28,18 @@ export async function showWidgetOffers(
   const selection = parseSelection(request);
   if (!selection.ok) return selection;
   const { vertical } = session.tenant;
-  const { fields: borrower } = session;
+  const { fields: borrower, revision } = session;
   const readiness = readinessOf(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
   const outcome = await showOffers(ports, session, {
     subId,
     borrower,
+    revision,
     readiness,
     ...selection.value,
     explain: false,
     counts,
-    load: { id: load, use: widgetUseOf(session) },
+    load: { id: load, use: session.widget },
   });
   if (!outcome.ok) return outcome;
   const amount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;

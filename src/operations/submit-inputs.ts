@@ -1,11 +1,10 @@
 import { bounds } from '../bounds.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
 import { isLongerThan } from '../domain/code-points.ts';
-import { done, invalidRequest, notDurable, type Outcome, refused } from '../domain/outcome.ts';
+import { done, invalidRequest, notDurable, type Outcome, refused, refusedFor } from '../domain/outcome.ts';
 import { LogUnavailable } from '../events/event-log.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
-import { merge } from '../verticals/pocket-vector.ts';
 import { readinessOf } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { validateFields } from '../verticals/validate-fields.ts';
@@ -54,11 +53,11 @@ export async function submitInputs(
       if (fault instanceof LogUnavailable) return notDurable(bounds.retryAfterSeconds, fault.taken);
       throw fault;
     }
-    // Into the fields as they are now: merges take effect in the order they stand in the journal.
-    session.fields = merge(session.fields, submission.changes);
-    session.ranked = null;
   }
-  const readiness = readinessOf(tenant.vertical, session.fields);
+  // Into the fields as they are now: merges take effect in the order they stand in the journal.
+  const merged = submission.changes.length > 0 ? session.merge(submission.changes) : session.fields;
+  if (merged === null) return refusedFor('SUB_ID_EXPIRED');
+  const readiness = readinessOf(tenant.vertical, merged);
   return done({
     sub_id: subId,
     fields_accepted: submission.accepted,

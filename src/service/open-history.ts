@@ -43,6 +43,7 @@ export async function openHistory(
     clock,
     sessionsMax,
     sessionTtlMs,
+    fieldsMax: Math.max(...servedVerticals(options).map(({ fields }) => fields.length)),
     parts: bounds.sessionStoreParts,
     sweepMs: bounds.sessionSweepMs,
   });

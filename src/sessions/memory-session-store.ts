@@ -1,14 +1,20 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Tenant } from '../verticals/tenant.ts';
+import { KeptRankings } from './kept-rankings.ts';
 import type { Session } from './session.ts';
+import { SessionPart } from './session-part.ts';
 import type { SessionStore } from './session-store.ts';
-import { subIdLength } from './sub-id.ts';
+import { SharedValues } from './shared-values.ts';
+import { readSubIdWords, subIdWords } from './sub-id-words.ts';
 
 export interface MemorySessionStoreOptions {
   readonly clock: Clock;
   readonly sessionsMax: number;
   readonly sessionTtlMs: number;
-  /** How many small maps hold the sessions. */
+  /** The most pocket fields that a vertical served has. */
+  readonly fieldsMax: number;
+  /** How many parts hold the sessions. */
   readonly parts: number;
   /** In this time every part is swept of expired sessions once. */
   readonly sweepMs: number;
@@ -16,41 +22,40 @@ export interface MemorySessionStoreOptions {
 
 /** Part sizes differ by up to this share around their mean. */
 const spread = 0.3;
-/** Which part an id belongs to is decided by two of its random bytes. */
+/** Which part an id belongs to is decided by two of its random bytes: the last two before the MAC. */
 const slots = 2 ** 16;
-/** Where the last two of the random bytes stand in the text of an id: before the 16 digits of the MAC. */
-const slotDigits = subIdLength - 16 - 4;
+const slotWord = 5;
 
 /**
- * Live sessions, spread over many small maps. A map that doubles its table holds up everything else meanwhile: hundreds of
- * milliseconds at millions of entries (and there is an end at 16.7 million), one at some thousands. The parts get unequal
- * shares, so that their tables do not all double in the same second; and what has expired is swept part by part.
- *
- * A part needs no recency: all sessions live equally long and none is evicted, so the order of coming is the order of
- * going, and a plain map keeps it (docs/decisions/sessions-in-maps.md).
+ * Live sessions, spread over many small parts. A part that is full moves into twice the memory, which would take hundreds
+ * of milliseconds if it held a million. The parts get unequal shares, so that they do not all grow in the same second; and
+ * what has expired is swept part by part.
  */
 export class MemorySessionStore implements SessionStore {
-  readonly #parts: readonly Map<string, Session>[];
+  readonly #parts: SessionPart[];
   readonly #partOfSlot: Uint16Array;
   readonly #sessionsMax: number;
   readonly #sessionTtlMs: number;
   readonly #sweeper: NodeJS.Timeout;
   readonly #clock: Clock;
+  /** The id being looked for. */
+  readonly #id = new Int32Array(subIdWords);
   #soughtRoomMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #sweepNext = 0;
 
   constructor(options: MemorySessionStoreOptions) {
-    const { clock, sessionsMax, sessionTtlMs, parts, sweepMs } = options;
+    const { clock, sessionsMax, sessionTtlMs, fieldsMax, parts, sweepMs } = options;
     this.#clock = clock;
     this.#sessionsMax = sessionsMax;
     this.#sessionTtlMs = sessionTtlMs;
     this.#partOfSlot = new Uint16Array(slots);
+    const memory = { tenants: new SharedValues<Tenant>(), rankings: new KeptRankings(), fieldsMax };
     this.#parts = Array.from({ length: parts }, (_, part) => {
       const from = Math.round(shareBelow(part, parts) * slots);
       const to = Math.round(shareBelow(part + 1, parts) * slots);
       this.#partOfSlot.fill(part, from, to);
-      return new Map<string, Session>();
+      return new SessionPart(memory);
     });
     this.#sweeper = setInterval(() => this.sweepNextPart(), Math.max(1, Math.floor(sweepMs / parts)));
   }
@@ -60,35 +65,34 @@ export class MemorySessionStore implements SessionStore {
   }
 
   get(subId: string): Session | undefined {
-    return this.#partOf(subId).get(subId);
+    return readSubIdWords(subId, this.#id) ? this.#partOf(this.#id)?.get(this.#id, subId) : undefined;
   }
 
-  add(subId: string, session: Session): boolean {
+  add(subId: string, tenant: Tenant): boolean {
     if (this.#size >= this.#sessionsMax && !this.#sweepForRoom()) return false;
-    this.#partOf(subId).set(subId, session);
-    this.#size++;
+    if (!readSubIdWords(subId, this.#id)) throw new TypeError('a session was put in by what is no id');
+    const part = this.#partOf(this.#id);
+    if (part === undefined) return false;
+    if (part.add(this.#id, tenant)) this.#size++;
     return true;
   }
 
   delete(subId: string): void {
-    if (this.#partOf(subId).delete(subId)) this.#size--;
+    if (readSubIdWords(subId, this.#id) && this.#partOf(this.#id)?.delete(this.#id)) this.#size--;
   }
 
   /** Drops the expired sessions of one part, the oldest of which stand first; parts take turns. */
   sweepNextPart(): void {
-    const part = this.#parts[this.#sweepNext]!;
-    const oldestLiveMs = this.#clock.wallMs() - this.#sessionTtlMs;
-    for (const [subId, { createdMs }] of part) {
-      if (createdMs > oldestLiveMs) break;
-      part.delete(subId);
-      this.#size--;
-    }
+    const part = this.#parts[this.#sweepNext];
+    if (part === undefined) return;
+    this.#size -= part.dropCreatedUpTo(this.#clock.wallMs() - this.#sessionTtlMs);
     this.#sweepNext = (this.#sweepNext + 1) % this.#parts.length;
   }
 
+  /** Holds nothing any more, and takes nothing. */
   close(): void {
     clearInterval(this.#sweeper);
-    for (const part of this.#parts) part.clear();
+    this.#parts.length = 0;
     this.#size = 0;
   }
 
@@ -104,13 +108,8 @@ export class MemorySessionStore implements SessionStore {
     return false;
   }
 
-  #partOf(subId: string): Map<string, Session> {
-    const slot =
-      (hexDigit(subId, slotDigits) << 12) |
-      (hexDigit(subId, slotDigits + 1) << 8) |
-      (hexDigit(subId, slotDigits + 2) << 4) |
-      hexDigit(subId, slotDigits + 3);
-    return this.#parts[this.#partOfSlot[slot]!]!;
+  #partOf(id: Int32Array): SessionPart | undefined {
+    return this.#parts[this.#partOfSlot[id[slotWord]! & (slots - 1)]!];
   }
 }
 
@@ -118,10 +117,4 @@ export class MemorySessionStore implements SessionStore {
 function shareBelow(part: number, parts: number): number {
   const x = part / parts;
   return x * (1 - spread / 2) + (x * x * spread) / 2;
-}
-
-/** Value of one lower-case hex digit; of anything else, some number in the same range: an id need not be genuine to be asked for. */
-function hexDigit(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  return (code < 58 ? code - 48 : code - 87) & 15;
 }

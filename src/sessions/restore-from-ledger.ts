@@ -3,13 +3,11 @@ import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { recordKind, widgetIdBytes } from '../events/ledger-record.ts';
-import { merge, noPocketFields } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { type KeyedRequestDigests, parseKeyedRequest } from './idempotency-keys.ts';
 import type { SessionStore } from './session-store.ts';
 import { decodeSubId, subIdBytes, subIdText } from './sub-id.ts';
-import { widgetUseOf } from './widget-use-of.ts';
 
 export interface RestoreOptions {
   readonly clock: Clock;
@@ -77,7 +75,7 @@ export class RestoreFromLedger {
     const subId = subIdText(sub);
     const { sessions, onKeyedSession } = this.#options;
     // A store that has become smaller keeps the older sessions.
-    sessions.add(subId, { tenant, createdMs, fields: noPocketFields(tenant.vertical), ranked: null, widget: null });
+    sessions.add(subId, tenant);
     const keyed = parseKeyedRequest(key, payload);
     if (keyed !== null && typeof referrerTag === 'string') {
       onKeyedSession({ subId, tenant, createdMs, referrerTag, keyed });
@@ -91,7 +89,7 @@ export class RestoreFromLedger {
     if (!(load instanceof Uint8Array) || load.length !== widgetIdBytes) return;
     const session = this.#options.sessions.get(subIdText(sub));
     if (session === undefined) return;
-    const use = widgetUseOf(session);
+    const use = session.widget;
     if (record[0] === recordKind.offersViewed) use.noteLoad(load);
     if (!(digests instanceof Uint8Array)) return;
     for (let at = 0; at + widgetIdBytes <= digests.length; at += widgetIdBytes) {
@@ -101,8 +99,7 @@ export class RestoreFromLedger {
 
   /** A merge as the journal kept it; after the ledger's records, which bring its session. */
   visitMerge(sub: Uint8Array, changes: readonly number[]): void {
-    const session = this.#options.sessions.get(subIdText(sub));
-    if (session !== undefined) session.fields = merge(session.fields, changes);
+    this.#options.sessions.get(subIdText(sub))?.merge(changes);
   }
 
   /** One shared object for all sessions of a tenant; null for a vertical no longer served. */

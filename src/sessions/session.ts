@@ -11,17 +11,29 @@ import type { WidgetUse } from './widget-use.ts';
  *
  * live --(four hours after createdMs)--> expired. There is no other transition, and expiry is judged by the clock alone:
  * an expired session may still lie in the store, and one absent from it is not thereby expired.
+ *
+ * Whoever holds one across an `await` may find that the store has dropped it: then it has no fields and no ranking, and takes
+ * none.
  */
 export interface Session {
   /** One object shared by all sessions of a key. */
   readonly tenant: Tenant;
   readonly createdMs: number;
-  /** Replaced as a whole by every merge, never written to: whoever started ranking keeps the borrower it started with. */
-  fields: Readonly<PocketVector>;
-  /** The ranking of the current `fields`, or null before the first one and after every merge. */
-  ranked: Ranked | null;
-  /** Null until a widget of it asks for something: most sessions have none. */
-  widget: WidgetUse | null;
+  /** The borrower as it is now; a copy, which no later merge changes. */
+  readonly fields: Readonly<PocketVector>;
+  /** How often fields were merged: another borrower, another revision. */
+  readonly revision: number;
+  /** The ranking of the fields as they are now, or null before the first one and after every merge. */
+  readonly ranked: Ranked | null;
+  /** What it remembers of its widgets, from the first time it is asked for: most sessions have none. */
+  readonly widget: WidgetUse;
+  /**
+   * Writes the changes (position, value, position, value) over the fields, which drops the ranking. The fields as they are then, or
+   * null when the store has dropped the session.
+   */
+  merge(changes: readonly number[]): Readonly<PocketVector> | null;
+  /** Keeps a ranking, unless it is of another revision than the present one. */
+  keepRanking(ranked: Ranked, revision: number): void;
 }
 
 export interface Ranked {

@@ -22,7 +22,7 @@ export const subIdBytes = 32;
 export const subIdLength = 4 + 2 * subIdBytes;
 const signedBytes = 24;
 const macBytes = subIdBytes - signedBytes;
-const prefix = 'sub_';
+export const subIdPrefix = 'sub_';
 
 export interface SubIdParts {
   readonly createdMs: number;
@@ -48,7 +48,7 @@ export function decodeSubId(bytes: Uint8Array): SubIdParts {
 
 /** The text of an id, from its bytes. */
 export function subIdText(bytes: Uint8Array): string {
-  return prefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  return subIdPrefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
 /** Issues and verifies sub_ids. Serves one thread: its buffers are reused. */
@@ -80,7 +80,7 @@ export class SubIds {
     bytes[13] = this.#signerNumber;
     this.#random.fill(bytes, 14, 10);
     this.#signer.sign(bytes, signedBytes, bytes, signedBytes, macBytes);
-    return prefix + bytes.toString('hex');
+    return subIdPrefix + bytes.toString('hex');
   }
 
   /** Bytes of the id issued last; overwritten by the next `issue`. */
@@ -93,13 +93,13 @@ export class SubIds {
    * capitals are another spelling, so they are not genuine either.
    */
   verify(text: string): Buffer | null {
-    if (text.length !== subIdLength || !text.startsWith(prefix)) return null;
-    for (let i = prefix.length; i < subIdLength; i++) {
+    if (text.length !== subIdLength || !text.startsWith(subIdPrefix)) return null;
+    for (let i = subIdPrefix.length; i < subIdLength; i++) {
       const code = text.charCodeAt(i);
       if (code < 48 || code > 102 || (code > 57 && code < 97)) return null;
     }
     const bytes = this.#parsed;
-    bytes.write(text.slice(prefix.length), 0, subIdBytes, 'hex');
+    bytes.write(text.slice(subIdPrefix.length), 0, subIdBytes, 'hex');
     const verifier = this.#verifiers[bytes[13]!];
     if (verifier === undefined) return null;
     return verifier.verify(bytes, signedBytes, bytes, signedBytes, macBytes) ? bytes : null;
@@ -107,7 +107,7 @@ export class SubIds {
 
   /** The bytes of an id already known to be genuine, valid until the next call. */
   bytesOf(subId: string): Buffer {
-    this.#converted.write(subId.slice(prefix.length), 0, subIdBytes, 'hex');
+    this.#converted.write(subId.slice(subIdPrefix.length), 0, subIdBytes, 'hex');
     return this.#converted;
   }
 }

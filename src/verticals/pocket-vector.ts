@@ -1,9 +1,9 @@
 import type { Vertical } from './vertical.ts';
 
 /**
- * The pocket fields of a session as small integers, one for each field of the vertical and in its order; `absent` where
- * nothing was submitted. About a tenth of the memory of an object of strings, and the form in which the borrower crosses
- * to a matching worker. Names and wording of the fields are never needed again, since no answer repeats a value.
+ * The pocket fields of a session as integers of 32 bits, one for each field of the vertical and in its order; `absent` where
+ * nothing was submitted. The form in which a session keeps its borrower, and in which the borrower crosses to a matching
+ * worker. Names and wording of the fields are never needed again, since no answer repeats a value.
  */
 export type PocketVector = number[];
 
@@ -12,25 +12,6 @@ export const absent = -1;
 
 export function emptyPocketVector(vertical: Vertical): PocketVector {
   return new Array<number>(vertical.fields.length).fill(absent);
-}
-
-/** What a session has before its first inputs: one vector for all of them, never to be written to. */
-export function noPocketFields(vertical: Vertical): Readonly<PocketVector> {
-  let vector = empties.get(vertical);
-  if (vector === undefined) {
-    vector = emptyPocketVector(vertical);
-    empties.set(vertical, vector);
-  }
-  return vector;
-}
-
-const empties = new WeakMap<Vertical, Readonly<PocketVector>>();
-
-/** A new vector with the changes (position, value, position, value) written over the old one. */
-export function merge(fields: Readonly<PocketVector>, changes: readonly number[]): PocketVector {
-  const vector = fields.slice();
-  for (let i = 0; i < changes.length; i += 2) vector[changes[i]!] = changes[i + 1]!;
-  return vector;
 }
 
 /** Position of a field in the vector, or -1 for a name that is not a pocket field of this vertical. */

@@ -57,11 +57,6 @@ test('memory gives first where sessions take much of it', () => {
   assert.equal(planCapacity(heavy, sessionsOnly, question()).bottleneck, 'memory');
 });
 
-test('the heap holds fewer sessions than the service reckons where each takes more of it', () => {
-  const heavy = { ...sample, memory: { ...sample.memory, heapBytesPerSession: 4_096 } };
-  near(resource(planCapacity(heavy, sessionsOnly, question()), 'session-ceiling').capacity, 2_000_000);
-});
-
 test('the disk fills by what each session leaves, where that was measured', () => {
   assert.equal(planCapacity(sample, sessionsOnly, question()).predicted.diskBytesPerDay, null);
   const known = { ...sample, diskBytesPerSession: 200 };
@@ -129,7 +124,6 @@ const figuresOf = fc
       { minLength: 1, maxLength: 8, selector: ({ offeredPerSecond }) => offeredPerSecond },
     ),
     residentBytesPerSession: positive(20_000),
-    heapBytesPerSession: positive(20_000),
     sessionsMax: fc.integer({ min: 1, max: 50_000_000 }),
   })
   .map(
@@ -232,7 +226,6 @@ test('twice the cost never gets more keys onto a box', () => {
     ),
     memory: {
       ...figures.memory,
-      heapBytesPerSession: figures.memory.heapBytesPerSession * 2,
       residentBytesPerSession: figures.memory.residentBytesPerSession * 2,
     },
   });

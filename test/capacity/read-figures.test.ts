@@ -66,7 +66,10 @@ test('a result that lacks something is refused with the command that makes it', 
   refuses(() => read({ curves: [] }), /^lacks the curve of latency against offered load/);
   refuses(() => read({ memory: null }), /^lacks the memory of live sessions/);
   const { memory, curves } = sampleResult();
-  refuses(() => read({ memory: { ...memory!, heapBytes: -3 } }), /^lacks a usable figure of the memory/);
+  refuses(
+    () => read({ memory: { ...memory!, heapBytes: -3, residentBytes: -3 } }),
+    /^lacks a usable figure of the memory/,
+  );
   const routes = [route('session', { socketThread: null, allThreads: null })];
   refuses(
     () => read({ routes }, sessionsOnly),

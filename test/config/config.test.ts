@@ -8,7 +8,7 @@ import { readEnv, type SettingName, settingNames } from '../../src/config/env.ts
 
 const machine: Machine = {
   cores: 4,
-  heapBytes: 1_000 * bounds.sessionHeapBytes,
+  heapBytes: 1_000 * bounds.sessionBytes,
   heapMegabytes: null,
   folder: '/srv/app',
 };

@@ -6,7 +6,7 @@ import { readEnv } from '../../src/config/env.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 import { risksOf } from '../../src/config/risks.ts';
 
-const machine = { cores: 4, heapBytes: 1_000 * bounds.sessionHeapBytes, heapMegabytes: null, folder: '/srv/app' };
+const machine = { cores: 4, heapBytes: 1_000 * bounds.sessionBytes, heapMegabytes: null, folder: '/srv/app' };
 
 function risks(settings: Readonly<Record<string, string>>): readonly string[] {
   const { config } = loadConfig(readEnv(settings), machine);

@@ -7,6 +7,7 @@ import {
   type MarketplaceOptions,
   type NewPartnerKey,
   type Partner,
+  personalLoans,
   type Result,
 } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -52,6 +53,15 @@ for (const [name, options] of wrongOptions) {
     assert.equal(existsSync(dataDir), false);
   });
 }
+
+test('a vertical with values that no session could keep is refused by name, before anything is made', async (t) => {
+  const dataDir = join(folderFor(t), 'data');
+  const fields = [...personalLoans.fields, { name: 'phone', kind: 'digits', length: 10 } as const];
+  const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', catalog: { kind: 'example' } }] as never;
+  const told = /^vertical personal-loans: values of phone must be /;
+  await assert.rejects(createMarketplace({ dataDir, catalogs }), { name: 'RangeError', message: told });
+  assert.equal(existsSync(dataDir), false);
+});
 
 const misnamed: readonly (readonly [told: string, options: unknown])[] = [
   ['the argument of createMarketplace must be an object', undefined],

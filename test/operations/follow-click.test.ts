@@ -18,7 +18,6 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { Ranked } from '../../src/sessions/session.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
-import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { browsers } from '../support/browsers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -99,6 +98,7 @@ class Bench {
       clock,
       sessionsMax: 100,
       sessionTtlMs: 4 * hourMs,
+      fieldsMax: liveTenant.vertical.fields.length,
       parts: 1,
       sweepMs: 60_000,
     });
@@ -142,8 +142,8 @@ class Bench {
   }
 
   hold(sub: string, tenant: Tenant, ranked: Ranked): void {
-    const fields = emptyPocketVector(tenant.vertical);
-    this.sessions.add(sub, { tenant, createdMs: this.clock.wallMs(), fields, ranked, widget: null });
+    this.sessions.add(sub, tenant);
+    this.sessions.get(sub)!.keepRanking(ranked, 0);
   }
 
   follow(
@@ -408,10 +408,11 @@ describe('followClick, of a session that was ranked again', () => {
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
     const { ranked } = session;
-    session.ranked = { ...ranked!, sealedValue: bench.link().v };
+    session.keepRanking({ ...ranked!, sealedValue: bench.link().v }, session.revision);
     const { clickId } = await bench.redirect(link);
     assert.equal(bench.clickIds.read(clickId)!.valueMicros, clickMicros);
-    session.ranked = null;
+    session.merge([0, 1]);
+    assert.equal(session.ranked, null);
     assert.equal((await bench.follow(link)).kind, 'redirect');
     assert.deepEqual(await bench.follow({ ...link, v: '' }), { kind: 'unknown' });
   });

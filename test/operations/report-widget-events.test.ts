@@ -4,9 +4,11 @@ import { type EventLog, LogUnavailable } from '../../src/events/event-log.ts';
 import type { LedgerRecord, WidgetReported } from '../../src/events/ledger-record.ts';
 import { reportWidgetEvents } from '../../src/operations/report-widget-events.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import type { Session } from '../../src/sessions/session.ts';
+import { KeptRankings } from '../../src/sessions/kept-rankings.ts';
+import { SessionPart } from '../../src/sessions/session-part.ts';
+import { SharedValues } from '../../src/sessions/shared-values.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
-import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
+import { readSubIdWords, subIdWords } from '../../src/sessions/sub-id-words.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
 import { liveTenant } from '../support/tenants.ts';
@@ -41,10 +43,15 @@ function setUp() {
   const clock = new ManualClock();
   const ledger = new TroubledLog();
   const subIds = new SubIds(ringOf('reports'), 0, new RandomPool());
-  const createdMs = clock.wallMs();
-  const subId = subIds.issue(createdMs, 1, 1, 'live');
-  const fields = emptyPocketVector(liveTenant.vertical);
-  const session: Session = { tenant: liveTenant, createdMs, fields, ranked: null, widget: null };
+  const subId = subIds.issue(clock.wallMs(), 1, 1, 'live');
+  const part = new SessionPart({
+    ...{ tenants: new SharedValues(), rankings: new KeptRankings() },
+    fieldsMax: liveTenant.vertical.fields.length,
+  });
+  const id = new Int32Array(subIdWords);
+  readSubIdWords(subId, id);
+  part.add(id, liveTenant);
+  const session = part.get(id, subId)!;
   const told: string[] = [];
   const ports = {
     clock,

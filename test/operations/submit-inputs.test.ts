@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { noneClosed } from '../../src/offers/closed-offers.ts';
 import { submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { Ranked } from '../../src/sessions/session.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
-import { emptyPocketVector, fieldIndex, merge } from '../../src/verticals/pocket-vector.ts';
+import { emptyPocketVector, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
@@ -15,6 +16,7 @@ import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 const { vertical } = liveTenant;
+const parts = 4;
 
 const required = {
   loan_amount: 15_000,
@@ -60,7 +62,10 @@ class Bench {
   private constructor(t: TestContext, journal: TemporaryJournal) {
     const { clock } = this;
     this.journal = journal;
-    this.sessions = new MemorySessionStore({ clock, sessionsMax: 10_000, sessionTtlMs, parts: 4, sweepMs: 60_000 });
+    this.sessions = new MemorySessionStore({
+      ...{ clock, sessionTtlMs, fieldsMax: vertical.fields.length },
+      ...{ sessionsMax: 10_000, parts, sweepMs: 60_000 },
+    });
     t.after(() => this.sessions.close());
   }
 
@@ -69,15 +74,8 @@ class Bench {
   }
 
   newSession(tenant: Tenant = liveTenant): string {
-    const createdMs = this.clock.wallMs();
-    const id = this.subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
-    this.sessions.add(id, {
-      tenant,
-      createdMs,
-      fields: emptyPocketVector(tenant.vertical),
-      ranked: null,
-      widget: null,
-    });
+    const id = this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
+    this.sessions.add(id, tenant);
     return id;
   }
 
@@ -201,7 +199,7 @@ describe('submitInputs', () => {
           outcome.refusal.fieldsInvalid!.map(({ field, code }) => [field, code]),
           [['education_level', 'enum']],
         );
-        assert.equal(bench.fieldsOf(sub_id), before);
+        assert.deepEqual(bench.fieldsOf(sub_id), before);
       }),
     );
   });
@@ -214,18 +212,21 @@ describe('submitInputs', () => {
     const copy = [...before];
     await bench.submit(sub_id, { loan_amount: 99_000 });
     assert.deepEqual(before, copy);
-    assert.notEqual(bench.fieldsOf(sub_id), before);
+    assert.notDeepEqual(bench.fieldsOf(sub_id), before);
   });
 
   it('drops the ranking of the old fields, and only when a field was submitted', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const session = bench.sessions.get(sub_id)!;
-    const ranked = {} as Ranked;
-    session.ranked = ranked;
+    const ranked: Ranked = {
+      ranking: { catalogVersion: 'catalog-1', total: 1, orders: '\0\0\0\0' },
+      ...{ today: 20260520, closed: noneClosed, creditBand: 3, sealedValue: 'sealed' },
+    };
+    session.keepRanking(ranked, session.revision);
     await bench.submit(sub_id, { shoe_size: 44 });
     await bench.verdict({ sub_id, fields: { state: 'nowhere' } });
-    assert.equal(session.ranked, ranked);
+    assert.deepEqual(session.ranked, ranked);
     await bench.submit(sub_id, { state: 'CA' });
     assert.equal(session.ranked, null);
   });
@@ -322,6 +323,22 @@ describe('submitInputs', () => {
     assert.equal(bench.fieldsOf(sub_id)[fieldIndex(vertical, 'state')], last.changes[1]);
   });
 
+  it('says that a session is expired that was swept away while its merge was being written, and touches no other', async (t) => {
+    const bench = await Bench.open(t);
+    const sub_id = bench.newSession();
+    const submitting = bench.submitBody({ sub_id, fields: required });
+    bench.clock.advance(sessionTtlMs);
+    for (let part = 0; part < parts; part++) bench.sessions.sweepNextPart();
+    assert.equal(bench.sessions.size, 0);
+    // So many that its place in the store is another's by now.
+    const others = Array.from({ length: 40 * parts }, () => bench.newSession());
+    const outcome = await submitting;
+    assert(!outcome.ok);
+    assert.equal(outcome.refusal.code, 'SUB_ID_EXPIRED');
+    assert.equal(bench.missing, 0);
+    for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyPocketVector(vertical));
+  });
+
   it('is unavailable while the journal cannot be written, and changes nothing then', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
@@ -348,12 +365,5 @@ describe('submitInputs', () => {
     assert.deepEqual(view.fields_accepted, ['state']);
     assert.equal(({} as { state?: string }).state, undefined);
     assert.equal(bench.fieldsOf(sub_id).length, vertical.fields.length);
-  });
-});
-
-describe('merge', () => {
-  it('writes the last of several values for a position', () => {
-    const state = fieldIndex(vertical, 'state');
-    assert.equal(merge(emptyPocketVector(vertical), [state, 3, state, 5])[state], 5);
   });
 });

@@ -1,49 +1,64 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { Session } from '../../src/sessions/session.ts';
-import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
+import { subIdText } from '../../src/sessions/sub-id.ts';
+import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { liveTenant } from '../support/tenants.ts';
+import { subIdAt } from '../support/sub-id-at.ts';
+import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 function openStore(t: TestContext, { sessionsMax = 1_000, parts = 16 } = {}) {
   const clock = new ManualClock();
-  const store = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, parts, sweepMs: 60_000 });
+  const fieldsMax = liveTenant.vertical.fields.length;
+  const store = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, parts, sweepMs: 60_000 });
   t.after(() => store.close());
-  return { clock, store };
+  /** The id of a session that could be created now. */
+  const newId = () => subIdAt(clock.wallMs());
+  return { clock, store, newId };
 }
-
-function session(createdMs: number): Session {
-  return { tenant: liveTenant, createdMs, fields: emptyPocketVector(liveTenant.vertical), ranked: null, widget: null };
-}
-
-const newId = (): string => `sub_${randomBytes(32).toString('hex')}`;
 
 /** Adds sessions until the store refuses; the ids of those it took. */
-function fill(store: MemorySessionStore, clock: ManualClock): string[] {
+function fill(store: MemorySessionStore, newId: () => string): string[] {
   const ids: string[] = [];
-  for (let id = newId(); store.add(id, session(clock.wallMs())); id = newId()) ids.push(id);
+  for (let id = newId(); store.add(id, liveTenant); id = newId()) ids.push(id);
   return ids;
 }
 
 describe('MemorySessionStore', () => {
   it('finds the very session that was added, under its own id only', (t) => {
-    const { clock, store } = openStore(t);
-    const [id, added] = [newId(), session(clock.wallMs())];
-    assert(store.add(id, added));
-    assert.equal(store.get(id), added);
+    const { clock, store, newId } = openStore(t);
+    const [id, other] = [newId(), newId()];
+    assert(store.add(id, liveTenant));
+    assert(store.add(other, liveTenant));
+    const session = store.get(id)!;
+    assert.equal(session.tenant, liveTenant);
+    assert.equal(session.createdMs, clock.wallMs());
+    session.merge([0, 7]);
+    assert.equal(store.get(id)!.fields[0], 7);
+    assert.equal(store.get(other)!.fields[0], -1);
     assert.equal(store.get(newId()), undefined);
+    assert.equal(store.size, 2);
+  });
+
+  it('leaves a session that is here as it is when it is put in again, and counts it once', (t) => {
+    const { store, newId } = openStore(t, { sessionsMax: 2 });
+    const id = newId();
+    assert(store.add(id, liveTenant));
+    store.get(id)!.merge([0, 7]);
+    assert(store.add(id, testTenant));
+    assert.equal(store.get(id)!.tenant, liveTenant);
+    assert.equal(store.get(id)!.fields[0], 7);
     assert.equal(store.size, 1);
+    assert(store.add(newId(), liveTenant));
   });
 
   it('forgets a session that is deleted, and minds no second time', (t) => {
-    const { clock, store } = openStore(t);
+    const { store, newId } = openStore(t);
     const id = newId();
-    store.add(id, session(clock.wallMs()));
+    store.add(id, liveTenant);
     store.delete(id);
     store.delete(id);
     assert.equal(store.get(id), undefined);
@@ -57,37 +72,37 @@ describe('MemorySessionStore', () => {
     [20_000, 16],
   ] as const) {
     it(`holds exactly ${sessionsMax} sessions in ${parts} parts, refuses one more, and drops none of them`, (t) => {
-      const { clock, store } = openStore(t, { sessionsMax, parts });
-      const ids = fill(store, clock);
+      const { clock, store, newId } = openStore(t, { sessionsMax, parts });
+      const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);
       assert.equal(store.size, sessionsMax);
       clock.advance(sessionTtlMs - 1);
       for (let i = 0; i < parts; i++) store.sweepNextPart();
-      assert.equal(store.add(newId(), session(clock.wallMs())), false);
+      assert.equal(store.add(newId(), liveTenant), false);
       for (const id of ids) assert(store.get(id) !== undefined);
     });
   }
 
   it('holds its number also when too many ids fall on the same part', (t) => {
-    const { clock, store } = openStore(t, { sessionsMax: 500, parts: 16 });
+    const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 16 });
     for (let serial = 0; serial < 500; serial++) {
-      assert(store.add(`sub_${serial.toString(16).padStart(64, '0')}`, session(clock.wallMs())));
+      assert(store.add(subIdText(subOf({ createdMs: clock.wallMs(), serial })), liveTenant));
     }
-    assert.equal(store.add(newId(), session(clock.wallMs())), false);
+    assert.equal(store.add(newId(), liveTenant), false);
     assert.equal(store.size, 500);
   });
 
   it('has room again after a session is deleted', (t) => {
-    const { clock, store } = openStore(t, { sessionsMax: 5 });
-    const [first] = fill(store, clock);
+    const { store, newId } = openStore(t, { sessionsMax: 5 });
+    const [first] = fill(store, newId);
     store.delete(first!);
-    assert(store.add(newId(), session(clock.wallMs())));
+    assert(store.add(newId(), liveTenant));
   });
 
   it('drops a session when its time is over, to the millisecond, however often it was asked for', (t) => {
     const { clock, store } = openStore(t, { parts: 1 });
-    const id = newId();
-    store.add(id, session(clock.wallMs() - 1_000));
+    const id = subIdAt(clock.wallMs() - 1_000);
+    store.add(id, liveTenant);
     clock.advance(sessionTtlMs - 1_001);
     store.sweepNextPart();
     assert(store.get(id) !== undefined);
@@ -98,11 +113,11 @@ describe('MemorySessionStore', () => {
   });
 
   it('drops expired sessions when its parts are swept, and live ones never', (t) => {
-    const { clock, store } = openStore(t, { sessionsMax: 500, parts: 32 });
+    const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 32 });
     const addSome = () =>
       Array.from({ length: 200 }, () => {
         const id = newId();
-        store.add(id, session(clock.wallMs()));
+        store.add(id, liveTenant);
         return id;
       });
     addSome();
@@ -116,45 +131,46 @@ describe('MemorySessionStore', () => {
 
   for (const parts of [1, 256]) {
     it(`makes room for a new session as soon as an old one is expired, in ${parts} parts`, (t) => {
-      const { clock, store } = openStore(t, { sessionsMax: 10, parts });
-      fill(store, clock);
+      const { clock, store, newId } = openStore(t, { sessionsMax: 10, parts });
+      fill(store, newId);
       clock.advance(sessionTtlMs + 1);
-      assert(store.add(newId(), session(clock.wallMs())));
+      assert(store.add(newId(), liveTenant));
     });
   }
 
   it('refills with as many sessions once all of them are expired', (t) => {
-    const { clock, store } = openStore(t, { sessionsMax: 300, parts: 64 });
-    fill(store, clock);
+    const { clock, store, newId } = openStore(t, { sessionsMax: 300, parts: 64 });
+    fill(store, newId);
     clock.advance(sessionTtlMs + 1);
     for (let i = 0; i < 64; i++) store.sweepNextPart();
     assert.equal(store.size, 0);
-    assert.equal(fill(store, clock).length, 300);
+    assert.equal(fill(store, newId).length, 300);
   });
 
-  it('takes any text for an id', (t) => {
-    const { clock, store } = openStore(t);
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
-        assert.equal(store.get(text), undefined);
-        store.delete(text);
-        assert(store.add(text, session(clock.wallMs())));
-        assert(store.get(text) !== undefined);
-        store.delete(text);
-      }),
-    );
+  it('may be asked for any text, and takes none that is no id', (t) => {
+    const { store } = openStore(t, { sessionsMax: 1 });
+    const refuses = (text: string) => {
+      assert.equal(store.get(text), undefined);
+      store.delete(text);
+      assert.throws(() => store.add(text, liveTenant), TypeError);
+      assert.equal(store.size, 0);
+    };
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), refuses));
     for (const name of ['__proto__', 'constructor', 'toString', '', '\0', 'sub_', `sub_${'\uffff'.repeat(64)}`]) {
-      assert.equal(store.get(name), undefined);
+      refuses(name);
     }
-    assert.equal(store.size, 0);
   });
 
   it('is empty once closed, and may be closed again', (t) => {
-    const { clock, store } = openStore(t, { sessionsMax: 10 });
-    const ids = fill(store, clock);
+    const { store, newId } = openStore(t, { sessionsMax: 10 });
+    const ids = fill(store, newId);
     store.close();
     store.close();
     assert.equal(store.size, 0);
     assert.equal(store.get(ids[0]!), undefined);
+    assert.equal(store.add(newId(), liveTenant), false);
+    store.delete(ids[0]!);
+    store.sweepNextPart();
+    assert.equal(store.size, 0);
   });
 });

@@ -12,7 +12,8 @@ const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
   const clock = new ManualClock();
-  const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, parts: 4, sweepMs: 60_000 });
+  const fieldsMax = personalLoans.fields.length;
+  const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, parts: 4, sweepMs: 60_000 });
   t.after(() => sessions.close());
   const keyed: KeyedSession[] = [];
   const onKeyedSession = (session: KeyedSession) => keyed.push(session);
@@ -28,13 +29,15 @@ describe('RestoreFromLedger', () => {
     const { sessions, restore, nowMs } = setUp(t);
     const sub = subOf({ createdMs: nowMs - 1_000, serial: 1, account: 9, mode: 'test' });
     restore.visit(createdRecord(sub));
-    assert.deepEqual(sessions.get(subIdText(sub)), {
-      tenant: { account: 9, vertical: personalLoans, mode: 'test' },
-      createdMs: nowMs - 1_000,
-      fields: personalLoans.fields.map(() => -1),
-      ranked: null,
-      widget: null,
-    });
+    const session = sessions.get(subIdText(sub))!;
+    assert.deepEqual(session.tenant, { account: 9, vertical: personalLoans, mode: 'test' });
+    assert.equal(session.createdMs, nowMs - 1_000);
+    assert.deepEqual(
+      session.fields,
+      personalLoans.fields.map(() => -1),
+    );
+    assert.equal(session.ranked, null);
+    assert(session.widget.isOwedView(Buffer.alloc(8)));
   });
 
   it('tells of a session created with an Idempotency-Key, while it is live', (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { emptyPocketVector, merge } from '../../src/verticals/pocket-vector.ts';
+import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
 import { readinessOf } from '../../src/verticals/readiness.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
@@ -18,7 +18,9 @@ const required = {
 function readiness(fields: object) {
   const { invalid, changes } = validateFields(personalLoans, fields, 2026_05_20);
   assert.deepEqual(invalid, []);
-  return readinessOf(personalLoans, merge(emptyPocketVector(personalLoans), changes));
+  const vector = emptyPocketVector(personalLoans);
+  for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
+  return readinessOf(personalLoans, vector);
 }
 
 describe('readiness', () => {

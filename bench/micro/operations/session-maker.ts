@@ -28,21 +28,24 @@ const instantLog: EventLog = {
 /** Creates sessions as the service does, but for the log. */
 export class SessionMaker {
   readonly #ports: CreateSessionPorts;
+  readonly #sessions: MemorySessionStore;
 
   constructor() {
     const clock = systemClock;
     const secrets = newSecrets();
     const sessionTtlMs = bounds.sessionTtlMs;
+    this.#sessions = new MemorySessionStore({
+      clock,
+      sessionsMax: 1_000_000,
+      sessionTtlMs,
+      fieldsMax: personalLoans.fields.length,
+      parts: bounds.sessionStoreParts,
+      sweepMs: bounds.sessionSweepMs,
+    });
     this.#ports = {
       clock,
       subIds: new SubIds(secrets, 0, new RandomPool()),
-      sessions: new MemorySessionStore({
-        clock,
-        sessionsMax: 1_000_000,
-        sessionTtlMs,
-        parts: bounds.sessionStoreParts,
-        sweepMs: bounds.sessionSweepMs,
-      }),
+      sessions: this.#sessions,
       ledger: instantLog,
       devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
       idempotencyKeys: new IdempotencyKeys({ clock, secrets, rememberedMs: sessionTtlMs, keysMax: 1_000 }),
@@ -57,10 +60,12 @@ export class SessionMaker {
   }
 
   forget(sessions: readonly SessionView[]): void {
-    for (const { sub_id } of sessions) this.#ports.sessions.delete(sub_id);
+    for (const { sub_id } of sessions) this.#sessions.delete(sub_id);
+    // What is deleted keeps its place until the sweep.
+    for (let part = 0; part < bounds.sessionStoreParts; part++) this.#sessions.sweepNextPart();
   }
 
   close(): void {
-    this.#ports.sessions.close();
+    this.#sessions.close();
   }
 }

@@ -1,19 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import { bounds } from '../../../src/bounds.ts';
-import { systemClock } from '../../../src/domain/clock.ts';
+import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { MemorySessionStore } from '../../../src/sessions/memory-session-store.ts';
-import type { Session } from '../../../src/sessions/session.ts';
-import { subIdBytes, subIdText } from '../../../src/sessions/sub-id.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
-import { noPocketFields } from '../../../src/verticals/pocket-vector.ts';
+import type { Tenant } from '../../../src/verticals/tenant.ts';
 import type { Micro, Prepared } from '../micro.ts';
+import { newIds } from './new-ids.ts';
 
 const calls = 250;
 const growths = 3;
 /** Larger than any of the sizes' prime factors, so that steps of so many meet every session, and no two near each other. */
 const stride = 7_919;
 
-const tenant = { account: 1, vertical: personalLoans, mode: 'live' } as const;
+const tenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
 /** The store at work with a number of sessions in it; and how long the longest `add` took while it grew to that number. */
 export function sessionStoreMicros(sizes: readonly number[]): Micro[] {
@@ -32,7 +30,7 @@ export function sessionStoreMicros(sizes: readonly number[]): Micro[] {
       },
       {
         name: `sessions/memory-session-store: delete, ${held}`,
-        call: `one session, while ${held} are held`,
+        call: `one session that came last, while ${held} are held`,
         prepare: () => prepareDelete(size),
       },
     ];
@@ -46,16 +44,14 @@ export function sessionStoreMicros(sizes: readonly number[]): Micro[] {
 }
 
 function growth(size: number, parts: number): Micro {
-  const named = parts === 1 ? 'in one map instead of many' : 'each add by itself';
+  const named = parts === 1 ? 'in one part instead of many' : 'each add by itself';
   return {
     name: `sessions/memory-session-store: grow to ${size.toLocaleString('en-US')} sessions, ${named}`,
     call: 'one new session, the time of which is taken alone',
     measure: () => {
-      const ids = newIds(size);
-      // Made before, so that an add is not held up by what makes room for them.
-      const sessions = ids.map(newSession);
+      const ids = newIds(size, Date.now());
       const times = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
-      for (let round = 0; round < growths; round++) grow(ids, sessions, parts, times);
+      for (let round = 0; round < growths; round++) grow(ids, parts, times);
       times.sort();
       const at = (share: number) => times[Math.min(size - 1, Math.floor(size * share))]!;
       return { medianNs: at(0.5), p99Ns: at(0.99), worstNs: times[size - 1]! };
@@ -64,14 +60,14 @@ function growth(size: number, parts: number): Micro {
 }
 
 /**
- * Grows a store from nothing and leaves, for each session, the shortest time its `add` has taken in any growth. A table is
- * made anew at the same session every time, while whatever else the machine does holds up another one each time.
+ * Grows a store from nothing and leaves, for each session, the shortest time its `add` has taken in any growth. A part moves into
+ * more memory at the same session every time, while whatever else the machine does holds up another one each time.
  */
-function grow(ids: readonly string[], sessions: readonly Session[], parts: number, times: Float64Array): void {
-  const store = newStore(parts);
+function grow(ids: readonly string[], parts: number, times: Float64Array): void {
+  const store = newStore(systemClock, parts);
   for (let at = 0; at < ids.length; at++) {
     const startedMs = performance.now();
-    store.add(ids[at]!, sessions[at]!);
+    store.add(ids[at]!, tenant);
     times[at] = Math.min(times[at]!, (performance.now() - startedMs) * 1e6);
   }
   const { size } = store;
@@ -80,12 +76,16 @@ function grow(ids: readonly string[], sessions: readonly Session[], parts: numbe
 }
 
 function prepareGet(size: number): Prepared {
-  const { store, next } = filledStore(size);
+  const { store, ids } = new FilledStore(size);
   let asked: string[] = [];
+  let at = 0;
   return {
     calls,
     before: () => {
-      asked = next();
+      asked = Array.from({ length: calls }, () => {
+        at = (at + stride) % size;
+        return newText(ids[at]!);
+      });
     },
     run: () => {
       let found = 0;
@@ -97,84 +97,87 @@ function prepareGet(size: number): Prepared {
   };
 }
 
-/** Sessions leave and come back some batches later, so that about as many are held, and a place is no longer at hand. */
+/** For every session that comes the oldest is gone, as in a service that has run for hours. */
 function prepareAdd(size: number): Prepared {
-  const { store, next } = filledStore(size);
-  const batchesAway = Math.min(20, Math.floor(size / calls / 2));
-  const session = newSession();
-  const away: string[][] = [];
+  const filled = new FilledStore(size);
+  let coming: string[] = [];
   return {
     calls,
     before: () => {
-      while (away.length < batchesAway) {
-        const leaving = next();
-        for (const id of leaving) store.delete(id);
-        away.push(leaving.map(newText));
-      }
+      filled.sweepOldest();
+      coming = filled.newestIds(calls);
     },
     run: () => {
-      for (const id of away.shift()!) store.add(id, session);
-      if (store.size !== size - away.length * calls) throw new Error('a session was not added');
-      return store.size;
+      for (const id of coming) filled.store.add(id, tenant);
+      if (filled.store.size !== size) throw new Error('a session was not added');
+      return filled.store.size;
     },
-    close: () => store.close(),
+    close: () => filled.store.close(),
   };
 }
 
+/** Only a session that has just come is deleted: its record could not be written. */
 function prepareDelete(size: number): Prepared {
-  const { store, next } = filledStore(size);
-  const session = newSession();
+  const filled = new FilledStore(size);
   let gone: string[] = [];
   return {
     calls,
     before: () => {
-      for (const id of gone) store.add(id, session);
-      gone = next();
+      filled.sweepOldest();
+      const coming = filled.newestIds(2 * calls);
+      for (const id of coming) filled.store.add(id, tenant);
+      gone = coming.slice(calls);
     },
     run: () => {
-      for (const id of gone) store.delete(id);
-      if (store.size !== size - calls) throw new Error('a session was not deleted');
-      return store.size;
+      for (const id of gone) filled.store.delete(id);
+      if (filled.store.size !== size) throw new Error('a session was not deleted');
+      return filled.store.size;
     },
-    close: () => store.close(),
+    close: () => filled.store.close(),
   };
 }
 
-/** A store with so many sessions, and what gives the ids of the next few of them. */
-function filledStore(size: number) {
-  const ids = newIds(size);
-  const store = newStore(bounds.sessionStoreParts);
-  for (const id of ids) store.add(id, newSession());
-  let at = 0;
-  const next = () =>
-    Array.from({ length: calls }, () => {
-      at = (at + stride) % size;
-      return newText(ids[at]!);
-    });
-  return { store, next };
+/** A store with so many sessions, batches of which were created a millisecond after each other, and are over one after the other. */
+class FilledStore {
+  readonly store: MemorySessionStore;
+  /** Of the sessions it began with. */
+  readonly ids: string[] = [];
+  #wallMs = Date.UTC(2026, 0, 1);
+  #createdMs = this.#wallMs;
+
+  constructor(size: number) {
+    this.store = newStore({ wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs }, bounds.sessionStoreParts);
+    while (this.ids.length < size) this.ids.push(...this.newestIds(calls));
+    for (const id of this.ids) this.store.add(id, tenant);
+    this.#wallMs += bounds.sessionTtlMs - 1;
+  }
+
+  /** Ids of a batch of sessions, a millisecond younger than the youngest. */
+  newestIds(count: number): string[] {
+    return newIds(count, this.#createdMs++);
+  }
+
+  /** Lets time pass until the oldest sessions, as many as `calls`, are expired, and has them swept. */
+  sweepOldest(): void {
+    const { size } = this.store;
+    this.#wallMs++;
+    for (let part = 0; part < bounds.sessionStoreParts; part++) this.store.sweepNextPart();
+    if (this.store.size !== size - calls) throw new Error('the oldest sessions were not swept');
+  }
 }
 
-function newStore(parts: number): MemorySessionStore {
+function newStore(clock: Clock, parts: number): MemorySessionStore {
   return new MemorySessionStore({
-    clock: systemClock,
+    clock,
     sessionsMax: Number.MAX_SAFE_INTEGER,
     sessionTtlMs: bounds.sessionTtlMs,
+    fieldsMax: personalLoans.fields.length,
     parts,
     sweepMs: bounds.sessionSweepMs,
   });
 }
 
-/** Spread over the parts as ids of the service are, by random digits, but unsigned: the store looks at no signature. */
-function newIds(count: number): string[] {
-  const random = randomBytes(count * subIdBytes);
-  return Array.from({ length: count }, (_, at) => subIdText(random.subarray(at * subIdBytes, (at + 1) * subIdBytes)));
-}
-
-function newSession(): Session {
-  return { tenant, createdMs: Date.now(), fields: noPocketFields(personalLoans), ranked: null, widget: null };
-}
-
-/** The same text, but new: as one read from a request, whose hash nobody has reckoned and which is no session's own. */
+/** The same text, but new: as one read from a request, which is no session's own. */
 function newText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

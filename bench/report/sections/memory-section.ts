@@ -10,8 +10,8 @@ export function memorySection(memory: MemoryResult | null): ReportSection[] {
       id: 'memory',
       title: 'Memory of live sessions',
       text: [
-        `A live session with ${fields} fields takes ${whole(heapBytes)} bytes of heap, and ${whole(residentBytes)} bytes of resident memory.`,
-        `The most live sessions this machine holds is ${whole(sessionsMax)} (\`SVC_MAX_SESSIONS\`, as the service sets it from its heap); a new one beyond gets 503.`,
+        `A live session with ${fields} fields takes ${whole(residentBytes)} bytes of resident memory, ${whole(Math.max(0, heapBytes))} of them on the JavaScript heap.`,
+        `The most live sessions this machine holds is ${whole(sessionsMax)} (\`SVC_MAX_SESSIONS\`, as the service sets it itself); a new one beyond gets 503.`,
       ],
       tables: [
         {

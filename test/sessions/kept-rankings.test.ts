@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import type { ClosedOffers } from '../../src/offers/closed-offers.ts';
+import { noneClosed } from '../../src/offers/closed-offers.ts';
+import { KeptRankings } from '../../src/sessions/kept-rankings.ts';
+import { memoryBesideHeap, memoryOfHeap } from '../support/collect-garbage.ts';
+import { rankedOf } from '../support/ranked-of.ts';
+
+const longest = bounds.sealedValueCharactersMax;
+/** More than one buffer of them has room for. */
+const many = 3 * 4_096 + 5;
+
+const someClosed: ClosedOffers = { count: 1, bits: Int32Array.of(4) };
+
+describe('KeptRankings', () => {
+  for (const total of [0, 1, 5, 20, 21, 1_000, bounds.catalogOffersMax]) {
+    it(`keeps a ranking of ${total} offers as it is`, () => {
+      const rankings = new KeptRankings();
+      const ranked = rankedOf({ total, closed: someClosed });
+      const read = rankings.read(rankings.keep(ranked));
+      assert.deepEqual(read, ranked);
+      assert.equal(read.closed, someClosed);
+    });
+  }
+
+  it('keeps offers of any index up to 32,767, whatever lay in its place before', () => {
+    const rankings = new KeptRankings();
+    const offer = fc.integer({ min: 0, max: 2 ** 15 - 1 });
+    const sealed = fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: longest });
+    const wanted = fc.record({
+      total: fc.oneof(fc.nat(25), fc.constant(bounds.catalogOffersMax)),
+      offers: fc.array(offer, { minLength: 1, maxLength: 80 }),
+      sealedValue: sealed,
+      today: fc.integer({ min: 2000_01_01, max: 9999_12_31 }),
+      creditBand: fc.nat(127),
+      version: fc.constantFrom('aaaaaaaaaaaa', 'bbbbbbbbbbbb'),
+    });
+    let place: number | null = null;
+    fc.assert(
+      fc.property(wanted, (each) => {
+        const ranked = rankedOf(each);
+        const next: number = rankings.keep(ranked);
+        assert.equal(place ?? next, next);
+        place = next;
+        assert.deepEqual(rankings.read(next), ranked);
+        rankings.release(next);
+      }),
+      {
+        examples: [
+          [
+            {
+              total: 80,
+              offers: [2 ** 15 - 1],
+              sealedValue: '_'.repeat(longest),
+              today: 9999_12_31,
+              creditBand: 127,
+              version: 'aaaaaaaaaaaa',
+            },
+          ],
+        ],
+      },
+    );
+  });
+
+  it('keeps sealed values of up to the longest length, and throws for a longer one', () => {
+    const rankings = new KeptRankings();
+    for (const length of [0, 1, longest]) {
+      const ranked = rankedOf({ sealedValue: 'v'.repeat(length) });
+      assert.deepEqual(rankings.read(rankings.keep(ranked)), ranked);
+    }
+    assert.throws(() => rankings.keep(rankedOf({ sealedValue: 'v'.repeat(longest + 1) })), RangeError);
+  });
+
+  it('throws for more offers than four orders of twenty, and takes no place for them', () => {
+    const rankings = new KeptRankings();
+    const fitting = rankedOf({ total: 20 });
+    const { ranking } = fitting;
+    assert.throws(
+      () => rankings.keep({ ...fitting, ranking: { ...ranking, orders: `${ranking.orders}\0` } }),
+      RangeError,
+    );
+    assert.equal(rankings.keep(fitting), 0);
+  });
+
+  it('throws for fewer offers than the total says, which would be read with those that were there before', () => {
+    const rankings = new KeptRankings();
+    rankings.release(rankings.keep(rankedOf({ total: 20 })));
+    const short = rankedOf({ total: 5 });
+    for (const orders of ['', short.ranking.orders.slice(1)]) {
+      assert.throws(() => rankings.keep({ ...short, ranking: { ...short.ranking, orders } }), RangeError);
+    }
+  });
+
+  it('keeps rankings beside each other, in one buffer and the next, and each until it is released', () => {
+    const rankings = new KeptRankings();
+    const ranked = (number: number) =>
+      rankedOf({
+        total: number % 30,
+        offers: [number % 32_768, (number * 7) % 32_768],
+        sealedValue: `${number}`.padStart(number % (longest + 1), '-').slice(0, longest),
+        today: number,
+        version: `version-${number % 3}`,
+        closed: number % 2 === 0 ? noneClosed : someClosed,
+      });
+    const places = Array.from({ length: many }, (_, number) => rankings.keep(ranked(number)));
+    assert.equal(new Set(places).size, many);
+    for (let number = 0; number < many; number += 2) rankings.release(places[number]!);
+    for (let number = 0; number < many; number += 2) places[number] = rankings.keep(ranked(many + number));
+    assert.equal(new Set(places).size, many);
+    for (const [number, place] of places.entries()) {
+      assert.deepEqual(rankings.read(place), ranked(number % 2 === 0 ? many + number : number));
+    }
+  });
+
+  it('gives out no more places than there were rankings at a time', () => {
+    const rankings = new KeptRankings();
+    for (let kept = 0; kept < many; kept++) {
+      const [one, other] = [rankings.keep(rankedOf({})), rankings.keep(rankedOf({}))];
+      assert.deepEqual([one, other].toSorted(), [0, 1]);
+      // In either order.
+      rankings.release(kept % 2 === 0 ? one : other);
+      rankings.release(kept % 2 === 0 ? other : one);
+    }
+  });
+
+  it('takes memory for thousands of rankings at once, and none for those that come in place of others', async () => {
+    const rankings = new KeptRankings();
+    const before = await memoryBesideHeap();
+    const places = Array.from({ length: 4_096 }, () => rankings.keep(rankedOf({})));
+    const taken = (await memoryBesideHeap()) - before;
+    assert(taken < 4_096 * 300, `${taken} bytes`);
+    for (let round = 0; round < 3; round++) {
+      for (const place of places) rankings.release(place);
+      for (let at = 0; at < places.length; at++) places[at] = rankings.keep(rankedOf({}));
+    }
+    assert((await memoryBesideHeap()) - before < taken + 4_096 * longest);
+    assert.equal(rankings.read(places[0]!).sealedValue, rankedOf({}).sealedValue);
+  });
+
+  it('lets go of a set of closed offers, and of a version, that no ranking has any more', async () => {
+    const rankings = new KeptRankings();
+    // Longer texts do not lie on the heap.
+    const length = 2 ** 19;
+    const before = await memoryOfHeap();
+    const refs = Array.from({ length: 64 }, (_, number) => {
+      const closed: ClosedOffers = { count: 1, bits: Int32Array.of(number) };
+      const version = Buffer.alloc(length, `${number} `).toString('latin1');
+      const places = [rankings.keep(rankedOf({ closed, version })), rankings.keep(rankedOf({ closed, version }))];
+      for (const place of places) rankings.release(place);
+      return new WeakRef(closed);
+    });
+    const heap = (await memoryOfHeap()) - before;
+    assert(heap < 16 * length, `${heap} bytes`);
+    for (const ref of refs) assert.equal(ref.deref(), undefined);
+  });
+});

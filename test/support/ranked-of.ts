@@ -1,0 +1,36 @@
+import { bounds } from '../../src/bounds.ts';
+import { type ClosedOffers, noneClosed } from '../../src/offers/closed-offers.ts';
+import { sorts } from '../../src/offers/matcher.ts';
+import { packOrders } from '../../src/offers/packed-orders.ts';
+import type { Ranked } from '../../src/sessions/session.ts';
+
+export interface RankedWanted {
+  readonly total?: number;
+  /** Repeated until the orders are full. */
+  readonly offers?: readonly number[];
+  readonly version?: string;
+  readonly closed?: ClosedOffers;
+  readonly today?: number;
+  readonly creditBand?: number;
+  readonly sealedValue?: string;
+}
+
+/** A ranking as a session keeps it, with as many offers in its orders as one of `total` has. */
+export function rankedOf({
+  total = 5,
+  offers = [0, 1, 255, 256, 32_767],
+  version = 'a1b2c3d4e5f6',
+  closed = noneClosed,
+  today = 2026_05_20,
+  creditBand = 3,
+  sealedValue = 'c2VhbGVk',
+}: RankedWanted): Ranked {
+  const orders = Uint16Array.from(
+    { length: sorts.length * Math.min(total, bounds.offersMax) },
+    (_, at) => offers[at % offers.length]!,
+  );
+  return {
+    ranking: { catalogVersion: version, total, orders: packOrders(orders) },
+    ...{ today, closed, creditBand, sealedValue },
+  };
+}
