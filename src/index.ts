@@ -28,6 +28,7 @@ import type { ClickOutcome } from './operations/follow-click.ts';
 import { startService } from './service/start-service.ts';
 import { type TlsVersion, tlsVersions } from './tls/certificate.ts';
 import type { CertificateChange } from './tls/certificate-keeper.ts';
+import { requireKeepable } from './verticals/require-keepable.ts';
 
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
 export type {
@@ -41,9 +42,6 @@ export type {
   Result,
   WidgetQuery,
 } from './faces/embedded-face.ts';
-
-import { requireKeepable } from './verticals/require-keepable.ts';
-
 export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';

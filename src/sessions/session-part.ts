@@ -321,7 +321,8 @@ class HeldSession implements Session {
   }
 
   keepRanking(ranked: Ranked, revision: number): void {
-    if (this.revision === revision && this.#isHeld()) this.#part.keepRankingAt(this.#position, ranked);
+    if (!this.#isHeld() || this.#part.revisionAt(this.#position) !== revision) return;
+    this.#part.keepRankingAt(this.#position, ranked);
   }
 
   /** Whether its part still has it; then `#position` is where. It may have moved since it was asked for. */

@@ -59,7 +59,7 @@ export type PocketField = {
   readonly description?: string;
 } & FieldValues;
 
-/** What a pocket field may hold (contract 2.2, D7), and so how its value is kept as one number. */
+/** What a pocket field may hold (contract 2.2, D7), and so how its value is kept as one number, from 0 to 2,147,483,647. */
 type FieldValues =
   /** A whole number; kept as itself. */
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
