@@ -1,12 +1,34 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/**
+ * Where Linux takes no port from by itself (`net.ipv4.ip_local_port_range` begins at 32768), neither for a listener on port 0 nor for
+ * a connection: so what is free here is taken meanwhile only by somebody who names it.
+ */
+const firstPort = 20_000;
+const portsEnd = 32_768;
+const attempts = 100;
+
+/** A port of 127.0.0.1 that was free a moment ago, and is likely to be for another. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const port = randomInt(firstPort, portsEnd);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`none of ${attempts} ports of 127.0.0.1 between ${firstPort} and ${portsEnd} is free`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen({ port, host: '127.0.0.1', exclusive: true });
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test } from 'node:test';
+import { freePort } from '../../bench/target/free-port.ts';
 import { checkout } from './copy-checkout.ts';
 import { type FollowedImage, followImage } from './follow-image.ts';
 import { type Image, readImage } from './read-image.ts';
@@ -52,6 +52,7 @@ test('the image serves from a read-only root as the first process and not as roo
     if (process.getuid?.() === 0) chownSync(volume, ...(user.split(':').map(Number) as [number, number]));
   }
   const { PATH, ...settings } = image.stages.at(-1)!.env;
+  // The health check has to be told which.
   const env = { ...settings, SVC_PORT: '0', SVC_OPS_PORT: String(await freePort()) };
   const command = [...JSON.parse(lastOf('ENTRYPOINT')), ...JSON.parse(lastOf('CMD'))];
   const running = await runImage(t, {
@@ -90,15 +91,3 @@ test('the image serves from a read-only root as the first process and not as roo
   await assert.rejects(runToEnd(check, args, { folder: root, env }));
   assert.ok(readdirSync(volumes.get('/data')!).includes('ledger'));
 });
-
-/** One that nobody has at the moment: the health check has to be told which. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
