@@ -48,8 +48,8 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
   ['analytics', 'query_analytics', 'GET'],
 ];
 
-const marketplaceParameters = new Set(['sub_id', 'format', 'max_offers', 'sort', 'explain'] as const);
-const analyticsParameters = new Set([
+const marketplaceParameters = ['sub_id', 'format', 'max_offers', 'sort', 'explain'] as const;
+const analyticsParameters = [
   'referrer_tag',
   'sub_id_list',
   'date_from',
@@ -57,7 +57,7 @@ const analyticsParameters = new Set([
   'granularity',
   'limit',
   'cursor',
-] as const);
+] as const;
 
 /**
  * The door of the API: `/v1/<vertical>/<operation>`. Every request passes the same checks in the order of D1, and a

@@ -8,7 +8,7 @@ import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
 import { routeOf } from './routes.ts';
 
-const clickParameters = new Set(['sub', 'offer', 'v'] as const);
+const clickParameters = ['sub', 'offer', 'v'] as const;
 export const clickPath = '/c';
 export const sandboxLandingPath = '/c/sandbox';
 const clickRoute = routeOf('click');

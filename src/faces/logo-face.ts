@@ -16,7 +16,7 @@ export interface Logos {
 /** Every logo's path begins so; a file name follows. */
 export const logoPathHead = '/cdn/';
 
-const parameters = new Set(['v'] as const);
+const parameters = ['v'] as const;
 const logoHeaders = fixedHeaders({
   'Content-Type': 'image/svg+xml',
   'X-Content-Type-Options': 'nosniff',

@@ -20,7 +20,7 @@ export interface OriginsFacePorts {
   readonly originLists: OriginLists;
 }
 
-const parameters = new Set(['account', 'origin'] as const);
+const parameters = ['account', 'origin'] as const;
 
 /**
  * Where the widgets of each account may be embedded, for the operator: `GET /origins` lists, of one account with

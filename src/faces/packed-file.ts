@@ -21,7 +21,7 @@ export interface FileAsked {
   readonly version: string | undefined;
 }
 
-const parameters = new Set(['v'] as const);
+const parameters = ['v'] as const;
 
 export function fileAsked(exchange: Exchange): FileAsked {
   const query = readQueryParameters(exchange.query, parameters);

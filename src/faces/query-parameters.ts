@@ -7,11 +7,9 @@ export type QueryParameters<Name extends string> =
  * Picks the named parameters out of a raw query string; all others are passed over, whatever they hold. Names and values
  * are form-encoded: `+` is a space, `%2C` a comma.
  */
-export function readQueryParameters<Name extends string>(
-  query: string,
-  names: ReadonlySet<Name>,
-): QueryParameters<Name> {
+export function readQueryParameters<Name extends string>(query: string, names: readonly Name[]): QueryParameters<Name> {
   const values: Partial<Record<Name, string>> = {};
+  const encoded = query.includes('%') || query.includes('+');
   let start = 0;
   let equals = query.indexOf('=');
   while (start < query.length) {
@@ -20,15 +18,33 @@ export function readQueryParameters<Name extends string>(
     // Looked for anew only once it is passed: otherwise a head full of bare names would be searched once for each.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
-    const name = decodeName(query.slice(start, nameEnd)) as Name;
-    if (names.has(name)) {
-      const value = decode(query.slice(nameEnd + 1, end));
+    const name = encoded
+      ? findName(decodeName(query.slice(start, nameEnd)), names)
+      : nameAt(query, start, nameEnd, names);
+    if (name !== undefined) {
+      const text = query.slice(nameEnd + 1, end);
+      const value = encoded ? decode(text) : text;
       if (value === null || values[name] !== undefined) return { ok: false, param: name };
       values[name] = value;
     }
     start = end + 1;
   }
   return { ok: true, values };
+}
+
+function findName<Name extends string>(text: string, names: readonly Name[]): Name | undefined {
+  return nameAt(text, 0, text.length, names);
+}
+
+/** Compared in place: a string of its own for each name, and its hash, would cost more than all the rest. */
+function nameAt<Name extends string>(
+  query: string,
+  start: number,
+  end: number,
+  names: readonly Name[],
+): Name | undefined {
+  for (const name of names) if (name.length === end - start && query.startsWith(name, start)) return name;
+  return undefined;
 }
 
 /**
@@ -40,7 +56,7 @@ function decodeName(text: string): string {
   return text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Null for a percent sign that starts no valid UTF-8. Most values need no decoding, and this costs them two searches. */
+/** Null for a percent sign that starts no valid UTF-8. */
 function decode(text: string): string | null {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {

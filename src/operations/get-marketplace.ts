@@ -21,6 +21,8 @@ export function getMarketplace(
 ): Outcome<string> | Promise<Outcome<string>> {
   const opened = openMarketplace(ports, tenant, request, formats);
   if (!opened.ok) return opened;
-  const { session, ...asked } = opened.value;
-  return showOffers(ports, session, { ...asked, counts, load: null });
+  // Each by its name: a rest of the others would cost a twentieth of the thread's own work on a known ranking.
+  const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = opened.value;
+  const asked = { subId, borrower, revision, readiness, sort, maxOffers, explain, counts, load: null };
+  return showOffers(ports, session, asked);
 }

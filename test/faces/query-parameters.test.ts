@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readQueryParameters } from '../../src/faces/query-parameters.ts';
 
-const names = new Set(['sub_id', 'sort', 'format'] as const);
+const names = ['sub_id', 'sort', 'format'] as const;
 
 function read(query: string) {
   const result = readQueryParameters(query, names);
@@ -91,10 +91,14 @@ describe('readQueryParameters', () => {
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const query = pieces.join('');
         const expected = new URLSearchParams(query);
-        const repeated = [...names].some((name) => expected.getAll(name).length > 1);
+        const repeated = names.some((name) => expected.getAll(name).length > 1);
         const found = read(query);
         if (repeated) assert.equal(typeof found, 'string');
-        else assert.deepEqual(found, Object.fromEntries([...expected].filter(([name]) => names.has(name as 'sort'))));
+        else
+          assert.deepEqual(
+            found,
+            Object.fromEntries([...expected].filter(([name]) => names.some((each) => each === name))),
+          );
       }),
       { numRuns: 1_000 },
     );
