@@ -1,4 +1,4 @@
-import { basePath, changedIncomes, keptSessions } from './borrowers.ts';
+import { basePath, changedIncomes, keptSessions, overKeys } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
@@ -16,6 +16,6 @@ export const inputsScenario: Scenario = {
   once: true,
   prepare: async (stage, round) => {
     const sessions = await keptSessions(stage, Math.ceil(stage.roundRequests / 4), 12);
-    return changedIncomes(sessions, stage.roundRequests, round);
+    return overKeys(stage, changedIncomes(sessions, stage.roundRequests, round));
   },
 };

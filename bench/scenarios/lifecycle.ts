@@ -8,6 +8,7 @@ import {
   keptSessions,
   marketplaceRequest,
   openSessions,
+  overKeys,
   referrerTags,
   sessionRequest,
 } from './borrowers.ts';
@@ -47,7 +48,7 @@ export const lifecycleScenario: Scenario = {
     const clicked = await openSessions(stage, counts.click, 3 * round + 2);
     const clicks = await clickRequests(stage, clicked, offersShown);
     if (clicks.length < counts.click) throw new Error('hardly any borrower matches an offer of this catalog');
-    return shuffled(
+    const requests = shuffled(
       [
         ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),
         ...changedIncomes(filled.slice(0, counts.inputs), counts.inputs, round),
@@ -60,5 +61,6 @@ export const lifecycleScenario: Scenario = {
       ],
       seededRandom(round),
     );
+    return overKeys(stage, requests);
   },
 };

@@ -1,7 +1,7 @@
-import { basePath, type MarketplaceAnswer, marketplaceRequest, openSessions } from './borrowers.ts';
+import { basePath, type MarketplaceAnswer, marketplaceRequest, openSessions, overKeys } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
-/** So many that those with five offers stay below the limit of their keys, round after round. */
+/** So many that a load does not keep to a few borrowers. */
 const sessionsMax = 10_000;
 const offers = 5;
 
@@ -28,7 +28,12 @@ export const marketplaceKnownScenario: Scenario = {
       (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceAnswer).offers.length === offers,
     );
     if (full.length < count / 10) throw new Error('hardly any borrower matches five offers of this catalog');
-    stage.kept.set('requests', full);
-    return full;
+    // One request for each key, in turn, as of new sessions: every key stays below its limit.
+    const load = overKeys(
+      stage,
+      stage.keys.map((_, at) => full[at % full.length]!),
+    );
+    stage.kept.set('requests', load);
+    return load;
   },
 };

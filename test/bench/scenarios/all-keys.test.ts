@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { HttpCaller } from '../../../bench/load/http-caller.ts';
+import { analyticsScenario } from '../../../bench/scenarios/analytics.ts';
+import { inputsScenario } from '../../../bench/scenarios/inputs.ts';
+import { lifecycleScenario } from '../../../bench/scenarios/lifecycle.ts';
+import { marketplaceKnownScenario } from '../../../bench/scenarios/marketplace-known.ts';
+import { marketplaceUnknownScenario } from '../../../bench/scenarios/marketplace-unknown.ts';
+import type { Stage } from '../../../bench/scenarios/scenario.ts';
+import { sessionScenario } from '../../../bench/scenarios/session.ts';
+import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
+
+/** In the proportion of a full run: 20,000 requests a round where each is sent once, and 12,000 keys. */
+const roundRequests = 200;
+const keys = 120;
+
+let folder = '';
+let service: ServiceTarget;
+let caller: HttpCaller;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bench-keys-'));
+  service = await startServiceTarget({ folder, keys });
+  caller = new HttpCaller(service.port, 8);
+});
+after(async () => {
+  caller.close();
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const keyed = [
+  sessionScenario,
+  inputsScenario,
+  marketplaceKnownScenario,
+  marketplaceUnknownScenario,
+  analyticsScenario,
+  lifecycleScenario,
+];
+
+for (const scenario of keyed) {
+  test(`a round of ${scenario.name} is sent with every key, however few sessions it is about`, async () => {
+    let taken = 0;
+    const nextKey = () => service.keys[taken++ % keys]!;
+    const stage: Stage = { caller, keys: service.keys, nextKey, roundRequests, kept: new Map() };
+    for (const round of [0, 1]) {
+      const requests = await scenario.prepare(stage, round);
+      const used = new Set(requests.flatMap(({ key }) => key ?? []));
+      assert.equal(used.size, keys);
+    }
+  });
+}
