@@ -25,9 +25,13 @@ export interface Matching {
 }
 
 export const crossoverSizes = [40, 200, 1_000, 10_000];
+/** Without the largest, whose indexes take longer to make than all the others' measurements. */
+export const quickCrossoverSizes = crossoverSizes.filter((offers) => offers <= 1_000);
 export const crossoverBatches = [1, 8, 64];
 
 export interface CrossoverScale {
+  /** Offers of the catalogs, one after the other. */
+  readonly sizes: readonly number[];
   /** Length of one measurement of a round. */
   readonly seconds: number;
   readonly rounds: number;
@@ -41,7 +45,7 @@ export interface CrossoverScale {
 export async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]> {
   const borrowers = drawVectors(1_000, 5);
   const cells: CrossoverCell[] = [];
-  for (const offers of crossoverSizes) {
+  for (const offers of scale.sizes) {
     const folder = await mkdtemp(join(scale.folder, 'crossover-'));
     const catalogs = openCatalogLibrary({
       archiveFolder: folder,
