@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { afterwards } from '../support/afterwards.ts';
 import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
+import { withoutOffers } from '../support/changeable-catalogs.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
 import { actuarialApr, levelPayment } from '../support/loan-arithmetic.ts';
+import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
 
 /** Half a cent, or half a hundredth of a percent, and what floating point may add to it. */
@@ -152,6 +155,34 @@ atEveryDoor('GET /marketplace', (door) => {
     const view = await caller.offers(subId);
     assert.equal(view.match_quality, view.total_offers === 0 ? 'none' : 'partial');
     assert.ok(view.total_offers > 0);
+  });
+
+  test('answers match_quality high from three offers on, however ready the session is with fewer', async (t) => {
+    const { engine, fixture, market } = door;
+    const { vertical, catalogFiles, complete } = fixture;
+    const caller = market.caller(fixture);
+    const { offers } = await caller.offers(await caller.sessionWith('quality', complete), { max_offers: 20 });
+    for (const [count, quality] of [
+      [1, 'partial'],
+      [2, 'partial'],
+      [3, 'high'],
+    ] as const) {
+      const kept = offers.slice(0, count).map(({ svc_offer_id: id }) => id);
+      const all = catalogFiles.live.lenders.flatMap((lender) => lender.offers.map(({ id }) => id));
+      const few = withoutOffers(
+        catalogFiles.live,
+        all.filter((id) => !kept.includes(id)),
+      );
+      const catalogs = [
+        { vertical, mode: 'live', text: JSON.stringify(few) },
+        { vertical, mode: 'test', text: JSON.stringify(catalogFiles.test) },
+      ] as const;
+      const small = await RunningMarketplace.start(engine, { catalogs });
+      afterwards(t, () => small.close());
+      const other = small.caller(fixture);
+      const view = await other.offers(await other.sessionWith('quality', complete));
+      assert.deepEqual([view.total_offers, view.match_quality], [count, quality]);
+    }
   });
 
   test('follows the fields of the session as they change', async () => {

@@ -7,6 +7,7 @@ import type { Answer } from '../support/http-client.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 type Ask = (caller: ApiCaller) => Promise<Answer>;
 const anyRequest: Ask = (caller) => caller.get('marketplace', { format: 'json' });
@@ -19,9 +20,9 @@ async function statuses(ask: Ask, caller: ApiCaller, times: number): Promise<Rec
   return counts;
 }
 
-/** Moves time to this many milliseconds before the next full minute, where a limit by calendar minutes would start anew. */
-function beforeTheMinute({ market: { clock } }: Door, ms: number): void {
-  clock.advance(2 * minuteMs - (clock.wallMs() % minuteMs) - ms);
+/** Moves time to this many milliseconds before a UTC midnight: a limit by calendar minutes, or by days, would start anew there. */
+function beforeMidnight({ market: { clock } }: Door, ms: number): void {
+  clock.advance(2 * dayMs - (clock.wallMs() % dayMs) - ms);
 }
 
 const header = (answer: Answer, name: string) => Number(answer.headers.get(name));
@@ -32,10 +33,10 @@ atEveryDoor('the limits of a minute', (door) => {
     ['50 analytics queries', 50, analytics, 200],
   ];
   for (const [name, limit, ask, admitted] of cases) {
-    test(`admit ${name} in any 60 seconds, also across a full minute`, async () => {
+    test(`admit ${name} in any 60 seconds, also across a full minute and a UTC midnight`, async () => {
       const caller = door.market.caller(door.fixture);
       const { clock } = door.market;
-      beforeTheMinute(door, 10_000);
+      beforeMidnight(door, 10_000);
       assert.deepEqual(await statuses(ask, caller, limit / 2), { [admitted]: limit / 2 });
       clock.advance(20_000);
       const more = await statuses(ask, caller, limit);
@@ -50,7 +51,7 @@ atEveryDoor('the limits of a minute', (door) => {
     test(`name in the refusal of ${name} and one more the moment from which a retry succeeds`, async () => {
       const caller = door.market.caller(door.fixture);
       const { clock } = door.market;
-      beforeTheMinute(door, 30_000);
+      beforeMidnight(door, 30_000);
       const firstMs = clock.wallMs();
       await ask(caller);
       clock.advance(1_500);

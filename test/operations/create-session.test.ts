@@ -9,6 +9,7 @@ import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { decodeSubId, SubIds } from '../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-ledger.ts';
@@ -337,12 +338,19 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(malformed.refusal.code, 'INVALID_REFERRER_TAG');
   });
 
-  it('keeps the keys of tenants apart', async (t) => {
+  it('keeps the keys of tenants apart, be it the account, the vertical or the mode that differs', async (t) => {
     const bench = await Bench.open(t);
-    const live = await bench.createWithKey({ referrer_tag }, 'retry-1');
-    const sandbox = await bench.createWithKey({ referrer_tag: 'experiment-2' }, 'retry-1', testTenant);
-    assert(live.ok && sandbox.ok);
-    assert.notEqual(live.value.session.sub_id, sandbox.value.session.sub_id);
+    const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
+    for (const other of tenants) {
+      const { clock } = bench;
+      // Room for the keys of one pair at a time.
+      clock.advance(sessionTtlMs + 1);
+      const one = await bench.createWithKey({ referrer_tag }, 'retry-1');
+      const another = await bench.createWithKey({ referrer_tag }, 'retry-1', other);
+      assert(one.ok && another.ok);
+      assert.deepEqual([one.value.replayed, another.value.replayed], [false, false]);
+      assert.notEqual(one.value.session.sub_id, another.value.session.sub_id);
+    }
   });
 
   it('forgets a key with its session, not before', async (t) => {
