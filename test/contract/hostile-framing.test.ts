@@ -156,6 +156,16 @@ onEveryEngine('hostile framing:', ({ running }) => {
   );
 
   test(
+    'a head of 40 KiB is read like any other',
+    attacking(async ({ analyticsHead, send }) => {
+      const rest = `X-Long: ${crlf}${crlf}`;
+      const filling = 'x'.repeat(40 * 1024 - analyticsHead.length - rest.length);
+      const answer = await send(`${analyticsHead}X-Long: ${filling}${crlf}${crlf}`);
+      assert.equal(answer?.status, 200);
+    }),
+  );
+
+  test(
     'a body of 10 MB is refused without being kept',
     attacking(async ({ sessionHead, open }) => {
       const piece = Buffer.alloc(1024 * 1024, ' ');
