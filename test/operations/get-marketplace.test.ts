@@ -25,8 +25,7 @@ const { vertical } = testTenant;
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 /** A test session with all fields, and what shows it its offers, with a matcher of so many threads. */
-async function setUp(t: TestContext, threads: number) {
-  const clock = new ManualClock();
+async function setUp(t: TestContext, threads: number, clock = new ManualClock()) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-'));
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
@@ -110,3 +109,19 @@ for (const { threads, explain, what } of [
     });
   });
 }
+
+it('ranks anew on the next day, when a borrower may have come of age', async (t) => {
+  const { clock, session, show } = await setUp(t, 0, new ManualClock(Date.UTC(2026, 4, 20, 23)));
+  // In Alabama a borrower of 18 is too young.
+  session.merge(validateFields(vertical, { state: 'AL', birthdate: '2007-05-21' }, 2026_05_20).changes);
+  const totalNow = async () => {
+    const shown = await show(false);
+    assert(shown.ok);
+    return JSON.parse(shown.value).total_offers;
+  };
+  assert.equal(await totalNow(), 0);
+  clock.advance(60 * 60 * 1000 - 1);
+  assert.equal(await totalNow(), 0);
+  clock.advance(1);
+  assert.ok((await totalNow()) > 0);
+});

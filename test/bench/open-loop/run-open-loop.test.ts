@@ -112,12 +112,14 @@ test('a server slower than the load makes requests wait from when they were due'
   assert.ok(result.achievedPerSecond <= 120, String(result.achievedPerSecond));
 });
 
-test('refusals are told from answers and from failures', async () => {
+test('refusals are told from answers and from failures, and neither is throughput', async () => {
   const statuses = [200, 429, 503, 500, 404];
   const { result } = await load({}, (n) => ({ status: statuses[n % 5]!, afterMs: 0 }));
   assert.equal(result.expected, 20);
   assert.equal(result.refused, 40);
   assert.deepEqual(result.failed, { status: 40, connection: 0, deadline: 0, notSent: 0 });
+  // One in five of 200 a second.
+  assert.ok(result.achievedPerSecond < 50, `${result.achievedPerSecond}`);
 });
 
 test('a request without an answer fails at its deadline, which counts as its latency, and the next ones go on', async () => {

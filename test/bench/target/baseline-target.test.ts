@@ -70,6 +70,22 @@ for (const kind of kinds) {
       );
     });
 
+    test('parses a posted body: what is no JSON does not get the answer', async (t) => {
+      // One of its own, since this is the end of those that catch nothing.
+      const other = await startBaselineTarget(kind, answers, folder);
+      t.after(() => other.close());
+      const headers = { 'content-type': 'application/json' };
+      const status = await fetch(`http://127.0.0.1:${other.port}/v1/x`, {
+        method: 'POST',
+        headers,
+        body: '{"a":',
+      }).then(
+        (answer) => answer.status,
+        () => 'none',
+      );
+      assert.ok(status === 'none' || status === 400, `${status}`);
+    });
+
     test('says how its process did', async () => {
       await target.probe.begin();
       await fetch(url('/c'), { redirect: 'manual' });
