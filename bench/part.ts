@@ -8,7 +8,7 @@ export interface BenchContext {
   readonly scale: Scale;
   readonly quick: boolean;
   readonly client: LoadClient;
-  /** A second client that routes are measured with once more, more briefly; undefined where there is none. */
+  /** A second client that routes are measured with once more, in fewer rounds; undefined where there is none. */
   readonly crossCheck?: LoadClient | undefined;
   /** On the disk to be measured; data folders are made in it and removed. */
   readonly folder: string;

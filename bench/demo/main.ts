@@ -29,6 +29,7 @@ const usage = `Usage: make demo, or bin/with-node node bench/demo/main.ts [optio
                     created for the account demo in the data folder (SVC_DATA_DIR, or ./data)
   --borrowers N     how many, 1 to 1000 (default 36)
   --seed N          another seed, other people (default 7)
+  --full            every request and answer of every borrower; without it those of the first one, and a line for each other
   --help            this text
 `;
 
@@ -71,6 +72,7 @@ try {
       key: { type: 'string' },
       borrowers: { type: 'string', default: '36' },
       seed: { type: 'string', default: '7' },
+      full: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -79,14 +81,22 @@ try {
     if (!URL.canParse(values.url)) throw new DemoError('--url takes an address such as http://127.0.0.1:8080');
     const borrowers = wholeNumberOption('--borrowers', values.borrowers, 1, 1_000);
     const seed = wholeNumberOption('--seed', values.seed, 0, 2 ** 31 - 1);
-    await run(values.url, values.key ?? process.env.MARKETPLACE_API_KEY, borrowers, seed);
+    await run(values.url, values.key ?? process.env.MARKETPLACE_API_KEY, { borrowers, seed, full: values.full });
   }
 } catch (error) {
   process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
 
-async function run(serverUrl: string, givenKey: string | undefined, count: number, seed: number): Promise<void> {
+interface Wanted {
+  readonly borrowers: number;
+  readonly seed: number;
+  /** Every answer is printed, not only those of the first borrower. */
+  readonly full: boolean;
+}
+
+async function run(serverUrl: string, givenKey: string | undefined, wanted: Wanted): Promise<void> {
+  const { borrowers: count, seed, full } = wanted;
   const client = await connect(serverUrl, givenKey);
   // Tags of this run alone, so that the figures at the end are those of the people walked through here.
   const started = Date.now().toString(36);
@@ -100,11 +110,12 @@ async function run(serverUrl: string, givenKey: string | undefined, count: numbe
     const sort = sorts[(number - 1) % sorts.length]!;
     // The first borrower always follows an offer, so that each step of the lifecycle is seen in full.
     const follows = chance(random, variant.followsOffer) || number === 1;
-    const plan: Walk = { borrower, tag, sort, follows, incremental: number % 3 === 1, verbose: number === 1, random };
-    if (number === 1) printTitle(`Borrower 1, step by step: ${describeBorrower(borrower)}`);
-    if (number === 2) printTitle(`Borrowers 2 to ${count}`);
+    const verbose = full || number === 1;
+    const plan: Walk = { borrower, tag, sort, follows, incremental: number % 3 === 1, verbose, random };
+    if (verbose) printTitle(`Borrower ${number}, step by step: ${describeBorrower(borrower)}`);
+    else if (number === 2) printTitle(`Borrowers 2 to ${count}`);
     const outcome = await walk(client, plan);
-    if (number > 1) print(borrowerLine(number, variant.name, borrower, outcome));
+    if (!verbose) print(borrowerLine(number, variant.name, borrower, outcome));
   }
 
   printTitle('Analytics of the two variants');

@@ -17,21 +17,18 @@ export type RunOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 
 
 /** The warm-up round is this part of a measured one. */
 const warmUpShare = 0.5;
-/** Rounds and length, in seconds, of what a second client measures once more. */
+/** Rounds that a second client measures once more, as long as those of the first. */
 const crossCheckRounds = 3;
-const crossCheckSeconds = 1;
 
 /** Rounds with one client. */
 interface Series {
   readonly client: LoadClient;
   readonly rounds: number;
-  readonly seconds: number;
-  readonly roundRequests: number;
 }
 
 /**
  * Runs one scenario: the same load on the service and on every baseline, one after the other, round after round. A second
- * client makes a second result, a shorter one.
+ * client makes a second result, of fewer rounds.
  */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<RouteResult[]> {
   const { progress, scale, client } = options;
@@ -68,9 +65,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
         const figures: RoundFigures[] = [];
         while (figures.length < series.rounds) {
           const doing = `${scenario.name}: ${series.client.name}, round ${figures.length + 1} of ${series.rounds}`;
-          const { client, seconds, roundRequests } = series;
-          const sized = { ...stage, roundRequests };
-          figures.push(await runRound({ ...common, client, seconds, stage: sized, round: round++, doing }));
+          const { client } = series;
+          figures.push(await runRound({ ...common, stage, client, seconds: scale.seconds, round: round++, doing }));
         }
         const inTurn = serverKinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured[kind]) }));
         results.push({
@@ -94,16 +90,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
 }
 
 function seriesOf({ scale, client, crossCheck }: RunOptions): Series[] {
-  const { rounds, seconds, roundRequests } = scale;
-  const main = { client, rounds, seconds, roundRequests };
-  if (crossCheck === undefined) return [main];
-  const shorter = {
-    client: crossCheck,
-    rounds: crossCheckRounds,
-    seconds: crossCheckSeconds,
-    roundRequests: Math.ceil(roundRequests * Math.min(1, crossCheckSeconds / seconds)),
-  };
-  return [main, shorter];
+  const main = { client, rounds: scale.rounds };
+  return crossCheck === undefined
+    ? [main]
+    : [main, { client: crossCheck, rounds: Math.min(scale.rounds, crossCheckRounds) }];
 }
 
 function stageOf({ keys }: ServiceTarget, caller: HttpCaller, roundRequests: number): Stage {

@@ -51,6 +51,24 @@ test('walks borrowers through a running server and sums up the two variants', as
   }
 });
 
+test('prints every answer of every borrower when asked to', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-'));
+  const service = await startServiceTarget({ folder, keys: 1 });
+  try {
+    const { status, stdout } = demo(
+      ...['--url', `http://127.0.0.1:${service.port}`, '--key', service.keys[0]!, '--borrowers', '3', '--full'],
+    );
+    assert.equal(status, 0);
+    for (let number = 1; number <= 3; number++)
+      assert.match(stdout, new RegExp(`^Borrower ${number}, step by step`, 'm'));
+    assert.equal(stdout.match(/^GET \/marketplace\?/gm)?.length, 3);
+    assert.equal(stdout.match(/"match_quality"/g)?.length, 3);
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('a key the server does not know is told apart from a server that is down', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   const service = await startServiceTarget({ folder, keys: 1 });
