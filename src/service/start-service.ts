@@ -16,37 +16,32 @@ import { lockFolder } from '../events/folder-lock.ts';
 import { ApiFace } from '../faces/api-face.ts';
 import { ApiOperations } from '../faces/api-operations.ts';
 import { ClickFace, clickPath, sandboxLandingPath } from '../faces/click-face.ts';
-import { confirmationsFace } from '../faces/confirmations-face.ts';
 import { Cors } from '../faces/cors.ts';
 import { logoFace } from '../faces/logo-face.ts';
-import { operationsFace } from '../faces/operations-face.ts';
 import { publicFace } from '../faces/public-face.ts';
 import { referencePages } from '../faces/reference-face.ts';
-import { allRouteNames, routeNames } from '../faces/routes.ts';
+import { routeNames } from '../faces/routes.ts';
 import { WidgetFace } from '../faces/widget-face.ts';
 import { closeFolderToOthers } from '../files/close-folder-to-others.ts';
 import { makePrivateFolder } from '../files/make-private-folder.ts';
 import type { Handler } from '../http/listener.ts';
-import { RefusalLog } from '../logs/refusal-log.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { referenceFiles } from '../openapi/reference-files.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
-import { openOperatorToken, operatorTokenPath } from '../secrets/operator-token.ts';
 import { RandomPool } from '../secrets/random-pool.ts';
 import { openSecretFile } from '../secrets/secret-file.ts';
 import { SubIds } from '../sessions/sub-id.ts';
 import { DeviceClassifier } from '../user-agents/device-class.ts';
 import { loadWidgetScript } from '../widgets/widget-script.ts';
 import { WidgetTokens } from '../widgets/widget-token.ts';
-import { accessFaces } from './access-faces.ts';
 import { CatalogWatch } from './catalog-watch.ts';
 import { Drain } from './drain.ts';
-import { listenerOpener } from './listener-opener.ts';
 import { openAccess } from './open-access.ts';
 import { keepCaps, logoPlace, openCatalogs, openLogos, warnOfLogos } from './open-catalogs.ts';
 import { openCertificate } from './open-certificate.ts';
 import { openHistory } from './open-history.ts';
+import { openListeners } from './open-listeners.ts';
 import { openMatcher } from './open-matcher.ts';
 import { servedVerticals } from './served-verticals.ts';
 import type { Service, ServiceOptions } from './service.ts';
@@ -121,50 +116,25 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   };
   const catalogWatch = new CatalogWatch(options, catalogs);
   const drain = new Drain(clock, options.drain);
-  // The public listener is the last to open and so the first to close: requests in flight need all the rest. Its face is
-  // put in right after, before the event loop can bring it a request.
+  // The listeners are open a little before everything is put together. The face of the public one is put in right after,
+  // before the event loop can bring it a request.
   let face!: Handler;
-  let ports: Service['ports'] = null;
-  let unanswered: Service['unanswered'] = () => 0;
-  let operatorToken: Service['operatorToken'] = null;
-  if (options.listen !== null) {
-    const path = operatorTokenPath(dataDir);
-    const { token, created } = openOperatorToken(path);
-    operatorToken = { path, created };
-    const isOperator = (authorization: string): boolean => token.isIn(authorization);
-    const confirmations = confirmationsFace({
-      isOperator,
-      // This listener is open a little before everything is put together.
-      confirm: async (rows) =>
+  const listeners =
+    options.listen &&
+    (await openListeners(options, options.listen, closers, metrics, {
+      publicFace: (exchange) => face(exchange),
+      certificate,
+      drain,
+      confirmRevenue: async (rows) =>
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
-    });
-    const refusals = new RefusalLog({ logger: options.logger, clock, routeNames: allRouteNames });
-    closers.add(() => refusals.close());
-    const listen = listenerOpener(options, options.listen.engine, closers, metrics, refusals, drain);
-    const operationsListener = await listen({
-      endpoint: options.listen.operations,
-      handler: operationsFace({
-        notReady,
-        metrics,
-        confirmations,
-        ...accessFaces(options, isOperator, keys, originLists),
-      }),
-      bodyBytesMax: bounds.confirmationBodyBytesMax,
-      delayed: false,
-    });
-    const { tls } = options.listen;
-    const publicListener = await listen({
-      endpoint: options.listen.public,
-      handler: (exchange) => face(exchange),
-      bodyBytesMax: bounds.bodyBytesMax,
-      onAnswered: metrics.requests.count,
-      tls: certificate && tls ? { certificate: certificate.current, minVersion: tls.minVersion } : undefined,
-      delayed: true,
-    });
-    certificate?.onChange((changed) => publicListener.useCertificate(changed));
+      keys,
+      notReady,
+      originLists,
+    }));
+  if (listeners !== null) {
     watchFigures(options, closers, metrics, {
       notReady,
-      publicListener,
+      publicListener: listeners.public,
       certificate,
       keysKnown,
       sessions,
@@ -175,10 +145,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       journal,
       analytics,
     });
-    unanswered = () => publicListener.inFlight + operationsListener.inFlight;
-    ports = { public: publicListener.port, operations: operationsListener.port };
   }
-  urls = options.urlsFor(ports?.public ?? 0);
+  urls = options.urlsFor(listeners?.public.port ?? 0);
 
   const random = new RandomPool();
   const shared = {
@@ -259,10 +227,10 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     keys,
     originLists,
     urls,
-    ports,
+    ports: listeners && { public: listeners.public.port, operations: listeners.operations.port },
     followClick: (request) => followClick(clickPorts, request),
     confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
-    operatorToken,
+    operatorToken: listeners?.operatorToken ?? null,
     reloadCatalogs: async () => {
       const changes = await Promise.all(
         options.catalogs
@@ -281,7 +249,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     },
     reloadCertificate: () => certificate?.reload() ?? null,
     notReady,
-    unanswered,
+    unanswered: () => (listeners ? listeners.public.inFlight + listeners.operations.inFlight : 0),
     close,
     closeAtOnce,
     [Symbol.asyncDispose]: close,
