@@ -9,8 +9,9 @@ import { nodeLogFiles } from '../events/node-log-files.ts';
 import { readOpenLog } from '../events/read-open-log.ts';
 import { LogoKeeper, type LogoPlace } from '../logos/logo-keeper.ts';
 import { logoFolder } from '../logos/read-logos.ts';
-import { type CatalogLibrary, openCatalogLibrary } from '../offers/catalog-library.ts';
+import { type CatalogChange, type CatalogLibrary, openCatalogLibrary } from '../offers/catalog-library.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
+import type { CatalogWatch } from './catalog-watch.ts';
 import type { ServiceOptions } from './service.ts';
 import { visitSoundRecord } from './visit-sound-record.ts';
 
@@ -51,19 +52,27 @@ export async function openLogos(
   return logos;
 }
 
-export function logoPlace({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoPlace {
-  const source = catalogs.find((one) => one.vertical.number === vertical && one.mode === mode);
-  const folder = source !== undefined && 'file' in source ? logoFolder(source.file) : null;
-  return { key: `${vertical} ${mode}`, folder };
-}
-
-export function warnOfLogos({ logger }: ServiceOptions, { problems }: LogoKeeper): void {
-  if (problems.length === 0) return;
-  const [{ file, problem }] = problems as [(typeof problems)[0]];
-  logger.warn(
-    { lenders: problems.length, first: `${file} ${problem}` },
-    'some lenders are shown by a monogram, for want of a logo: marketplace catalog validate names them',
+/** Reads every catalog that came from a file again, and its logos; a faulty one keeps what is in use. */
+export async function reloadCatalogs(
+  options: ServiceOptions,
+  catalogs: CatalogLibrary,
+  logos: LogoKeeper,
+  watch: CatalogWatch,
+): Promise<readonly CatalogChange[]> {
+  const changes = await Promise.all(
+    options.catalogs
+      .filter((source) => 'file' in source)
+      .map(async (source) => {
+        const { vertical, mode } = source;
+        const change = await catalogs.reload(vertical.number, mode);
+        watch.changed(source, change);
+        // Where offers stay, their logos may have changed all the same.
+        if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
+        return change;
+      }),
   );
+  warnOfLogos(options, logos);
+  return changes;
 }
 
 /** Has the daily caps follow the catalogs: what a new cap must know of the last day is read from the ledger first. */
@@ -80,4 +89,19 @@ export function keepCaps(
     );
   catalogs.beforeUse((catalog) => caps.prepare(catalog, clock.wallMs(), readHistory));
   catalogs.onUse((catalog) => caps.adopt(catalog, clock.wallMs()));
+}
+
+function logoPlace({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoPlace {
+  const source = catalogs.find((one) => one.vertical.number === vertical && one.mode === mode);
+  const folder = source !== undefined && 'file' in source ? logoFolder(source.file) : null;
+  return { key: `${vertical} ${mode}`, folder };
+}
+
+function warnOfLogos({ logger }: ServiceOptions, { problems }: LogoKeeper): void {
+  if (problems.length === 0) return;
+  const [{ file, problem }] = problems as [(typeof problems)[0]];
+  logger.warn(
+    { lenders: problems.length, first: `${file} ${problem}` },
+    'some lenders are shown by a monogram, for want of a logo: marketplace catalog validate names them',
+  );
 }

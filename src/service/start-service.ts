@@ -38,7 +38,7 @@ import { WidgetTokens } from '../widgets/widget-token.ts';
 import { CatalogWatch } from './catalog-watch.ts';
 import { Drain } from './drain.ts';
 import { openAccess } from './open-access.ts';
-import { keepCaps, logoPlace, openCatalogs, openLogos, warnOfLogos } from './open-catalogs.ts';
+import { keepCaps, openCatalogs, openLogos, reloadCatalogs } from './open-catalogs.ts';
 import { openCertificate } from './open-certificate.ts';
 import { openHistory } from './open-history.ts';
 import { openListeners } from './open-listeners.ts';
@@ -231,22 +231,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     followClick: (request) => followClick(clickPorts, request),
     confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
     operatorToken: listeners?.operatorToken ?? null,
-    reloadCatalogs: async () => {
-      const changes = await Promise.all(
-        options.catalogs
-          .filter((source) => 'file' in source)
-          .map(async (source) => {
-            const { vertical, mode } = source;
-            const change = await catalogs.reload(vertical.number, mode);
-            catalogWatch.changed(source, change);
-            // Where offers stay, their logos may have changed all the same.
-            if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
-            return change;
-          }),
-      );
-      warnOfLogos(options, logos);
-      return changes;
-    },
+    reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogWatch),
     reloadCertificate: () => certificate?.reload() ?? null,
     notReady,
     unanswered: () => (listeners ? listeners.public.inFlight + listeners.operations.inFlight : 0),
