@@ -15,6 +15,7 @@ import type { SubIds } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { isReferrerTag } from './referrer-tag.ts';
+import { whenDurable } from './when-durable.ts';
 
 export interface CreateSessionPorts {
   readonly clock: Clock;
@@ -126,14 +127,8 @@ export async function createSession(
 
 /** What a repeat gets: the first answer, also where the first request was told 503 and its record was written later. */
 async function replay({ ledger }: CreateSessionPorts, opened: OpenedSession): Promise<Outcome<CreatedSession>> {
-  try {
-    await opened.durable;
-  } catch (fault) {
-    if (!(fault instanceof LogUnavailable)) throw fault;
-    if (!fault.taken || ledger.durablePosition < opened.position)
-      return notDurable(bounds.retryAfterSeconds, fault.taken);
-  }
-  return done({ session: opened.view, replayed: true });
+  const written = await whenDurable(ledger, opened);
+  return written.ok ? done({ session: opened.view, replayed: true }) : written;
 }
 
 /**

@@ -1,12 +1,11 @@
-import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { done, notDurable, type Outcome } from '../domain/outcome.ts';
-import { type EventLog, LogUnavailable } from '../events/event-log.ts';
+import { done, type Outcome } from '../domain/outcome.ts';
+import type { EventLog } from '../events/event-log.ts';
 import { recordKind, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
-import type { WidgetReport } from '../sessions/widget-use.ts';
 import { parseWidgetBeacon } from '../widgets/parse-widget-beacon.ts';
+import { whenDurable } from './when-durable.ts';
 
 export interface ReportWidgetEventsPorts {
   readonly clock: Clock;
@@ -54,15 +53,4 @@ export async function reportWidgetEvents(
     ports.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
   }
   return outcome;
-}
-
-async function whenDurable(ledger: EventLog, { position, durable }: WidgetReport): Promise<Outcome<null>> {
-  try {
-    await durable;
-  } catch (fault) {
-    if (!(fault instanceof LogUnavailable)) throw fault;
-    // What the log took is written as soon as it works again, and then a repeat may hear so.
-    if (!fault.taken || ledger.durablePosition < position) return notDurable(bounds.retryAfterSeconds, fault.taken);
-  }
-  return done(null);
 }
