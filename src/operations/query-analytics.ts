@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import { dayOf, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
-import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
+import { belongsTo, decodeSubId, type SubIds } from '../sessions/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
   type DailyView,
@@ -173,11 +173,7 @@ function ownSubs(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uin
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {
     const bytes = subIds.verify(text);
-    if (bytes === null) continue;
-    const { account, vertical, mode } = decodeSubId(bytes);
-    if (account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode) {
-      own.push(Uint8Array.from(bytes));
-    }
+    if (bytes !== null && belongsTo(decodeSubId(bytes), tenant)) own.push(Uint8Array.from(bytes));
   }
   return own;
 }

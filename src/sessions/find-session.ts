@@ -3,7 +3,7 @@ import { type Outcome, refusedFor } from '../domain/outcome.ts';
 import { sameTenant, type Tenant } from '../verticals/tenant.ts';
 import type { Session } from './session.ts';
 import type { SessionStore } from './session-store.ts';
-import { decodeSubId, type SubIds } from './sub-id.ts';
+import { belongsTo, decodeSubId, type SubIds } from './sub-id.ts';
 
 export interface FindSessionPorts {
   readonly clock: Clock;
@@ -30,10 +30,8 @@ export function findSession(ports: FindSessionPorts, tenant: Tenant, subId: stri
   }
   const bytes = ports.subIds.verify(subId);
   if (bytes === null) return refusedFor('SUB_ID_NOT_FOUND');
-  const { account, vertical, mode, createdMs } = decodeSubId(bytes);
-  if (account !== tenant.account || vertical !== tenant.vertical.number || mode !== tenant.mode) {
-    return refusedFor('SUB_ID_NOT_FOUND');
-  }
-  if (nowMs < createdMs + ports.sessionTtlMs) ports.onSessionMissing();
+  const parts = decodeSubId(bytes);
+  if (!belongsTo(parts, tenant)) return refusedFor('SUB_ID_NOT_FOUND');
+  if (nowMs < parts.createdMs + ports.sessionTtlMs) ports.onSessionMissing();
   return refusedFor('SUB_ID_EXPIRED');
 }

@@ -3,6 +3,7 @@ import type { Hmac } from '../secrets/hmac.ts';
 import { hmacsOf } from '../secrets/hmacs-of.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { Tenant } from '../verticals/tenant.ts';
 
 /**
  * A sub_id (D3) is `sub_` and 64 lower-case hex digits, which have exactly one spelling for their 32 bytes, big endian:
@@ -44,6 +45,11 @@ export function decodeSubId(bytes: Uint8Array): SubIdParts {
     mode: (view[12]! & 1) === 1 ? 'test' : 'live',
     secretNumber: view[13]!,
   };
+}
+
+/** Whether a session of these parts is the tenant's (D4). */
+export function belongsTo({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
+  return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;
 }
 
 /** The text of an id, from its bytes. */

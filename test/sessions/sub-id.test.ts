@@ -5,8 +5,10 @@ import fc from 'fast-check';
 import type { Mode } from '../../src/domain/mode.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { SecretRing } from '../../src/secrets/secret-ring.ts';
-import { decodeSubId, SubIds, subIdLength, subIdText } from '../../src/sessions/sub-id.ts';
+import { belongsTo, decodeSubId, SubIds, subIdLength, subIdText } from '../../src/sessions/sub-id.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
 import { ringOf } from '../support/secrets.ts';
+import { liveTenant } from '../support/tenants.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const random = new RandomPool();
@@ -87,6 +89,16 @@ describe('an issued sub_id', () => {
     assert.equal(subIdText(within), id);
     assert.equal(decodeSubId(within).account, 42);
   });
+});
+
+it('belongs to the tenant of its account, vertical and mode, and to no other', () => {
+  const parts = decodeSubId(
+    ours.verify(ours.issue(createdMs, liveTenant.account, liveTenant.vertical.number, 'live'))!,
+  );
+  assert(belongsTo(parts, liveTenant));
+  assert(!belongsTo(parts, { ...liveTenant, account: liveTenant.account + 1 }));
+  assert(!belongsTo(parts, { ...liveTenant, mode: 'test' }));
+  assert(!belongsTo(parts, { ...liveTenant, vertical: equipmentLeases }));
 });
 
 describe('a forged sub_id', () => {
