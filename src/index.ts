@@ -36,8 +36,6 @@ export type {
   AnalyticsQuery,
   ApiError,
   MarketplaceQuery,
-  MarketplaceView,
-  OfferView,
   Partner,
   Result,
   WidgetQuery,
@@ -47,6 +45,7 @@ export type { DailyView, DayView, RowsView, RowView, SummaryView } from './opera
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
+export type { MarketplaceView, OfferView } from './operations/marketplace-view.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';

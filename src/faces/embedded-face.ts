@@ -2,12 +2,12 @@ import type { Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
 import { errorTable } from '../domain/error-table.ts';
 import { done, invalidRequest, type Outcome, type Refusal, refusedFor } from '../domain/outcome.ts';
-import type { Explanation } from '../offers/explain-offers.ts';
 import type { Sort } from '../offers/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
+import type { MarketplaceView } from '../operations/marketplace-view.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -25,38 +25,6 @@ export interface ApiError extends ErrorBody {
 export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: ApiError };
-
-/** One offer of the marketplace (contract 2.3 and the additive fields of D8). */
-export interface OfferView {
-  readonly svc_offer_id: string;
-  readonly lender_name: string;
-  readonly logo_url: string;
-  readonly apr_range: { readonly min: number; readonly max: number };
-  /** The term, in months, that the monthly payment is for. */
-  readonly payment_term_months: number;
-  readonly monthly_payment_estimate: number;
-  readonly svc_star_rating: number;
-  readonly features: readonly string[];
-  readonly prequalification: boolean;
-  readonly click_url: string;
-  readonly loan_amount_range: { readonly min: number; readonly max: number };
-  readonly term_months: readonly number[];
-  readonly position: number;
-}
-
-/** The marketplace envelope (contract 2.4 and the additive fields of D8). */
-export interface MarketplaceView {
-  readonly sub_id: string;
-  readonly match_quality: 'high' | 'partial' | 'none';
-  readonly offers: readonly OfferView[];
-  readonly total_offers: number;
-  readonly generated_at: string;
-  readonly sort: Sort;
-  readonly catalog_version: string;
-  readonly disclosure: string;
-  /** Where it was asked for. */
-  readonly explain?: Explanation;
-}
 
 interface OffersQuery {
   readonly sub_id: string;

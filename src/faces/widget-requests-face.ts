@@ -8,7 +8,6 @@ import type { ShowOffersPorts } from '../operations/show-offers.ts';
 import { showWidgetOffers } from '../operations/show-widget-offers.ts';
 import type { Session } from '../sessions/session.ts';
 import { allowReading } from './answer-reading.ts';
-import type { MarketplaceView } from './embedded-face.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
 import { askAgain, fetchesAhead, purposeOf } from './fetches-ahead.ts';
 import { readJson } from './json-body.ts';
@@ -21,14 +20,6 @@ const allowWriting = fixedHeaders({ Allow: 'POST, OPTIONS' });
 const varies = fixedHeaders({ Vary: 'Origin' });
 const exposed = fixedHeaders({ 'Access-Control-Expose-Headers': 'Retry-After, X-RateLimit-Reset, X-Request-Id' });
 const preflight = fixedHeaders({ 'Access-Control-Allow-Headers': 'Content-Type', 'Access-Control-Max-Age': '600' });
-
-/** What `GET /w/offers` answers: the envelope of the API without an explanation, and what the cards are for. */
-export interface WidgetOffersView extends Omit<MarketplaceView, 'explain'> {
-  /** What the borrower asked for, in USD: every payment is for it. */
-  readonly loan_amount: number;
-  /** When session and token end. */
-  readonly expires_at: string;
-}
 
 /** A request of a live widget, from a page that may show it. */
 interface Admitted {

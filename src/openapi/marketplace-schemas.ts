@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
-import type { MarketplaceView, OfferView } from '../faces/embedded-face.ts';
-import type { WidgetOffersView } from '../faces/widget-requests-face.ts';
 import type { Explanation } from '../offers/explain-offers.ts';
 import { mismatchReasons } from '../offers/explain-offers.ts';
 import { sorts } from '../offers/matcher.ts';
 import { offerIdPattern } from '../offers/offer-id.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
+import type { MarketplaceView, OfferView } from '../operations/marketplace-view.ts';
+import type { WidgetOffersView } from '../operations/show-widget-offers.ts';
 import { describes } from './describes.ts';
 import { address, count, nullable, subId, timestamp, usd, words } from './schema-parts.ts';
 

@@ -5,11 +5,20 @@ import { fieldIndex } from '../verticals/pocket-vector.ts';
 import { readinessOf } from '../verticals/readiness.ts';
 import { parseWidgetLoadId } from '../widgets/widget-load-id.ts';
 import { type MarketplaceRequest, parseSelection } from './marketplace-request.ts';
+import type { MarketplaceView } from './marketplace-view.ts';
 import { type ShowOffersPorts, showOffers } from './show-offers.ts';
 
 export interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
   /** The id of the widget load that asks: 16 lower-case hex digits. */
   readonly load?: string | undefined;
+}
+
+/** What `GET /w/offers` answers: the envelope of the API without an explanation, and what the cards are for. */
+export interface WidgetOffersView extends Omit<MarketplaceView, 'explain'> {
+  /** What the borrower asked for, in USD: every payment is for it. */
+  readonly loan_amount: number;
+  /** When session and token end. */
+  readonly expires_at: string;
 }
 
 /**

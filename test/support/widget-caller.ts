@@ -1,4 +1,4 @@
-import type { WidgetOffersView } from '../../src/faces/widget-requests-face.ts';
+import type { WidgetOffersView } from '../../src/operations/show-widget-offers.ts';
 import { assertOk } from './answers.ts';
 import type { Answer, HttpClient } from './http-client.ts';
 
