@@ -5,8 +5,8 @@ import { done, invalidRequest, type Outcome, unavailable } from '../domain/outco
 import type { IsOperator } from '../faces/for-operator.ts';
 import { keysFace } from '../faces/keys-face.ts';
 import { originsFace } from '../faces/origins-face.ts';
-import { servedVerticals } from './served-verticals.ts';
 import type { Service, ServiceOptions } from './service.ts';
+import { verticalsOf } from './verticals-of.ts';
 
 /** The operator's doors to keys and origins. The log says what was changed through them, and never a key. */
 export function accessFaces(
@@ -20,7 +20,7 @@ export function accessFaces(
     keys: keysFace({
       isOperator,
       clock,
-      verticals: servedVerticals(options),
+      verticals: verticalsOf(options),
       keys: {
         create: (wanted, nowMs) => {
           const created = outcomeOf(() => keys.create(wanted, nowMs));

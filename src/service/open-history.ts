@@ -22,9 +22,9 @@ import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
 import { logTrouble } from './log-trouble.ts';
-import { servedVerticals } from './served-verticals.ts';
 import type { ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
+import { verticalsOf } from './verticals-of.ts';
 import { visitSoundRecord } from './visit-sound-record.ts';
 
 /** What happened, what is still live of it, and what it adds up to. */
@@ -43,7 +43,7 @@ export async function openHistory(
     clock,
     sessionsMax,
     sessionTtlMs,
-    fieldsMax: Math.max(...servedVerticals(options).map(({ fields }) => fields.length)),
+    fieldsMax: Math.max(...verticalsOf(options).map(({ fields }) => fields.length)),
     parts: bounds.sessionStoreParts,
     sweepMs: bounds.sessionSweepMs,
   });
@@ -59,7 +59,7 @@ export async function openHistory(
     clock,
     sessions,
     sessionTtlMs,
-    verticals: servedVerticals(options),
+    verticals: verticalsOf(options),
     onKeyedSession: (session) => restoreIdempotencyKey({ idempotencyKeys, sessionTtlMs }, session),
   });
   const ledger = await openEventLog({
@@ -88,7 +88,7 @@ export async function openHistory(
     durability: options.durability,
     clock,
     secrets,
-    verticals: servedVerticals(options),
+    verticals: verticalsOf(options),
     keptMs: sessionTtlMs,
     onMerge: (sub, changes) => restore.visitMerge(sub, changes),
     onRead: onReadBack && ((bytes, ofBytes) => onReadBack('journal', bytes, ofBytes)),

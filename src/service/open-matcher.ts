@@ -4,8 +4,8 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
 import type { Matcher } from '../offers/matcher.ts';
 import { startMatcher } from '../offers/start-matcher.ts';
-import { servedVerticals } from './served-verticals.ts';
 import type { ServiceOptions } from './service.ts';
+import { verticalsOf } from './verticals-of.ts';
 
 /** Who works out what is offered to whom. */
 export async function openMatcher(
@@ -18,7 +18,7 @@ export async function openMatcher(
   const matcher = await startMatcher({
     threads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
     catalogs,
-    verticals: servedVerticals(options),
+    verticals: verticalsOf(options),
     onFault: (fault) => {
       metrics.matchWorkerFailed();
       logger.error(

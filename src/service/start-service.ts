@@ -43,9 +43,9 @@ import { openCertificate } from './open-certificate.ts';
 import { openHistory } from './open-history.ts';
 import { openListeners } from './open-listeners.ts';
 import { openMatcher } from './open-matcher.ts';
-import { servedVerticals } from './served-verticals.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
+import { verticalsOf } from './verticals-of.ts';
 import { watchFigures } from './watch-figures.ts';
 
 /**
@@ -190,7 +190,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,
   };
-  const verticals = servedVerticals(options);
+  const verticals = verticalsOf(options);
   face = publicFace({
     api: new ApiFace({
       verticals,

@@ -1,6 +1,7 @@
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ServiceOptions } from './service.ts';
 
-export function servedVerticals({ catalogs }: ServiceOptions): Vertical[] {
+/** Those that a service with these options serves. */
+export function verticalsOf({ catalogs }: ServiceOptions): Vertical[] {
   return [...new Set(catalogs.map(({ vertical }) => vertical))];
 }
