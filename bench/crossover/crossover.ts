@@ -27,7 +27,7 @@ export interface Matching {
 export const crossoverSizes = [40, 200, 1_000, 10_000];
 /** Without the largest, whose indexes take longer to make than all the others' measurements. */
 export const quickCrossoverSizes = crossoverSizes.filter((offers) => offers <= 1_000);
-export const crossoverBatches = [1, 8, 64];
+const crossoverBatches = [1, 8, 64];
 
 export interface CrossoverScale {
   /** Offers of the catalogs, one after the other. */

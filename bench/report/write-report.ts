@@ -19,6 +19,6 @@ export async function writeReport(result: BenchResult, folder: string): Promise<
 }
 
 /** What the files of a result are called: the time of its run, without what some file systems refuse. */
-export function resultName({ startedAt }: Pick<BenchResult, 'startedAt'>): string {
+function resultName({ startedAt }: Pick<BenchResult, 'startedAt'>): string {
   return basename(startedAt.replaceAll(':', '-'));
 }

@@ -129,7 +129,7 @@ export interface FoldTotals {
   unsoundConfirmations: number;
 }
 
-export const noTotals: Readonly<FoldTotals> = {
+const noTotals: Readonly<FoldTotals> = {
   records: 0,
   sealedSession: 0,
   malformed: 0,

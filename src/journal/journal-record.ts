@@ -18,8 +18,8 @@ export type EpochOpened = readonly [
   shapes: string,
 ];
 
-/** `[2, wallMs, sealed]`: batches are numbered from 0 in the order they stand, and the number is the nonce. */
+/**
+ * `[2, wallMs, sealed]`: batches are numbered from 0 in the order they stand, and the number is the nonce. Sealed is one list of all
+ * merges, two items each: a session's 32 bytes, and a list of position, value, position, value.
+ */
 export type SealedBatch = readonly [kind: 2, wallMs: number, sealed: Uint8Array];
-
-/** One merge as it stands in a batch: a session's 32 bytes, and position, value, position, value. */
-export type Merge = readonly [sub: Uint8Array, changes: readonly number[]];

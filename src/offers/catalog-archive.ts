@@ -16,7 +16,7 @@ export interface ArchivedCatalog {
 }
 
 /** An archived file is missing, damaged, or not what its name says. */
-export class CatalogNotArchived extends Error {
+class CatalogNotArchived extends Error {
   override readonly name = 'CatalogNotArchived';
 }
 

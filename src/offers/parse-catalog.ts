@@ -32,7 +32,7 @@ export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
  * and those of sense together; only the sense of an offer whose shape is wrong is left unjudged, and everything else about a
  * file that holds too much. A catalog that passes can be compiled without checks.
  */
-export function inspectCatalog(text: string, vertical: Vertical): InspectedCatalog {
+function inspectCatalog(text: string, vertical: Vertical): InspectedCatalog {
   const read = readCatalogValue(text);
   return read.ok ? judgeCatalog(read.value, vertical) : read;
 }

@@ -5,7 +5,7 @@ import { writeFileDurably } from '../files/write-file-durably.ts';
 import { SecretFileError } from './secret-file.ts';
 
 /** What the operations listener asks of whoever changes anything through it (D4, D11). Never a partner's key. */
-export class OperatorToken {
+class OperatorToken {
   readonly #hash: Buffer;
 
   constructor(text: string) {

@@ -1,7 +1,7 @@
 import { limits } from './limits.ts';
 import { isSortOrder, type SortOrder } from './sort-orders.ts';
 
-export const themes = ['auto', 'light', 'dark'] as const;
+const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
 export interface Settings {

@@ -13,7 +13,7 @@ export interface WidgetScript {
 const builtFile = new URL('../widget-client/dist/widget.js', import.meta.url);
 
 /** The script is made from `src/widget-client/` by `bin/build-widget.ts`, which the Makefile sees to. */
-export class WidgetScriptMissing extends Error {
+class WidgetScriptMissing extends Error {
   override readonly name = 'WidgetScriptMissing';
 }
 

@@ -11,7 +11,7 @@ import { KeyRegister } from '../../src/access/key-register.ts';
 import { issueKey, ManualClock, noonMs, openDirectory, temporaryFolder } from './support.ts';
 import { version1 } from './version-1.ts';
 
-const opener = fileURLToPath(new URL('children/open-key-file.ts', import.meta.url));
+const opener = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.url));
 
 /** A folder with a key file of version 1 that holds one key of the account `acme`. */
 function folderOfVersion1(t: TestContext) {

@@ -14,7 +14,7 @@ import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
 
-const lockAWhile = fileURLToPath(new URL('children/lock-a-while.ts', import.meta.url));
+const lockAWhile = fileURLToPath(new URL('programs/lock-a-while.ts', import.meta.url));
 
 test('an issued key is listed with all about it but the key', (t) => {
   const folder = temporaryFolder(t);

@@ -107,7 +107,7 @@ export function openDirectory(
   return directory;
 }
 
-export const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 };
+const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 };
 
 /** A gatekeeper on a fresh folder, with everything real but the clock. */
 export function openGate(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {

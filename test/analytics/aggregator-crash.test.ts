@@ -82,7 +82,7 @@ describe('aggregator crash', () => {
       const child = spawn(
         process.execPath,
         [
-          fileURLToPath(new URL('children/aggregating-process.ts', import.meta.url)),
+          fileURLToPath(new URL('programs/aggregating-process.ts', import.meta.url)),
           folder,
           storeFile,
           '700',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sourceFiles } from './source-tree.ts';
+import { deadFiles, sourceFiles } from './source-tree.ts';
 
 const sources = sourceFiles('examples');
 
@@ -18,16 +18,6 @@ test('examples know nothing of the service but its API, and need no package', ()
 });
 
 test('no file of an example is dead', () => {
-  const byPath = new Map(sources.map((file) => [file.path, file]));
-  const reached = new Set<string>();
-  const queue = sources.map(({ path }) => path).filter((path) => /^examples\/[^/]+\/main\.ts$/.test(path));
-  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    if (reached.has(path)) continue;
-    reached.add(path);
-    queue.push(...(byPath.get(path)?.ownImports ?? []));
-  }
-  assert.deepEqual(
-    sources.map(({ path }) => path).filter((path) => !reached.has(path)),
-    [],
-  );
+  const entries = sources.map(({ path }) => path).filter((path) => /^examples\/[^/]+\/main\.ts$/.test(path));
+  assert.deepEqual(deadFiles(sources, entries), []);
 });

@@ -8,7 +8,7 @@ export interface SourceFile {
   /** From the project's root, with forward slashes. */
   readonly path: string;
   readonly text: string;
-  /** Files of this project it imports or starts as a thread, from the root. */
+  /** Files of this project it imports, or starts as a thread or process, from the root. */
   readonly ownImports: readonly string[];
   /** Packages and `node:` modules it imports. */
   readonly packages: readonly string[];
@@ -23,14 +23,28 @@ export function sourceFiles(...folders: readonly string[]): SourceFile[] {
   );
 }
 
+/** The files among these that are reached from none of the entries, by imports or by being started. */
+export function deadFiles(sources: readonly SourceFile[], entries: readonly string[]): string[] {
+  const byPath = new Map(sources.map((file) => [file.path, file]));
+  const reached = new Set<string>();
+  const queue = [...entries];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    queue.push(...(byPath.get(path)?.ownImports ?? []));
+  }
+  return [...byPath.keys()].filter((path) => !reached.has(path));
+}
+
 function read(absolute: string): SourceFile {
   const path = relative(root, absolute);
   const text = readFileSync(absolute, 'utf8');
   const code = text.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
   const specifiers = [
-    ...code.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g),
-    ...code.matchAll(/new URL\(\s*'([^']+\.ts)'\s*,\s*import\.meta\.url\)/g),
-  ].map((match) => match[1]!);
+    ...[...code.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!),
+    // Relative, also where it begins with no dot.
+    ...[...code.matchAll(/new URL\(\s*'([^']+\.ts)'\s*,\s*import\.meta\.url\)/g)].map((match) => `./${match[1]!}`),
+  ];
   return {
     path,
     text,

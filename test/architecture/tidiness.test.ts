@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sourceFiles } from './source-tree.ts';
+import { deadFiles, sourceFiles } from './source-tree.ts';
 
 const sources = sourceFiles('src', 'workers');
 
@@ -8,18 +8,28 @@ const sources = sourceFiles('src', 'workers');
 const entries = ['src/index.ts', 'src/cli/main.ts', 'src/widget-client/main.ts'];
 
 test('no file is dead', () => {
-  const byPath = new Map(sources.map((file) => [file.path, file]));
-  const reached = new Set<string>();
-  const queue = [...entries];
-  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    if (reached.has(path)) continue;
-    reached.add(path);
-    queue.push(...(byPath.get(path)?.ownImports ?? []));
+  assert.deepEqual(deadFiles(sources, entries), []);
+});
+
+test('no file of the benchmarks or of the tests is dead', () => {
+  const helpers = sourceFiles('bench', 'test');
+  // Those of test/cli/programs are loaded ahead of a server, by their names alone.
+  const begins = /^(bench\/.*\bmain|test\/.*\.test|test\/crash\/main|test\/cli\/programs\/.*)\.ts$/;
+  const paths = helpers.map(({ path }) => path).filter((path) => begins.test(path));
+  assert.deepEqual(deadFiles(helpers, paths), []);
+});
+
+test('what is exported, types aside, is used in another file', () => {
+  const everything = [...sources, ...sourceFiles('bench', 'bin', 'examples', 'test')];
+  const users = new Map<string, number>();
+  for (const { text } of everything) {
+    for (const word of new Set(text.match(/\w+/g))) users.set(word, (users.get(word) ?? 0) + 1);
   }
-  assert.deepEqual(
-    sources.map(({ path }) => path).filter((path) => !reached.has(path)),
-    [],
+  const exported = /^export (?:async )?(?:abstract )?(?:const|function\*?|class) (\w+)/gm;
+  const unused = everything.flatMap(({ path, text }) =>
+    [...text.matchAll(exported)].filter(([, name]) => users.get(name!) === 1).map(([, name]) => `${path}: ${name}`),
   );
+  assert.deepEqual(unused, []);
 });
 
 test('files have kebab-case names', () => {

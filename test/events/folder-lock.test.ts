@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { FolderInUse, lockFolder } from '../../src/events/folder-lock.ts';
 import { scratchFolder } from './log-fixture.ts';
 
-const child = fileURLToPath(new URL('children/hold-lock.ts', import.meta.url));
+const child = fileURLToPath(new URL('programs/hold-lock.ts', import.meta.url));
 
 test('a second opener in the same process is refused, and told which folder', (t) => {
   const folder = scratchFolder(t);

@@ -7,7 +7,7 @@ import { plain, recordsUpTo, recoveredRecords, scratchFolder } from './log-fixtu
 
 test('a process killed again and again while it appends loses no acknowledged record and invents none', async (t) => {
   const folder = scratchFolder(t);
-  const child = fileURLToPath(new URL('children/append-until-told.ts', import.meta.url));
+  const child = fileURLToPath(new URL('programs/append-until-told.ts', import.meta.url));
   let before = 0;
   for (const lines of [1, 300, 1_000, 77]) {
     const appending = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -263,7 +263,7 @@ test('a limit on the size of files, set by the system, costs no record', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const folder = scratchFolder(t);
-  const child = fileURLToPath(new URL('children/append-until-told.ts', import.meta.url));
+  const child = fileURLToPath(new URL('programs/append-until-told.ts', import.meta.url));
   const limited = spawn('sh', ['-c', 'ulimit -f 1024 && exec "$0" "$@"', process.execPath, child, folder, '9000'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

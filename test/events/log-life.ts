@@ -34,7 +34,7 @@ export interface LifeOptions {
 }
 
 /** What was recovered contradicts what was known. */
-export class HistoryBroken extends Error {
+class HistoryBroken extends Error {
   override readonly name = 'HistoryBroken';
 }
 

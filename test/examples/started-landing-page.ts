@@ -8,7 +8,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { RunningMarketplace, type StartOptions, type WantedKey } from '../support/running-marketplace.ts';
 
-export const pageAccount = 'landing page';
+const pageAccount = 'landing page';
 
 export interface StartedLandingPage {
   readonly market: RunningMarketplace;

@@ -12,7 +12,7 @@ export interface RawResponse {
 }
 
 /** No whole answer has come, and none will. */
-export class ConnectionEnded extends Error {
+class ConnectionEnded extends Error {
   constructor(received: Buffer) {
     super(`the connection ended after ${JSON.stringify(received.toString('latin1').slice(0, 200))}`);
   }

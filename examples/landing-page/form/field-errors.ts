@@ -5,8 +5,6 @@ import { fields } from './fields.ts';
 /** What is wrong, by field, in words for a visitor. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-export const noErrors: FieldErrors = {};
-
 export function errorsOfMissing(names: readonly string[]): FieldErrors {
   return Object.fromEntries(names.map((name) => [name, 'Please answer this question.']));
 }

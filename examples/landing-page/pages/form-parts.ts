@@ -11,8 +11,6 @@ export interface FormState {
   readonly notice: string | null;
 }
 
-export const emptyForm: FormState = { answers: {}, errors: {}, notice: null };
-
 /** What is wrong, above the form: the first thing that is read out, with links to each field. */
 export function problems({ errors, notice }: FormState): Slot {
   const faulty = [...fields.values()].filter(({ name }) => errors[name] !== undefined);

@@ -1,7 +1,7 @@
 import { type Html, html, type Slot } from '../web/html.ts';
 import { demoBar } from './demo-bar.ts';
 
-export const brand = 'Fernbrook';
+const brand = 'Fernbrook';
 
 interface Layout {
   readonly title: string;
