@@ -22,16 +22,3 @@ test('the files of this project that documents name are there', () => {
     [],
   );
 });
-
-const alerts = join(root, 'ops/alerts.yml');
-
-test('every alert has its section in the operating guide', {
-  skip: !existsSync(alerts) && 'there are no alerts',
-}, () => {
-  const guide = readFileSync(join(root, 'docs/operating.md'), 'utf8');
-  const names = [...readFileSync(alerts, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
-  assert.deepEqual(
-    names.filter((name) => !guide.includes(`\n\n\`${name}\`: `)),
-    [],
-  );
-});
