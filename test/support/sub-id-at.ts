@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { subIdBytes, subIdText } from '../../src/sessions/sub-id.ts';
 
-/** A new id of a session created at this time: random but for that, so nobody signed it, and a store need not mind. */
+/** New ids of sessions created at this time: random but for that, so nobody signed them, and a store need not mind. */
+export function subIdsAt(createdMs: number, count: number): string[] {
+  const random = randomBytes(count * subIdBytes);
+  return Array.from({ length: count }, (_, at) => {
+    const bytes = random.subarray(at * subIdBytes, (at + 1) * subIdBytes);
+    bytes.writeUIntBE(createdMs, 0, 6);
+    return subIdText(bytes);
+  });
+}
+
 export function subIdAt(createdMs: number): string {
-  const bytes = randomBytes(subIdBytes);
-  bytes.writeUIntBE(createdMs, 0, 6);
-  return subIdText(bytes);
+  return subIdsAt(createdMs, 1)[0]!;
 }
 
 /** The text of an id, from its numbers of 32 bits. */

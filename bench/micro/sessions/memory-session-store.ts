@@ -3,8 +3,8 @@ import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { MemorySessionStore } from '../../../src/sessions/memory-session-store.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import type { Tenant } from '../../../src/verticals/tenant.ts';
+import { subIdsAt } from '../../../test/support/sub-id-at.ts';
 import type { Micro, Prepared } from '../micro.ts';
-import { newIds } from './new-ids.ts';
 
 const calls = 250;
 const growths = 3;
@@ -49,7 +49,7 @@ function growth(size: number, parts: number): Micro {
     name: `sessions/memory-session-store: grow to ${size.toLocaleString('en-US')} sessions, ${named}`,
     call: 'one new session, the time of which is taken alone',
     measure: () => {
-      const ids = newIds(size, Date.now());
+      const ids = subIdsAt(Date.now(), size);
       const times = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
       for (let round = 0; round < growths; round++) grow(ids, parts, times);
       times.sort();
@@ -154,7 +154,7 @@ class FilledStore {
 
   /** Ids of a batch of sessions, a millisecond younger than the youngest. */
   newestIds(count: number): string[] {
-    return newIds(count, this.#createdMs++);
+    return subIdsAt(this.#createdMs++, count);
   }
 
   /** Lets time pass until the oldest sessions, as many as `calls`, are expired, and has them swept. */

@@ -6,11 +6,11 @@ import { readSubIdWords, subIdWords } from '../../../src/sessions/sub-id-words.t
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import type { Tenant } from '../../../src/verticals/tenant.ts';
 import { validateFields } from '../../../src/verticals/validate-fields.ts';
+import { subIdsAt } from '../../../test/support/sub-id-at.ts';
 import { drawBorrower } from '../../population/borrower.ts';
 import { seededRandom } from '../../population/random.ts';
 import type { Micro } from '../micro.ts';
 import { today } from '../offers/borrowers.ts';
-import { newIds } from './new-ids.ts';
 
 const calls = 1_000;
 
@@ -48,7 +48,7 @@ function heldSessions(): Session[] {
     fieldsMax: personalLoans.fields.length,
   });
   const id = new Int32Array(subIdWords);
-  return newIds(calls, Date.now()).map((text) => {
+  return subIdsAt(Date.now(), calls).map((text) => {
     readSubIdWords(text, id);
     part.add(id, tenant);
     return part.get(id, text)!;
