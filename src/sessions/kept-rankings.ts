@@ -42,8 +42,10 @@ export class KeptRankings {
   /** The place that became free last; each free record begins with the place that became free before it. */
   #free = noPlace;
 
-  /** The place where the ranking is kept from now on. Throws a RangeError for one that no matcher makes: too many
-   * orders or too few, which `read` would fill with another session's, or a longer value. */
+  /**
+   * The place where the ranking is kept from now on. Throws a RangeError for one that no matcher makes: too many orders or
+   * too few, which `read` would fill with another session's, or a longer value.
+   */
   keep({ ranking, today, closed, creditBand, sealedValue }: Ranked): number {
     const { catalogVersion, total, orders } = ranking;
     if (orders.length !== placesOf(total) || sealedValue.length > bounds.sealedValueCharactersMax) {

@@ -50,12 +50,12 @@ export class MemorySessionStore implements SessionStore {
     this.#sessionsMax = sessionsMax;
     this.#sessionTtlMs = sessionTtlMs;
     this.#partOfSlot = new Uint16Array(slots);
-    const memory = { tenants: new SharedValues<Tenant>(), rankings: new KeptRankings(), fieldsMax };
+    const shared = { tenants: new SharedValues<Tenant>(), rankings: new KeptRankings(), fieldsMax };
     this.#parts = Array.from({ length: parts }, (_, part) => {
       const from = Math.round(shareBelow(part, parts) * slots);
       const to = Math.round(shareBelow(part + 1, parts) * slots);
       this.#partOfSlot.fill(part, from, to);
-      return new SessionPart(memory);
+      return new SessionPart(shared);
     });
     this.#sweeper = setInterval(() => this.sweepNextPart(), Math.max(1, Math.floor(sweepMs / parts)));
   }

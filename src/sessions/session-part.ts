@@ -45,7 +45,7 @@ const capacityMin = 16;
  * session move to another position; by its serial it is known for the same.
  */
 export class SessionPart {
-  readonly #memory: PartsShared;
+  readonly #shared: PartsShared;
   readonly #stride: number;
   /** What few sessions have, by their serials. */
   readonly #widgets = new Map<number, WidgetUse>();
@@ -59,9 +59,9 @@ export class SessionPart {
   /** Of the session put in last; 32 bits, after which they begin again. */
   #serial = 0;
 
-  constructor(memory: PartsShared) {
-    this.#memory = memory;
-    this.#stride = fieldsWord + memory.fieldsMax;
+  constructor(shared: PartsShared) {
+    this.#shared = shared;
+    this.#stride = fieldsWord + shared.fieldsMax;
     this.#records = new Int32Array(this.#capacity * this.#stride);
     this.#index = new Int32Array(this.#capacity * 2);
   }
@@ -74,7 +74,7 @@ export class SessionPart {
   get(id: Int32Array, subId: string): Session | undefined {
     const position = this.find(id);
     if (position === nowhere) return undefined;
-    const tenant = this.#memory.tenants.at(this.#records[this.#recordOf(position) + tenantWord]!);
+    const tenant = this.#shared.tenants.at(this.#records[this.#recordOf(position) + tenantWord]!);
     return new HeldSession(this, subId, position, this.serialAt(position), tenant, createdMsOf(id[0]!, id[1]!));
   }
 
@@ -96,7 +96,7 @@ export class SessionPart {
     const records = this.#records;
     records.set(id, at);
     records[at + serialWord] = this.#nextSerial();
-    records[at + tenantWord] = this.#memory.tenants.hold(tenant);
+    records[at + tenantWord] = this.#shared.tenants.hold(tenant);
     records[at + revisionWord] = 0;
     records[at + rankingWord] = noRanking;
     records.fill(absent, at + fieldsWord, at + this.#stride);
@@ -153,7 +153,7 @@ export class SessionPart {
 
   /** Throws a RangeError, with nothing written, for what is no field: it would be another session's. */
   mergeAt(position: number, changes: readonly number[]): void {
-    const { fieldsMax } = this.#memory;
+    const { fieldsMax } = this.#shared;
     for (let i = 0; i < changes.length; i += 2) {
       if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
         throw new RangeError('a session has no such field');
@@ -167,13 +167,13 @@ export class SessionPart {
 
   rankedAt(position: number): Ranked | null {
     const place = this.#records[this.#recordOf(position) + rankingWord]!;
-    return place === noRanking ? null : this.#memory.rankings.read(place);
+    return place === noRanking ? null : this.#shared.rankings.read(place);
   }
 
   keepRankingAt(position: number, ranked: Ranked): void {
     const at = this.#recordOf(position);
     this.#dropRanking(at);
-    this.#records[at + rankingWord] = this.#memory.rankings.keep(ranked);
+    this.#records[at + rankingWord] = this.#shared.rankings.keep(ranked);
   }
 
   widgetAt(position: number): WidgetUse {
@@ -207,7 +207,7 @@ export class SessionPart {
   #drop(slot: number, at: number): void {
     const records = this.#records;
     this.#dropRanking(at);
-    this.#memory.tenants.release(records[at + tenantWord]!);
+    this.#shared.tenants.release(records[at + tenantWord]!);
     if (this.#widgets.size > 0) this.#widgets.delete(records[at + serialWord]!);
     records[at + tenantWord] = deleted;
     records[at + serialWord] = noSerial;
@@ -220,7 +220,7 @@ export class SessionPart {
   #dropRanking(at: number): void {
     const place = this.#records[at + rankingWord]!;
     if (place === noRanking) return;
-    this.#memory.rankings.release(place);
+    this.#shared.rankings.release(place);
     this.#records[at + rankingWord] = noRanking;
   }
 

@@ -44,8 +44,8 @@ class WatchedRankings extends KeptRankings {
 }
 
 function newPart() {
-  const memory = { tenants: new SharedValues<Tenant>(), rankings: new WatchedRankings(), fieldsMax };
-  return { part: new SessionPart(memory), ...memory };
+  const shared = { tenants: new SharedValues<Tenant>(), rankings: new WatchedRankings(), fieldsMax };
+  return { part: new SessionPart(shared), ...shared };
 }
 
 /** The words of an id: `hashed` says where its place in the index is sought, `serial` tells it from others. */
