@@ -2,7 +2,13 @@ import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
 import { type Logger, pino } from 'pino';
 import type { AllowedOrigin, Allowing, Removal } from './access/embed-origin-register.ts';
-import { type KeyLimits, type OwnLimits, requireLimits } from './access/key-limits.ts';
+import {
+  defaultKeyLimits,
+  effectiveLimits,
+  type KeyLimits,
+  type OwnLimits,
+  requireLimits,
+} from './access/key-limits.ts';
 import type { IssuedKey, Revocation } from './access/key-register.ts';
 import { bounds } from './bounds.ts';
 import { personalLoanCatalogs } from './catalogs/example-catalogs.ts';
@@ -236,11 +242,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       max: options.maxSessions ?? bounds.embeddedSessionsDefault,
       ttlMs: options.sessionTtlMs ?? bounds.sessionTtlMs,
     },
-    limits: {
-      requestsPerMinute: options.limits?.requestsPerMinute ?? bounds.requestsPerMinute,
-      analyticsPerMinute: options.limits?.analyticsPerMinute ?? bounds.analyticsPerMinute,
-      sessionsPerDay: options.limits?.sessionsPerDay ?? bounds.sessionsPerDay,
-    },
+    limits: effectiveLimits(ownLimits(options.limits), defaultKeyLimits),
     corsOrigins: options.corsOrigins ?? [],
     listen: listen && {
       public: { host, port: listen.port ?? 0 },

@@ -21,6 +21,13 @@ const limitsMax: KeyLimits = {
   sessionsPerDay: bounds.limitPerDayMax,
 };
 
+/** What a service lets each key have where nobody says otherwise. */
+export const defaultKeyLimits: KeyLimits = {
+  requestsPerMinute: bounds.requestsPerMinute,
+  analyticsPerMinute: bounds.analyticsPerMinute,
+  sessionsPerDay: bounds.sessionsPerDay,
+};
+
 export const noOwnLimits: OwnLimits = { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: null };
 
 export function hasOwnLimits(own: OwnLimits): boolean {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
-import type { KeyLimits } from '../access/key-limits.ts';
+import { defaultKeyLimits, effectiveLimits, type KeyLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
 import { cutText, visibleText } from '../domain/plain-text.ts';
 import { type CertificateFiles, type TlsVersion, tlsVersions } from '../tls/certificate.ts';
@@ -156,12 +156,14 @@ export function loadConfig(
       max: wholeNumberSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionsHeldMax) ?? sessionsFitting,
       ttlMs: (wholeNumberSetting(env, 'SVC_SESSION_TTL_SECONDS', 1, ttlSecondsMax) ?? ttlSecondsMax) * 1000,
     },
-    limits: {
-      requestsPerMinute: perMinute('SVC_LIMIT_REQUESTS_PER_MINUTE') ?? bounds.requestsPerMinute,
-      analyticsPerMinute: perMinute('SVC_LIMIT_ANALYTICS_PER_MINUTE') ?? bounds.analyticsPerMinute,
-      sessionsPerDay:
-        wholeNumberSetting(env, 'SVC_LIMIT_SESSIONS_PER_DAY', 1, bounds.limitPerDayMax) ?? bounds.sessionsPerDay,
-    },
+    limits: effectiveLimits(
+      {
+        requestsPerMinute: perMinute('SVC_LIMIT_REQUESTS_PER_MINUTE'),
+        analyticsPerMinute: perMinute('SVC_LIMIT_ANALYTICS_PER_MINUTE'),
+        sessionsPerDay: wholeNumberSetting(env, 'SVC_LIMIT_SESSIONS_PER_DAY', 1, bounds.limitPerDayMax),
+      },
+      defaultKeyLimits,
+    ),
     cors: origins === null ? { kind: 'off' } : { kind: 'origins', origins },
     logLevel: choiceSetting(env, 'SVC_LOG_LEVEL', logLevels) ?? 'info',
   };
