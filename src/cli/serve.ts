@@ -10,6 +10,7 @@ import { readEnv } from '../config/env.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
+import { TaskQueue } from '../domain/task-queue.ts';
 import { standardErrorLog } from '../logs/standard-error-log.ts';
 import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
@@ -50,9 +51,14 @@ export async function serve(): Promise<void> {
     return;
   }
   running = service;
-  const watches = watch(config, service, logger);
+  // One reading, and one more for all who ask meanwhile: that finds whatever they ask for.
+  const readings = new TaskQueue(1);
+  const rereadCatalogs = (): void => void readings.run(() => reloadCatalogs(service, logger, signals.stopping));
+  const watches = watch(config, service, logger, rereadCatalogs);
   const reloaded = signals.onHangUp(() => {
-    if (!signals.stopping.aborted) reload(service, logger);
+    if (signals.stopping.aborted) return;
+    reloadCertificate(service, logger);
+    rereadCatalogs();
   });
   // The pair may have been renewed since it was read, which a long start does first.
   if (!reloaded) reloadCertificate(service, logger);
@@ -112,11 +118,16 @@ async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): 
 }
 
 /** Watches the files that may change while it runs. Returns what ends each watch. */
-function watch({ catalog, tls }: Config, service: Service, logger: Logger): readonly (() => void)[] {
+function watch(
+  { catalog, tls }: Config,
+  service: Service,
+  logger: Logger,
+  rereadCatalogs: () => void,
+): readonly (() => void)[] {
   const watches: (() => void)[] = [];
   if (catalog.kind === 'file') {
     const times = { intervalMs: bounds.catalogWatchMs, settleMs: 0 };
-    watches.push(watchFiles([catalog.path], times, () => void reloadCatalogs(service, logger)));
+    watches.push(watchFiles([catalog.path], times, rereadCatalogs));
   }
   if (tls !== null) {
     const times = { intervalMs: bounds.certificateWatchMs, settleMs: bounds.certificateSettleMs };
@@ -138,11 +149,6 @@ function announce({ operations }: Config, service: Service): void {
   if (service.keys.list().length === 0) introduce(service);
 }
 
-function reload(service: Service, logger: Logger): void {
-  reloadCertificate(service, logger);
-  void reloadCatalogs(service, logger);
-}
-
 function reloadCertificate(service: Service, logger: Logger): void {
   const change = service.reloadCertificate();
   if (change === null) return;
@@ -152,8 +158,11 @@ function reloadCertificate(service: Service, logger: Logger): void {
   }
 }
 
-async function reloadCatalogs(service: Service, logger: Logger): Promise<void> {
+async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortSignal): Promise<void> {
+  if (stopping.aborted) return;
   for (const change of await service.reloadCatalogs()) {
+    // A stop gives up what is being read, which says nothing of the file.
+    if (!change.ok && stopping.aborted) continue;
     if (!change.ok) logger.error({ faults: change.faults }, 'the catalog file is faulty; the offers in use stay');
     else if (change.changed) logger.info({ version: change.version }, 'a new catalog is in use');
   }

@@ -140,6 +140,17 @@ test('SIGHUP while it is loaded does not end it', async (t) => {
   assert.deepEqual([await served.ended, served.complaints], [{ code: 0, signal: null }, []]);
 });
 
+test('a stop gives up a catalog that is being read, and does not call it faulty', async (t) => {
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folderFor(t) });
+  await served.greeting;
+  for (const signal of ['SIGHUP', 'SIGTERM'] as const) served.signal(signal);
+  assert.deepEqual(await served.ended, { code: 0, signal: null });
+  assert.deepEqual(
+    served.log.map(({ msg }) => msg),
+    ['serving', 'draining', 'stopped'],
+  );
+});
+
 async function stopsDuringStart(served: ServedProcess): Promise<void> {
   assert.deepEqual(await served.ended, { code: 0, signal: null });
   await assert.rejects(served.greeting);
