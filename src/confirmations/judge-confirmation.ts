@@ -30,7 +30,8 @@ export function judgeConfirmation(confirmation: Confirmation, past: Confirmation
   if (first !== null) return isSame(first, confirmation) ? 'repeated' : 'conflict';
 
   const clickedMs = past.clickedMs ?? confirmation.click?.clickedMs ?? null;
-  if (clickedMs === null || !past.shown || clickedMs < createdMs) {
+  // A click may be older than its session, by a clock that was set back in between.
+  if (clickedMs === null || !past.shown) {
     // Of a session so old that a click on it would be, maybe nothing is kept to tell more by.
     const lastMs = createdMs + bounds.clickAttributedMs + bounds.confirmationAcceptedMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';

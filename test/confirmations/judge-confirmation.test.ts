@@ -84,9 +84,14 @@ describe('the judgement of a confirmation', () => {
     const click = (ms: number) => ({ click: { clickedMs: ms, valueMicros: 1 } });
     assert.equal(judge(click(clickedMs), unclicked), 'accepted');
     assert.equal(judge(click(clickedMs), { ...unclicked, shown: false }), 'click_unknown');
-    assert.equal(judge(click(createdMs - 1), unclicked), 'click_unknown');
     assert.equal(judge(click(createdMs + bounds.clickAttributedMs), unclicked), 'accepted');
     assert.equal(judge(click(createdMs + bounds.clickAttributedMs + 1), unclicked), 'click_late');
+  });
+
+  it('accepts a payout for a click that a clock set back put ahead of its session', () => {
+    const early = createdMs - 2_000;
+    assert.equal(judge({}, { ...clicked, clickedMs: early }), 'accepted');
+    assert.equal(judge({ click: { clickedMs: early, valueMicros: 1 } }, unclicked), 'accepted');
   });
 
   it('reckons from the click that counted, not from a repeat the click_id is of', () => {
