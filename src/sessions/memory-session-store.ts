@@ -40,7 +40,8 @@ export class MemorySessionStore implements SessionStore {
   readonly #clock: Clock;
   /** The id being looked for. */
   readonly #id = new Int32Array(subIdWords);
-  #soughtRoomMs = Number.NEGATIVE_INFINITY;
+  /** When there was no room in any part; monotonic time. */
+  #missedRoomMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #sweepNext = 0;
 
@@ -96,15 +97,18 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Sweeps part after part until there is room, but not again at once: a refusal must stay cheap just when there are many. */
+  /**
+   * Sweeps part after part until there is room. Where there was none it is not sought again at once: a refusal must stay cheap
+   * just when there are many.
+   */
   #sweepForRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#soughtRoomMs < bounds.sessionRoomSoughtMs) return false;
-    this.#soughtRoomMs = nowMs;
+    if (nowMs - this.#missedRoomMs < bounds.sessionRoomSoughtMs) return false;
     for (let swept = 0; swept < this.#parts.length; swept++) {
       this.sweepNextPart();
       if (this.#size < this.#sessionsMax) return true;
     }
+    this.#missedRoomMs = nowMs;
     return false;
   }
 

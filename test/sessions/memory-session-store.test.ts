@@ -138,9 +138,11 @@ describe('MemorySessionStore', () => {
     });
   }
 
-  it('refills with as many sessions once all of them are expired', (t) => {
+  it('refills with as many sessions once all of them are expired, swept or not', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 300, parts: 64 });
     fill(store, newId);
+    clock.advance(sessionTtlMs + 1);
+    assert.equal(fill(store, newId).length, 300);
     clock.advance(sessionTtlMs + 1);
     for (let i = 0; i < 64; i++) store.sweepNextPart();
     assert.equal(store.size, 0);
