@@ -98,6 +98,11 @@ export function isKeyFileBusy(fault: unknown): boolean {
   return fault instanceof Database.SqliteError && fault.code.startsWith('SQLITE_BUSY');
 }
 
+/** Whether it failed because the disk took no more. Nothing was changed then. */
+export function hasNoRoom(fault: unknown): boolean {
+  return fault instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR_WRITE)/.test(fault.code);
+}
+
 function migrate(database: Database.Database, path: string, waitMs: number): void {
   if (versionOf(database) === schemaVersion) return;
   switchToWal(database, waitMs);

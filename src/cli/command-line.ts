@@ -45,12 +45,18 @@ function tell(error: unknown, exitCode: number): void {
   else if (!(error instanceof CommanderError)) say(`marketplace: ${messageOf(error)}`);
 }
 
-/** What people can mend, in a line; the stack of what is a fault of ours. */
+/** What people can mend, in a line, as is all that the file system refuses; the stack of what is a fault of ours. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof CommanderError) {
     return error.code === 'commander.help' ? 'a command is missing' : usageMessage(error.message);
   }
   const expected = error instanceof ConfigError || error instanceof CommandLineError || error instanceof Interrupted;
-  return expected ? error.message : (error.stack ?? error.message);
+  return expected || isOfTheSystem(error) ? error.message : (error.stack ?? error.message);
+}
+
+/** Of a call to the system, or of SQLite where such a call failed or another process is in the way. */
+function isOfTheSystem(error: Error): boolean {
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  return syscall !== undefined || /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|PERM|READONLY)/.test(code ?? '');
 }

@@ -1,5 +1,5 @@
 import { EmbedOriginError } from '../access/embed-origin-register.ts';
-import { isKeyFileBusy } from '../access/key-file.ts';
+import { hasNoRoom, isKeyFileBusy } from '../access/key-file.ts';
 import { bounds } from '../bounds.ts';
 import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
 import type { IsOperator } from '../faces/for-operator.ts';
@@ -64,7 +64,7 @@ function outcomeOf<Value>(change: () => Value): Outcome<Value> {
   try {
     return done(change());
   } catch (fault) {
-    if (isKeyFileBusy(fault)) return unavailable(bounds.retryAfterSeconds);
+    if (isKeyFileBusy(fault) || hasNoRoom(fault)) return unavailable(bounds.retryAfterSeconds);
     if (fault instanceof EmbedOriginError) return invalidRequest(fault.about);
     throw fault;
   }

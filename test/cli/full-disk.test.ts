@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
+import { openSecretFile } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { assertOk, assertRefused } from '../support/answers.ts';
 import { ApiCaller } from '../support/api-caller.ts';
@@ -24,6 +27,8 @@ interface Server {
   readonly process: ChildProcess;
   /** What keeps it from being ready; empty when it is. */
   notReady(): Promise<readonly string[]>;
+  /** The status of an answer to the operator, who wants one more key. */
+  statusOfNewKey(): Promise<number>;
   figures(): Promise<Scrape>;
   /** Lets no file of the process reach farther than this, as a full disk does wherever one still has to grow. */
   fillDisk(bytesMax: number): void;
@@ -56,6 +61,16 @@ async function served(t: TestContext, folder: string, key: string): Promise<Serv
       assert.equal(status, reasons.length === 0 ? 200 : 503);
       return reasons;
     },
+    statusOfNewKey: async () => {
+      const body = JSON.stringify({ account: 'full', vertical: fixture.vertical.segment, mode: 'live' });
+      const token = readOperatorToken(operatorTokenPath(folder));
+      const headers = {
+        Authorization: `Bearer ${token}`,
+        'Content-Type': 'application/json',
+        'Content-Length': String(body.length),
+      };
+      return (await operations.send({ method: 'POST', path: '/keys', headers, body })).status;
+    },
     figures: () => Scrape.of(operations),
     fillDisk: (bytesMax) => limit(String(bytesMax)),
     freeDisk: () => limit('unlimited'),
@@ -67,21 +82,22 @@ async function served(t: TestContext, folder: string, key: string): Promise<Serv
   };
 }
 
+const createKey = [
+  'keys',
+  'create',
+  '--account',
+  'full',
+  '--vertical',
+  fixture.vertical.segment,
+  '--mode',
+  'live',
+  '--raw',
+];
+
 async function issueKey(t: TestContext): Promise<{ folder: string; key: string }> {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
-  const create = [
-    'keys',
-    'create',
-    '--account',
-    'full',
-    '--vertical',
-    fixture.vertical.segment,
-    '--mode',
-    'live',
-    '--raw',
-  ];
-  const { code, stdout } = await runMarketplace(create, { SVC_DATA_DIR: folder });
+  const { code, stdout } = await runMarketplace(createKey, { SVC_DATA_DIR: folder });
   assert.equal(code, 0);
   return { folder, key: stdout.trim() };
 }
@@ -113,6 +129,7 @@ test('a full disk stops what must be durable and nothing else, and the service h
     assert.ok(Number(refusal.headers.get('retry-after')) >= 1);
   }
   assert.ok((await server.notReady()).includes('the ledger cannot be written'));
+  assert.equal(await server.statusOfNewKey(), 503);
   assert.equal((await caller.offers(subId)).offers[0]?.svc_offer_id, offer.svc_offer_id);
   for (const { click_url } of [offer, another]) assert.equal((await caller.click(click_url)).status, 302);
   const meanwhile = await caller.summary({ referrer_tag: 'full' });
@@ -128,6 +145,7 @@ test('a full disk stops what must be durable and nothing else, and the service h
 
   server.freeDisk();
   await until(async () => (await server.notReady()).length === 0);
+  assert.equal(await server.statusOfNewKey(), 201);
   const healed = await server.figures();
   assert.equal(healed.value('marketplace_log_healthy', ledger), 1);
   assert.equal(healed.value('marketplace_log_troubles_total', { ...ledger, kind: 'healed' }), 1);
@@ -170,4 +188,15 @@ test('while only the figures find no room, sessions go on, and the figures catch
   await until(async () => (await server.notReady()).length === 0);
   assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, 7);
   await server.stop();
+});
+
+test('a command that finds no room on the disk says so in one line', { skip }, async (t) => {
+  const { folder } = await issueKey(t);
+  openSecretFile(join(folder, 'secrets.json'), false);
+  for (const words of [createKey, ['secret', 'rotate']]) {
+    const limited = ['--fsize=0:', process.execPath, main, ...words];
+    const { code, stderr } = await runMarketplace(limited, { SVC_DATA_DIR: folder }, { command: 'prlimit' });
+    assert.equal(code, 1);
+    assert.match(stderr, /^marketplace: [^\n]+\n$/);
+  }
 });
