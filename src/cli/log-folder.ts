@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { KeyFileError } from '../access/key-file.ts';
 import { dataDirOf } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { FolderInUse } from '../events/folder-lock.ts';
@@ -26,6 +27,7 @@ export function logFailure(fault: unknown): unknown {
   if (fault instanceof LogRewritten) {
     return new CommandLineError(`${fault.message}; run the command again`, { cause: fault });
   }
+  if (fault instanceof KeyFileError) return new CommandLineError(fault.message, { cause: fault });
   // Of the file system, or of SQLite, which keeps the lock.
   const { code } = fault as { readonly code?: unknown };
   return fault instanceof Error && typeof code === 'string'

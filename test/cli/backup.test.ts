@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -83,4 +83,13 @@ test("a backup is nobody else's to read, and comes into no folder that holds som
   const second = await run('backup', target);
   assert.deepEqual([second.code, second.stderr], [1, `marketplace: ${target} is not empty\n`]);
   assert.deepEqual(readdirSync(target, { recursive: true }), files);
+});
+
+test('a backup of keys that cannot be read says so in one line', async (t) => {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  await (await serveMarketplace(folder)).stop();
+  writeFileSync(join(folder, 'keys.sqlite'), 'no database');
+  const { code, stderr } = await run('backup', join(folder, '..', 'backup'));
+  assert.equal(code, 1);
+  assert.match(stderr, /^marketplace: cannot open the key file [^\n]+\n$/);
 });
