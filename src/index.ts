@@ -12,6 +12,7 @@ import {
 import type { IssuedKey, Revocation } from './access/key-register.ts';
 import { bounds } from './bounds.ts';
 import { personalLoanCatalogs } from './catalogs/example-catalogs.ts';
+import { baseUrl, baseUrlExpected, isWebOrigin } from './config/base-url.ts';
 import {
   type Durability,
   durabilities,
@@ -29,14 +30,15 @@ import { readClickUrl } from './faces/click-face.ts';
 import { Partner, type Result, result } from './faces/embedded-face.ts';
 import { fetchesAhead } from './faces/fetches-ahead.ts';
 import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
+import { requireCatalogSources } from './offers/require-catalog-sources.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickOutcome } from './operations/follow-click.ts';
 import { startService } from './service/start-service.ts';
 import { type TlsVersion, tlsVersions } from './tls/certificate.ts';
 import type { CertificateChange } from './tls/certificate-keeper.ts';
-import { requireKeepable } from './verticals/require-keepable.ts';
 
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
+export { FolderInUse } from './events/folder-lock.ts';
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
@@ -46,6 +48,7 @@ export type {
   Result,
   WidgetQuery,
 } from './faces/embedded-face.ts';
+export { CatalogUnusable } from './offers/catalog-library.ts';
 export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
@@ -53,6 +56,7 @@ export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
 export type { MarketplaceView, OfferView } from './operations/marketplace-view.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
+export { CertificateFaulty } from './tls/certificate.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
 export type {
@@ -162,7 +166,10 @@ export interface ConfirmationRow {
 
 /** A marketplace running inside this process. Close it; where the runtime knows `await using`, that will do it. */
 export interface Marketplace extends AsyncDisposable {
-  /** The operations of the API for one key, which must be of the vertical named; default: the first one served. */
+  /**
+   * The operations of the API for one key, which must be of the vertical named; default: the first one served. Throws a RangeError for
+   * a vertical that is not served. The key itself is judged by each operation.
+   */
   partner(apiKey: string, vertical?: string): Partner;
   readonly keys: {
     /** Issues a key. Its text is returned here and never again. Throws a RangeError that names what no key may have. */
@@ -210,16 +217,15 @@ export interface Marketplace extends AsyncDisposable {
 }
 
 /**
- * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects when the
- * folder is in use, a port is taken, a catalog is faulty, or an option is unknown or holds what it may not (a RangeError that names
- * it), and leaves nothing running then.
+ * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects with a RangeError that
+ * names an option which is unknown or holds what it may not, a `FolderInUse`, a `CatalogUnusable` with all `faults` of a catalog, a
+ * `CertificateFaulty`, or the error of a file or a port (its `code` tells, such as `EADDRINUSE`), and leaves nothing running then.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   requireOptions(options);
   const dataDir = resolve(options.dataDir);
   const clock = options.clock ?? systemClock;
   const catalogs = options.catalogs ?? personalLoanCatalogs();
-  for (const { vertical } of catalogs) requireKeepable(vertical);
   const listen = options.listen ? options.listen : null;
   const threads = options.matcherThreads ?? 0;
   const host = listen?.host ?? '127.0.0.1';
@@ -252,8 +258,13 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     },
     drain: { delayMs: 0, deadlineMs: bounds.drainDeadlineMs },
     urlsFor: (boundPort) => {
-      const { public: base = null, click = null, widget = null, cdn = null } = options.urls ?? {};
-      const urls = { public: base, click, widget, cdn };
+      const { public: base, click, widget, cdn } = options.urls ?? {};
+      const urls = {
+        public: ownAddress(base),
+        click: ownAddress(click),
+        widget: ownAddress(widget),
+        cdn: ownAddress(cdn),
+      };
       return resolveUrls({ listen: { host, port: boundPort }, tls, urls }, boundPort).urls;
     },
     clock,
@@ -369,6 +380,10 @@ function requireOptions(given: MarketplaceOptions): void {
   if (options.urls) {
     requireObject('urls', options.urls);
     requireKnownNames('urls', options.urls, urlNames);
+    for (const [name, url] of Object.entries(options.urls)) {
+      if (url !== undefined && ownAddress(url) === null)
+        throw new RangeError(`urls.${name} must be ${baseUrlExpected}`);
+    }
   }
   requireWholeNumber('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
   requireWholeNumber('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionsHeldMax);
@@ -378,7 +393,13 @@ function requireOptions(given: MarketplaceOptions): void {
   if (options.limits) requireObject('limits', options.limits);
   requireLimits(options.limits ?? {});
   requireChoice('durability', options.durability, durabilities);
-  if (options.catalogs?.length === 0) throw new RangeError('catalogs must name at least one catalog');
+  if (options.catalogs !== undefined) requireCatalogSources(options.catalogs);
+  const { corsOrigins = [] } = options;
+  if (!Array.isArray(corsOrigins) || corsOrigins.length > bounds.corsOriginsMax || !corsOrigins.every(isWebOrigin)) {
+    throw new RangeError(
+      `corsOrigins must be up to ${bounds.corsOriginsMax} origins, each exactly as a browser sends it`,
+    );
+  }
   if (!listen) return;
   requireObject('listen', listen);
   requireKnownNames('listen', listen, listenNames);
@@ -391,6 +412,11 @@ function requireOptions(given: MarketplaceOptions): void {
   requirePath('listen.tls.certificateFile', listen.tls.certificateFile);
   requirePath('listen.tls.keyFile', listen.tls.keyFile);
   requireChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
+}
+
+/** An address without its trailing slash; null for what is not given, or is no address. */
+function ownAddress(url: string | undefined): string | null {
+  return typeof url === 'string' ? baseUrl(url) : null;
 }
 
 function requireObject(name: string, value: unknown): void {

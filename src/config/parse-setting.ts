@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { nearestWord } from '../domain/nearest-word.ts';
+import { baseUrl, baseUrlExpected, isWebOrigin } from './base-url.ts';
 import { ConfigError } from './config-error.ts';
 import type { Env, SettingName } from './env.ts';
 
@@ -39,15 +40,9 @@ export function hostSetting(env: Env, name: SettingName): string | null {
 export function baseUrlSetting(env: Env, name: SettingName): string | null {
   const text = env.values[name];
   if (text === undefined) return null;
-  const url = webUrl(text);
-  if (url !== null && url.search === '' && url.hash === '' && !/[?#]/.test(text)) {
-    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-  }
-  throw ConfigError.wrong(
-    name,
-    text,
-    'an http or https URL without user, query or fragment, like https://offers.example.com',
-  );
+  const url = baseUrl(text);
+  if (url !== null) return url;
+  throw ConfigError.wrong(name, text, baseUrlExpected);
 }
 
 /** Origins as browsers send them, separated by commas. */
@@ -55,17 +50,10 @@ export function originsSetting(env: Env, name: SettingName, most: number): reado
   const text = env.values[name];
   if (text === undefined) return null;
   const origins = text.split(',').map((origin) => origin.trim());
-  if (origins.length <= most && origins.every((origin) => webUrl(origin)?.origin === origin))
-    return [...new Set(origins)];
+  if (origins.length <= most && origins.every(isWebOrigin)) return [...new Set(origins)];
   throw ConfigError.wrong(
     name,
     text,
     `up to ${most} origins separated by commas, each exactly as a browser sends it, like https://www.example.com`,
   );
-}
-
-function webUrl(text: string): URL | null {
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
-  return url.username === '' && url.password === '' ? url : null;
 }

@@ -40,8 +40,8 @@ export class CatalogUnusable extends Error {
   override readonly name = 'CatalogUnusable';
   readonly faults: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'));
+  constructor({ mode, vertical }: CatalogSource, faults: readonly string[]) {
+    super(`the ${mode} catalog of ${vertical.segment} cannot be used:\n${faults.join('\n')}`);
     this.faults = faults;
   }
 }
@@ -80,7 +80,7 @@ export class CatalogLibrary {
     this.archive.create();
     for (const source of options.catalogs) {
       const read = this.#read(source);
-      if (!read.ok) throw new CatalogUnusable(read.faults);
+      if (!read.ok) throw new CatalogUnusable(source, read.faults);
       const current = this.#compile(read.catalog, source);
       this.archive.store(current.version, { ...source, catalog: read.catalog });
       this.archive.markCurrent(current.version);

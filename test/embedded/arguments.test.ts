@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import {
+  CatalogUnusable,
+  CertificateFaulty,
   createMarketplace,
+  FolderInUse,
   type MarketplaceOptions,
   type NewPartnerKey,
   type Partner,
@@ -13,6 +17,7 @@ import {
 import { afterwards } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
+const exampleCatalog = fileURLToPath(new URL('../../src/catalogs/personal-loans.json', import.meta.url));
 const newKey: NewPartnerKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' };
 
 function folderFor(t: TestContext): string {
@@ -39,6 +44,13 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['limits.sessionsPerDay', { limits: { sessionsPerDay: 0 } }],
   ['durability', { durability: 'none' as never }],
   ['catalogs', { catalogs: [] }],
+  ['catalogs', { catalogs: [{ vertical: personalLoans, mode: 'live', text: '{}' }] }],
+  ['urls.click', { urls: { click: 'go.example.com' } }],
+  ['urls.click', { urls: { click: 'https://go.example.com/?to=' } }],
+  ['urls.public', { urls: { public: 'ftp://go.example.com' } }],
+  ['urls.cdn', { urls: { cdn: 5 as never } }],
+  ['corsOrigins', { corsOrigins: ['https://www.example.com/'] }],
+  ['corsOrigins', { corsOrigins: 'https://www.example.com' as never }],
   ['listen.port', { listen: { port: 65_536 } }],
   ['listen.operationsPort', { listen: { operationsPort: -1 } }],
   ['listen.engine', { listen: { engine: 'apache' as never } }],
@@ -57,7 +69,7 @@ for (const [name, options] of wrongOptions) {
 test('a vertical with values that no session could keep is refused by name, before anything is made', async (t) => {
   const dataDir = join(folderFor(t), 'data');
   const fields = [...personalLoans.fields, { name: 'phone', kind: 'digits', length: 10 } as const];
-  const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', catalog: { kind: 'example' } }] as never;
+  const catalogs = [{ vertical: { ...personalLoans, fields }, mode: 'live', text: '{}' }] as const;
   const told = /^vertical personal-loans: values of phone must be /;
   await assert.rejects(createMarketplace({ dataDir, catalogs }), { name: 'RangeError', message: told });
   assert.equal(existsSync(dataDir), false);
@@ -128,6 +140,30 @@ test('a key is issued neither with a past or a meaningless expiry nor with limit
     assert.throws(() => keys.create({ ...newKey, ...wrong }), RangeError);
   }
   assert.deepEqual(keys.list(), []);
+});
+
+test('addresses given with a slash at their end are taken without it', async (t) => {
+  const urls = { click: 'https://go.example.com/', public: 'https://api.example.com/loans/' };
+  const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write', urls });
+  afterwards(t, () => marketplace.close());
+  assert.equal(marketplace.urls.click, 'https://go.example.com');
+  assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
+});
+
+test('a start that fails is told apart by type', async (t) => {
+  const dataDir = folderFor(t);
+  const marketplace = await createMarketplace({ dataDir, durability: 'write' });
+  afterwards(t, () => marketplace.close());
+  await assert.rejects(createMarketplace({ dataDir }), FolderInUse);
+  const sound = { vertical: personalLoans, mode: 'live', file: exampleCatalog } as const;
+  const faulty = { vertical: personalLoans, mode: 'test', text: '{' } as const;
+  await assert.rejects(createMarketplace({ dataDir: folderFor(t), catalogs: [sound, faulty] }), (fault: unknown) => {
+    assert.ok(fault instanceof CatalogUnusable);
+    assert.match(fault.message, /^the test catalog of personal-loans cannot be used:\ncatalog: is not JSON/);
+    return fault.faults.length === 1;
+  });
+  const tls = { certificateFile: exampleCatalog, keyFile: exampleCatalog };
+  await assert.rejects(createMarketplace({ dataDir: folderFor(t), listen: { tls } }), CertificateFaulty);
 });
 
 type Call = (partner: Partner, subId: string) => Promise<Result<unknown>>;

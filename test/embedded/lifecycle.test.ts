@@ -193,8 +193,7 @@ test('a folder in use is refused to a second marketplace, harms the first in not
 
 test('a start that fails leaves nothing behind: the folder can be used at once', async (t) => {
   const dataDir = folderFor(t);
-  const [source] = personalLoansFixture.catalogs as [(typeof personalLoansFixture.catalogs)[0]];
-  const faulty = [{ vertical: source.vertical, mode: source.mode, text: '{' }];
+  const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
   await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));
   const blocker = await started(t, { listen: { engine: 'node' } });
   const taken = { engine: 'node', port: blocker.ports!.public } as const;

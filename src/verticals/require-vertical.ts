@@ -1,0 +1,113 @@
+import { requireKnownNames } from '../domain/require-known-names.ts';
+import { requireWholeNumber } from '../domain/require-whole-number.ts';
+import { requireKeepable } from './require-keepable.ts';
+import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
+
+type Kind = PocketField['kind'];
+
+/** Which kind of field may play each part, and whether the vertical can do without. */
+const parts: Readonly<Record<keyof PricingRoles, { readonly kind: Kind; readonly optional?: true }>> = {
+  amount: { kind: 'integer' },
+  creditBand: { kind: 'choice' },
+  annualIncome: { kind: 'integer' },
+  state: { kind: 'choice' },
+  term: { kind: 'integer_choice', optional: true },
+  monthlyDebt: { kind: 'integer', optional: true },
+  birthdate: { kind: 'birthdate', optional: true },
+  coBorrower: { kind: 'boolean', optional: true },
+};
+
+const names = Object.keys({
+  number: true,
+  segment: true,
+  keyPrefix: true,
+  revenueModel: true,
+  status: true,
+  fields: true,
+  required: true,
+  conditional: true,
+  roles: true,
+  creditScores: true,
+  neverMatched: true,
+} satisfies Readonly<Record<keyof Vertical, true>>);
+
+const kinds: readonly string[] = [
+  'integer',
+  'choice',
+  'integer_choice',
+  'boolean',
+  'birthdate',
+  'digits',
+] satisfies readonly Kind[];
+
+/**
+ * Throws a RangeError that names the first thing in a vertical that could not be served, or only to be found wrong by the requests
+ * of its borrowers. Programs without types hand one over too.
+ */
+export function requireVertical(vertical: Vertical): void {
+  requireObject('a vertical', vertical);
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(vertical.segment)) {
+    throw new RangeError('the segment of a vertical must be up to 64 lower-case letters, digits and -');
+  }
+  const within = `vertical ${vertical.segment}`;
+  const refuse = (problem: string): never => {
+    throw new RangeError(`${within}: ${problem}`);
+  };
+  requireKnownNames('vertical', vertical, names);
+  requireWholeNumber(`${within}: number`, vertical.number, 1, 127);
+  if (!/^[A-Za-z0-9_-]{1,32}$/.test(vertical.keyPrefix)) {
+    refuse('keyPrefix must be 1 to 32 letters, digits, _ and -');
+  }
+  if (!['cost_per_lead', 'cost_per_click'].includes(vertical.revenueModel)) {
+    refuse('revenueModel must be cost_per_lead or cost_per_click');
+  }
+  if (!['stable', 'beta'].includes(vertical.status)) refuse('status must be stable or beta');
+  for (const list of ['fields', 'required', 'conditional'] as const) {
+    if (!Array.isArray(vertical[list])) refuse(`${list} must be a list`);
+  }
+
+  const fields = new Map<string, PocketField>();
+  for (const [at, field] of vertical.fields.entries()) {
+    requireObject(`${within}: fields[${at}]`, field);
+    if (typeof field.name !== 'string' || field.name === '') refuse(`fields[${at}].name must be a text`);
+    if (fields.has(field.name)) refuse(`two fields have the name ${field.name}`);
+    if (!kinds.includes(field.kind)) refuse(`the kind of ${field.name} must be one of ${kinds.join(', ')}`);
+    if ('values' in field && !holdsValues(field.values)) refuse(`${field.name} must have values, each once`);
+    if (field.kind === 'integer' && field.min > field.max) refuse(`${field.name} must have a min up to its max`);
+    fields.set(field.name, field);
+  }
+  requireKeepable(vertical);
+
+  const fieldNamed = (list: string, name: string): PocketField =>
+    fields.get(name) ?? refuse(`${list} must name its fields, and one it names is none of them`);
+  for (const name of vertical.required) fieldNamed('required', name);
+  for (const name of vertical.neverMatched ?? []) fieldNamed('neverMatched', name);
+  for (const { field, when } of vertical.conditional) {
+    fieldNamed('conditional', field);
+    const decisive = fieldNamed('conditional', when?.field);
+    if (decisive.kind !== 'choice' || !decisive.values.includes(when.is)) {
+      refuse(`a condition on ${decisive.name} must be one of the values of a choice`);
+    }
+  }
+  requireObject(`${within}: roles`, vertical.roles);
+  requireKnownNames('vertical.roles', vertical.roles, Object.keys(parts));
+  for (const role of Object.keys(parts) as (keyof PricingRoles)[]) {
+    const { kind, optional = false } = parts[role];
+    const name = vertical.roles[role];
+    if (name === undefined && optional) continue;
+    if (fields.get(name ?? '')?.kind !== kind) refuse(`roles.${role} must name a field of the kind ${kind}`);
+  }
+  const bands = fields.get(vertical.roles.creditBand);
+  const { creditScores } = vertical;
+  if (creditScores !== undefined && bands?.kind === 'choice' && creditScores.length !== bands.values.length) {
+    refuse(`creditScores must have one range for each value of ${bands.name}`);
+  }
+}
+
+function holdsValues(values: readonly unknown[]): boolean {
+  return Array.isArray(values) && values.length > 0 && new Set(values).size === values.length;
+}
+
+function requireObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw new RangeError(`${name} must be an object`);
+}

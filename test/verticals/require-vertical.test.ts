@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { requireVertical } from '../../src/verticals/require-vertical.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
+
+for (const { vertical } of allFixtures) {
+  it(`${vertical.segment} can be served`, () => requireVertical(vertical));
+}
+
+const { fields, roles } = personalLoans;
+const wrong: readonly (readonly [told: RegExp, change: object])[] = [
+  [/^the segment of a vertical must be /, { segment: 'a b/c' }],
+  [/number must be a whole number from 1 to 127$/, { number: 128 }],
+  [/keyPrefix must be /, { keyPrefix: '' }],
+  [/keyPrefix must be /, { keyPrefix: 'my key ' }],
+  [/revenueModel must be /, { revenueModel: 'per_click' }],
+  [/status must be /, { status: 'planned' }],
+  [/fields must be a list$/, { fields: undefined }],
+  [/two fields have the name state$/, { fields: [...fields, { name: 'state', kind: 'boolean' }] }],
+  [/the kind of flag must be one of /, { fields: [...fields, { name: 'flag', kind: 'bool' }] }],
+  [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'choice', values: ['a', 'a'] }] }],
+  [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'integer_choice', values: [] }] }],
+  [/flag must have a min up to its max$/, { fields: [...fields, { name: 'flag', kind: 'integer', min: 2, max: 1 }] }],
+  [/values of phone must be kept /, { fields: [...fields, { name: 'phone', kind: 'digits', length: 10 }] }],
+  [/required must name its fields/, { required: ['flag'] }],
+  [/neverMatched must name its fields/, { neverMatched: ['flag'] }],
+  [/conditional must name its fields/, { conditional: [{ field: 'flag', when: { field: 'state', is: 'CA' } }] }],
+  [/a condition on state must be /, { conditional: [{ field: 'birthdate', when: { field: 'state', is: 'XX' } }] }],
+  [/roles must be an object$/, { roles: null }],
+  [/roles.amount must name a field of the kind integer$/, { roles: { ...roles, amount: 'flag' } }],
+  [/roles.state must name a field of the kind choice$/, { roles: { ...roles, state: 'loan_amount' } }],
+  [
+    /^vertical.roles.monthlydebt is no option; did you mean vertical.roles.monthlyDebt\?$/,
+    { roles: { ...roles, monthlydebt: 'x' } },
+  ],
+  [/^vertical.neverMatch is no option; did you mean vertical.neverMatched\?$/, { neverMatch: ['state'] }],
+  [/creditScores must have one range for each value of /, { creditScores: [{ min: 300, max: 850 }] }],
+];
+
+for (const [told, change] of wrong) {
+  it(`personal loans with ${JSON.stringify(change).slice(-60)} are refused`, () => {
+    assert.throws(() => requireVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
+  });
+}
+
+it('what is no object is no vertical', () => {
+  assert.throws(() => requireVertical(null as never), { name: 'RangeError', message: 'a vertical must be an object' });
+});
