@@ -200,7 +200,10 @@ export interface Marketplace extends AsyncDisposable {
      */
     submit(rows: readonly ConfirmationRow[]): Promise<Result<ConfirmationsView>>;
   };
-  /** Reads the catalogs that came from files again; a faulty one keeps what is in use and says why. */
+  /**
+   * Reads the catalogs that came from files again; a faulty one keeps what is in use and says why. What came of each, in the order in
+   * which they were given.
+   */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
   /**
    * Reads certificate and key again, for connections to come; a faulty pair keeps what is in use and says why. Null when it
@@ -212,7 +215,10 @@ export interface Marketplace extends AsyncDisposable {
   readonly urls: PublicUrls;
   /** The ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
-  /** Answers what is in flight, makes the log durable, and leaves no handle behind. Idempotent. */
+  /**
+   * Answers what is in flight, makes the log durable, and leaves no handle behind. Idempotent. From the call on, operations are
+   * refused with 503, `keys` and `origins` throw, and a click is followed without being recorded.
+   */
   close(): Promise<void>;
 }
 
@@ -278,15 +284,27 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     return vertical;
   };
 
+  let closed = false;
+  const close = () => {
+    closed = true;
+    return service.close();
+  };
+  const partnerPorts = { gatekeeper: service.gatekeeper, operations: service.operations, stopping: () => closed };
+  /** Keys and origins are in a file that is open no longer once this is closed. */
+  const open = () => {
+    if (closed) throw new Error('this marketplace is closed');
+    return service;
+  };
+
   return {
     partner: (apiKey, vertical) =>
-      new Partner(service, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
+      new Partner(partnerPorts, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
     keys: {
       create: (wanted) => {
         requireObject('the key wanted', wanted);
         requireKnownNames('', wanted, newKeyNames);
         requireLimits(wanted.limits ?? {});
-        const { key, issued } = service.keys.create(
+        const { key, issued } = open().keys.create(
           {
             accountName: wanted.account,
             vertical: verticalNamed(wanted.vertical),
@@ -298,13 +316,13 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
         );
         return { key, id: issued.id };
       },
-      list: () => service.keys.list(),
-      revoke: (id) => service.keys.revoke(id, clock.wallMs()),
+      list: () => open().keys.list(),
+      revoke: (id) => open().keys.revoke(id, clock.wallMs()),
     },
     origins: {
-      allow: (account, origin) => service.originLists.allow(account, [origin])[0]!,
-      remove: (account, origin) => service.originLists.remove(account, [origin])[0]!,
-      list: (account) => service.originLists.list(account),
+      allow: (account, origin) => open().originLists.allow(account, [origin])[0]!,
+      remove: (account, origin) => open().originLists.remove(account, [origin])[0]!,
+      list: (account) => open().originLists.list(account),
     },
     followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
       if (fetchesAhead(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
@@ -316,8 +334,8 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     notReady: () => service.notReady(),
     urls: service.urls,
     ports: service.ports,
-    close: () => service.close(),
-    [Symbol.asyncDispose]: () => service.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

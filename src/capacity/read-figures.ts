@@ -151,7 +151,9 @@ function middle(figures: readonly (number | null)[]): number | null {
 }
 
 function lacking(what: string): CapacityError {
-  return new CapacityError(`lacks ${what}; ${measureAll} measures it with all the rest`);
+  return new CapacityError(
+    `lacks ${what}; ${measureAll} measures it with all the rest, and --result names the result of another run`,
+  );
 }
 
 function withoutCpuTime(where: string): CapacityError {

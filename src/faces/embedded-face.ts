@@ -1,7 +1,8 @@
 import type { Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
+import { bounds } from '../bounds.ts';
 import { errorTable } from '../domain/error-table.ts';
-import { done, invalidRequest, type Outcome, type Refusal, refusedFor } from '../domain/outcome.ts';
+import { done, invalidRequest, type Outcome, type Refusal, refusedFor, unavailable } from '../domain/outcome.ts';
 import type { Sort } from '../offers/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
@@ -67,6 +68,8 @@ export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends
 export interface EmbeddedFacePorts {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
+  /** Whether it is closed, or closing: then no operation is begun. */
+  readonly stopping: () => boolean;
 }
 
 /**
@@ -153,6 +156,7 @@ export class Partner {
   }
 
   #admit(operation: Operation) {
+    if (this.#ports.stopping()) return unavailable(bounds.retryAfterSeconds);
     return this.#ports.gatekeeper.admit(this.#authorization, this.#vertical, operation);
   }
 }

@@ -208,3 +208,24 @@ test('closing twice, also at the same time, is closing once', async (t) => {
   await marketplace.close();
   assert.ok(marketplace.notReady().length > 0);
 });
+
+test('what is asked of a closed marketplace is refused in its own words', async (t) => {
+  const marketplace = await started(t);
+  const { key } = marketplace.keys.create(newKey);
+  const partner = marketplace.partner(key);
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'closed' }));
+  await marketplace.close();
+  for (const answer of [
+    await partner.createSession({ referrer_tag: 'closed' }),
+    await partner.submitInputs({ sub_id, fields: {} }),
+    await partner.getMarketplace({ sub_id }),
+    await partner.getWidget({ sub_id, format: 'js' }),
+    await partner.queryAnalytics({ referrer_tag: 'closed' }),
+  ]) {
+    assert.equal(!answer.ok && answer.error.error, 'SERVICE_UNAVAILABLE');
+  }
+  const { keys, origins } = marketplace;
+  for (const call of [() => keys.list(), () => keys.create(newKey), () => keys.revoke('none'), () => origins.list()]) {
+    assert.throws(call, { name: 'Error', message: 'this marketplace is closed' });
+  }
+});
