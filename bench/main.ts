@@ -77,11 +77,9 @@ async function run(options: BenchOptions): Promise<void> {
     progress.done(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
 
-  const latest = await file.publishAsLatest();
+  const latest = options.only.length === 0 ? `, and as the latest run in ${await file.publishAsLatest()}` : '';
   const { markdown, htmlFile } = await writeReport(result, resultsFolder);
-  process.stdout.write(
-    `\n${markdown}\nThe same as a page: ${htmlFile}\nAll rounds: ${file.path}, and as the latest run in ${latest}\n`,
-  );
+  process.stdout.write(`\n${markdown}\nThe same as a page: ${htmlFile}\nAll rounds: ${file.path}${latest}\n`);
   if (faults.length > 0) throw new Error(faults.join('\n'));
   if (options.publish) await publish(readme, markdown);
 }

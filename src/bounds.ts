@@ -221,8 +221,14 @@ export const bounds = {
   limitPerMinuteMax: 1_000_000,
   limitPerDayMax: 1_000_000_000,
 
+  // Verticals (D14)
+  /** A sub_id has seven bits for it. */
+  verticalNumberMax: 127,
+  verticalSegmentCharactersMax: 64,
+
   // Keys (D4)
   apiKeyCharactersMax: 128,
+  keyPrefixCharactersMax: 32,
   /** A change made by the command line is honoured within two seconds. */
   keyPollMs: 1_000,
   /** An unknown key looks for a change at once, but not more often than this. */

@@ -25,6 +25,7 @@ import type { ConfirmationStatus } from './confirmations/confirmation.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
 import { requireKnownNames } from './domain/require-known-names.ts';
+import { requireObject } from './domain/require-object.ts';
 import { requireWholeNumber } from './domain/require-whole-number.ts';
 import { readClickUrl } from './faces/click-face.ts';
 import { Partner, type Result, result } from './faces/embedded-face.ts';
@@ -435,10 +436,6 @@ function requireOptions(given: MarketplaceOptions): void {
 /** An address without its trailing slash; null for what is not given, or is no address. */
 function ownAddress(url: string | undefined): string | null {
   return typeof url === 'string' ? baseUrl(url) : null;
-}
-
-function requireObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null) throw new RangeError(`${name} must be an object`);
 }
 
 function requirePath(name: string, value: unknown): void {

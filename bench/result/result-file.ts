@@ -25,7 +25,7 @@ export class ResultFile {
     await rename(draft, this.path);
   }
 
-  /** Makes it the one that report, gate and planner read unless told otherwise. Only a run that came to its end is. */
+  /** Makes it the one that report, gate and planner read unless told otherwise. Only a run of all parts that came to its end is: the planner needs them all. */
   async publishAsLatest(): Promise<string> {
     const latest = join(this.#folder, 'latest.json');
     const draft = `${latest}.part`;

@@ -3,6 +3,7 @@ import type { Operation } from '../access/key-use.ts';
 import { bounds } from '../bounds.ts';
 import { errorTable } from '../domain/error-table.ts';
 import { done, invalidRequest, type Outcome, type Refusal, refusedFor, unavailable } from '../domain/outcome.ts';
+import { requireKnownNames } from '../domain/require-known-names.ts';
 import type { Sort } from '../offers/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
@@ -90,7 +91,7 @@ export class Partner {
 
   /**
    * POST /session (contract 4.1). The key makes a retry safe: it gets the first answer and creates nothing (D5). An empty key
-   * is no key, like an empty header.
+   * is no key, like an empty header. An option of another name is a RangeError: a key misspelt would make no retry safe.
    */
   async createSession(
     body: {
@@ -100,6 +101,7 @@ export class Partner {
     },
     options?: { readonly idempotencyKey?: string | null },
   ): Promise<Result<SessionView>> {
+    requireKnownNames('', options ?? {}, ['idempotencyKey']);
     const admission = this.#admit('create_session');
     if (!admission.ok) return failed(admission.refusal);
     const { operations } = this.#ports;

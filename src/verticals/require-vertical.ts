@@ -1,4 +1,6 @@
+import { bounds } from '../bounds.ts';
 import { requireKnownNames } from '../domain/require-known-names.ts';
+import { requireObject } from '../domain/require-object.ts';
 import { requireWholeNumber } from '../domain/require-whole-number.ts';
 import { requireKeepable } from './require-keepable.ts';
 import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
@@ -46,17 +48,20 @@ const kinds: readonly string[] = [
  */
 export function requireVertical(vertical: Vertical): void {
   requireObject('a vertical', vertical);
-  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(vertical.segment)) {
-    throw new RangeError('the segment of a vertical must be up to 64 lower-case letters, digits and -');
+  const { verticalSegmentCharactersMax, keyPrefixCharactersMax } = bounds;
+  if (!isText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {
+    throw new RangeError(
+      `the segment of a vertical must be up to ${verticalSegmentCharactersMax} lower-case letters, digits and -`,
+    );
   }
   const within = `vertical ${vertical.segment}`;
   const refuse = (problem: string): never => {
     throw new RangeError(`${within}: ${problem}`);
   };
   requireKnownNames('vertical', vertical, names);
-  requireWholeNumber(`${within}: number`, vertical.number, 1, 127);
-  if (!/^[A-Za-z0-9_-]{1,32}$/.test(vertical.keyPrefix)) {
-    refuse('keyPrefix must be 1 to 32 letters, digits, _ and -');
+  requireWholeNumber(`${within}: number`, vertical.number, 1, bounds.verticalNumberMax);
+  if (!isText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, keyPrefixCharactersMax)) {
+    refuse(`keyPrefix must be 1 to ${keyPrefixCharactersMax} letters, digits, _ and -`);
   }
   if (!['cost_per_lead', 'cost_per_click'].includes(vertical.revenueModel)) {
     refuse('revenueModel must be cost_per_lead or cost_per_click');
@@ -104,10 +109,10 @@ export function requireVertical(vertical: Vertical): void {
   }
 }
 
-function holdsValues(values: readonly unknown[]): boolean {
-  return Array.isArray(values) && values.length > 0 && new Set(values).size === values.length;
+function isText(value: unknown, pattern: RegExp, charactersMax: number): boolean {
+  return typeof value === 'string' && value.length <= charactersMax && pattern.test(value);
 }
 
-function requireObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null) throw new RangeError(`${name} must be an object`);
+function holdsValues(values: readonly unknown[]): boolean {
+  return Array.isArray(values) && values.length > 0 && new Set(values).size === values.length;
 }

@@ -13,7 +13,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   metrics: ['bounds', 'domain'],
   logs: ['bounds', 'domain', 'http'],
   secrets: ['files'],
-  verticals: ['domain'],
+  verticals: ['bounds', 'domain'],
   tls: ['bounds', 'domain'],
   http: ['bounds', 'domain', 'tls'],
   events: ['bounds', 'domain', 'files'],

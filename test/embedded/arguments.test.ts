@@ -286,6 +286,15 @@ test('an empty idempotency key, or none, makes each call one of its own', async 
   assert.equal(ids.size, 5);
 });
 
+test('an idempotency key under another name is refused before it makes a session that a retry would make again', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
+  const misspelt = { idempotency_key: 'one' } as object;
+  const told = { name: 'RangeError', message: 'idempotency_key is no option; did you mean idempotencyKey?' };
+  await assert.rejects(partner.createSession({ referrer_tag: 'abc' }, misspelt), told);
+  assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
+});
+
 test('members that mean nothing, even without a JSON text, do not keep a keyed retry from its first answer', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);
