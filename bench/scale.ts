@@ -28,10 +28,10 @@ export const fullScale: Scale = {
 /** Ends within two minutes. */
 export const quickScale: Scale = {
   rounds: 1,
-  seconds: 0.5,
+  seconds: 0.3,
   connections: 64,
   roundRequests: 3_000,
   keys: 2_000,
-  historySessions: 20_000,
-  liveSessions: 20_000,
+  historySessions: 10_000,
+  liveSessions: 10_000,
 };

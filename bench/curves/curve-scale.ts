@@ -43,8 +43,8 @@ const quick: CurveScale = {
   warmUpSeconds: 0.1,
   loadShares: [0.05, 0.5, 1.2],
   furtherLoads: 0,
-  liveSessions: [1_000, 20_000],
-  catalogOffers: [40, 1_000],
+  liveSessions: [1_000, 10_000],
+  catalogOffers: [40, 400],
   matcherThreads: [0, 1],
   keys: [1_000, 5_000],
 };
