@@ -3,7 +3,6 @@ import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import type { CurvePoint } from '../../../bench/result/curve-result.ts';
 import type { Measurement } from '../../../bench/result/measurement.ts';
 import type { RouteResult } from '../../../bench/result/route-result.ts';
-import { quickScale } from '../../../bench/scale.ts';
 
 export function measurement(perSecond: number, mainThreadCpuMicros: number | null): Measurement {
   return {
@@ -63,7 +62,15 @@ export const smallResult: BenchResult = {
   quick: true,
   commit: 'abc123+',
   machine: { cpu: 'A CPU', cores: 2, memoryGiB: 8, system: 'Linux 6', node: 'v22', disk: 'ext4', loadAverage: 0.1 },
-  scale: { ...quickScale, rounds: 3 },
+  scale: {
+    rounds: 3,
+    seconds: 0.5,
+    connections: 64,
+    roundRequests: 3_000,
+    keys: 2_000,
+    historySessions: 20_000,
+    liveSessions: 20_000,
+  },
   routes: [sessionRoute],
   limits: [
     {
