@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HttpCaller } from '../load/http-caller.ts';
-import type { LoadClient } from '../load/load-client.ts';
 import type { BenchContext } from '../part.ts';
 import { type BaselineKind, serverKinds } from '../result/measurement.ts';
 import type { RouteResult } from '../result/route-result.ts';
@@ -12,19 +11,12 @@ import { type ServiceTarget, startServiceTarget } from '../target/service-target
 import { type RoundFigures, runRound } from './run-round.ts';
 import { meanBodyBytes, sampleAnswers } from './sample-answers.ts';
 import { isClientSaturated } from './saturation.ts';
+import { seriesOf } from './series.ts';
 
 export type RunOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'catalog'>;
 
 /** The warm-up round is this part of a measured one. */
 const warmUpShare = 0.5;
-/** Rounds that a second client measures once more, as long as those of the first. */
-const crossCheckRounds = 3;
-
-/** Rounds with one client. */
-interface Series {
-  readonly client: LoadClient;
-  readonly rounds: number;
-}
 
 /**
  * Runs one scenario: the same load on the service and on every baseline, one after the other, round after round. A second
@@ -87,13 +79,6 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   } finally {
     for (const close of closers.reverse()) await close();
   }
-}
-
-function seriesOf({ scale, client, crossCheck }: RunOptions): Series[] {
-  const main = { client, rounds: scale.rounds };
-  return crossCheck === undefined
-    ? [main]
-    : [main, { client: crossCheck, rounds: Math.min(scale.rounds, crossCheckRounds) }];
 }
 
 function stageOf({ keys }: ServiceTarget, caller: HttpCaller, roundRequests: number): Stage {
