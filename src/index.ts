@@ -285,21 +285,15 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     return vertical;
   };
 
-  let closed = false;
-  const close = () => {
-    closed = true;
-    return service.close();
-  };
-  const partnerPorts = { gatekeeper: service.gatekeeper, operations: service.operations, stopping: () => closed };
   /** Keys and origins are in a file that is open no longer once this is closed. */
   const open = () => {
-    if (closed) throw new Error('this marketplace is closed');
+    if (service.stopping()) throw new Error('this marketplace is closed');
     return service;
   };
 
   return {
     partner: (apiKey, vertical) =>
-      new Partner(partnerPorts, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
+      new Partner(service, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
     keys: {
       create: (wanted) => {
         requireObject('the key wanted', wanted);
@@ -335,8 +329,8 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     notReady: () => service.notReady(),
     urls: service.urls,
     ports: service.ports,
-    close,
-    [Symbol.asyncDispose]: close,
+    close: () => service.close(),
+    [Symbol.asyncDispose]: () => service.close(),
   };
 }
 

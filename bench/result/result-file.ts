@@ -25,7 +25,10 @@ export class ResultFile {
     await rename(draft, this.path);
   }
 
-  /** Makes it the one that report, gate and planner read unless told otherwise. Only a run of all parts that came to its end is: the planner needs them all. */
+  /**
+   * Makes it the one that the planner reads unless told otherwise. Only a run of all parts that came to its end is: the planner needs
+   * them all.
+   */
   async publishAsLatest(): Promise<string> {
     const latest = join(this.#folder, 'latest.json');
     const draft = `${latest}.part`;

@@ -40,9 +40,9 @@ export function marketplaceRequest(session: OpenSession, maxOffers: number): Pre
   return { method: 'GET', path, key: session.key };
 }
 
-/** The same requests, those that have a key with the keys in turn: all are of one account, so each may use the sessions of all. */
+/** The same requests with the keys in turn: all are of one account, so each may use the sessions of all. */
 export function overKeys(stage: Pick<Stage, 'nextKey'>, requests: readonly PreparedRequest[]): PreparedRequest[] {
-  return requests.map((request) => (request.key === undefined ? request : { ...request, key: stage.nextKey() }));
+  return requests.map((request) => ({ ...request, key: stage.nextKey() }));
 }
 
 /** Opens sessions and submits a borrower's inputs to each. The same seed gives the same borrowers. */

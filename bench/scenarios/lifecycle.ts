@@ -48,12 +48,14 @@ export const lifecycleScenario: Scenario = {
     const clicked = await openSessions(stage, counts.click, 3 * round + 2);
     const clicks = await clickRequests(stage, clicked, offersShown);
     if (clicks.length < counts.click) throw new Error('hardly any borrower matches an offer of this catalog');
-    const requests = shuffled(
+    return shuffled(
       [
         ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),
-        ...changedIncomes(filled.slice(0, counts.inputs), counts.inputs, round),
-        ...filled.slice(0, counts['marketplace, first look']).map((session) => marketplaceRequest(session, 5)),
-        ...another,
+        ...overKeys(stage, [
+          ...changedIncomes(filled.slice(0, counts.inputs), counts.inputs, round),
+          ...filled.slice(0, counts['marketplace, first look']).map((session) => marketplaceRequest(session, 5)),
+          ...another,
+        ]),
         ...clicks.slice(0, counts.click),
         ...Array.from({ length: counts.analytics }, (_, at) =>
           analyticsRequest(stage.nextKey(), referrerTags[at % referrerTags.length]!, at % 2 === 0 ? 'summary' : 'row'),
@@ -61,6 +63,5 @@ export const lifecycleScenario: Scenario = {
       ],
       seededRandom(round),
     );
-    return overKeys(stage, requests);
   },
 };

@@ -128,8 +128,7 @@ function switchToWal(database: Database.Database, waitMs: number): void {
       database.pragma('journal_mode = WAL');
       return;
     } catch (error) {
-      const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!isBusy || waited >= waitMs) throw error;
+      if (!isKeyFileBusy(error) || waited >= waitMs) throw error;
     }
     Atomics.wait(pause, 0, 0, bounds.keyWalRetryMs);
   }

@@ -161,10 +161,12 @@ function reloadCertificate(service: Service, logger: Logger): void {
 async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortSignal): Promise<void> {
   if (stopping.aborted) return;
   for (const change of await service.reloadCatalogs()) {
-    // A stop gives up what is being read, which says nothing of the file.
-    if (!change.ok && stopping.aborted) continue;
-    if (!change.ok) logger.error({ faults: change.faults }, 'the catalog file is faulty; the offers in use stay');
-    else if (change.changed) logger.info({ version: change.version }, 'a new catalog is in use');
+    if (change.ok) {
+      if (change.changed) logger.info({ version: change.version }, 'a new catalog is in use');
+    } else if (!stopping.aborted) {
+      // A stop gives up what is being read, which says nothing of the file.
+      logger.error({ faults: change.faults }, 'the catalog file is faulty; the offers in use stay');
+    }
   }
 }
 

@@ -70,7 +70,7 @@ export interface EmbeddedFacePorts {
   readonly gatekeeper: Gatekeeper;
   readonly operations: ApiOperations;
   /** Whether it is closed, or closing: then no operation is begun. */
-  readonly stopping: () => boolean;
+  stopping(): boolean;
 }
 
 /**

@@ -58,7 +58,6 @@ function decodeName(text: string): string {
 
 /** Null for a percent sign that starts no valid UTF-8. */
 function decode(text: string): string | null {
-  if (!text.includes('%') && !text.includes('+')) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

@@ -1,4 +1,5 @@
 import { requireKnownNames } from '../domain/require-known-names.ts';
+import { requireObject } from '../domain/require-object.ts';
 import { requireVertical } from '../verticals/require-vertical.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogSource } from './catalog-library.ts';
@@ -12,7 +13,7 @@ export function requireCatalogSources(sources: readonly CatalogSource[]): void {
   const served = new Map<string, Vertical>();
   const given = new Set<string>();
   for (const [at, source] of sources.entries()) {
-    if (typeof source !== 'object' || source === null) throw new RangeError(`catalogs[${at}] must be an object`);
+    requireObject(`catalogs[${at}]`, source);
     requireKnownNames(`catalogs[${at}]`, source, ['vertical', 'mode', 'text', 'file']);
     const { vertical, mode, text, file } = source as CatalogSource & {
       readonly text?: unknown;

@@ -67,6 +67,8 @@ export interface Service extends AsyncDisposable {
   reloadCertificate(): CertificateChange | null;
   /** What keeps it from taking requests, in words; empty when it is ready. */
   notReady(): readonly string[];
+  /** Whether it was told to close: nothing more is to be begun. */
+  stopping(): boolean;
   /** Requests over HTTP that were received and have no answer yet, on both listeners. */
   unanswered(): number;
   /** Stops taking requests, answers those in flight, makes the log durable, closes everything. Idempotent. */

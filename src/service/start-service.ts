@@ -234,6 +234,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogWatch),
     reloadCertificate: () => certificate?.reload() ?? null,
     notReady,
+    stopping: () => stage === 'stopping',
     unanswered: () => (listeners ? listeners.public.inFlight + listeners.operations.inFlight : 0),
     close,
     closeAtOnce,
