@@ -15,6 +15,8 @@ export interface CurveScale {
   readonly loadShares: readonly number[];
   /** Further points, each at a higher rate, while the service still keeps up: the closed loop may have found too little. */
   readonly furtherLoads: number;
+  /** Up to this share of saturation the bare server has the same load: beyond it the service's latency is that of a queue. */
+  readonly besideBareShareMax: number;
   readonly liveSessions: readonly number[];
   readonly catalogOffers: readonly number[];
   readonly matcherThreads: readonly number[];
@@ -29,6 +31,7 @@ const full: CurveScale = {
   warmUpSeconds: 1,
   loadShares: [0.05, 0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15],
   furtherLoads: 4,
+  besideBareShareMax: 0.8,
   liveSessions: [1_000, 10_000, 100_000, 1_000_000],
   catalogOffers: [40, 200, 1_000, 10_000],
   matcherThreads: [0, 1, 2],
@@ -43,6 +46,7 @@ const quick: CurveScale = {
   warmUpSeconds: 0.1,
   loadShares: [0.05, 0.5, 1.2],
   furtherLoads: 0,
+  besideBareShareMax: 0,
   liveSessions: [1_000, 10_000],
   catalogOffers: [40, 400],
   matcherThreads: [0, 1],

@@ -4,9 +4,10 @@ import { writeRequests } from '../load/prepared-request.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
 import { readMemory } from '../target/read-memory.ts';
 import { usageWhenQuiet } from '../target/target.ts';
+import { pointBesideBare, withBareBeside } from './beside-bare.ts';
 import { type Curve, plannedShare } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
-import { findSaturation, loadPoint } from './load-point.ts';
+import { findSaturation } from './load-point.ts';
 import { type MemoryPoint, memoryOf } from './memory.ts';
 import { rateOf } from './rate-of.ts';
 import { readSessionsMax } from './sessions-max.ts';
@@ -38,14 +39,19 @@ export const liveSessionsCurve: Curve = {
         const held = await readMemory(target);
         if (held !== null) memory.push({ sessions: count, ...held });
         const requestsFile = join(folder, 'requests');
-        await writeRequests(requestsFile, steadyLoad(sessions));
+        const requests = steadyLoad(sessions);
+        await writeRequests(requestsFile, requests);
         const load = { requestsFile, once: false };
         // Each of them is warmed up alike, and the first one sets the rate.
         const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
         perSecond ||= rateOf(plannedShare, saturation, scale.seconds);
         progress.step(`live-sessions: ${perSecond} a second with ${count}`);
         const { warmUpSeconds, seconds } = scale;
-        points.push(await loadPoint(target, count, perSecond, { ...load, warmUpSeconds, seconds }));
+        const wanted = { ...load, warmUpSeconds, seconds };
+        await withBareBeside(target, folder, requests, async (bare) => {
+          const beside = plannedShare > scale.besideBareShareMax ? null : bare;
+          points.push(await pointBesideBare(target, beside, count, perSecond, wanted, points.length % 2 === 1));
+        });
       });
     }
     const share = Math.round(plannedShare * 100);

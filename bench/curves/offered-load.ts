@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { writeRequests } from '../load/prepared-request.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
+import { pointBesideBare, withBareBeside } from './beside-bare.ts';
 import type { Curve } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
-import { askOnce, findSaturation, loadPoint } from './load-point.ts';
+import { askOnce, findSaturation } from './load-point.ts';
 import { firstLooks, pageLoad, pageLoadAbout } from './page-load.ts';
 import { rateOf } from './rate-of.ts';
 
@@ -25,25 +26,30 @@ export const offeredLoadCurve: Curve = {
     return withFilledService(context, wanted, async ({ target, sessions, folder }) => {
       await askOnce(target, folder, firstLooks(sessions));
       const requestsFile = join(folder, 'requests');
-      await writeRequests(requestsFile, pageLoad(sessions, target.keys));
+      const requests = pageLoad(sessions, target.keys);
+      await writeRequests(requestsFile, requests);
       progress.step('offered-load: looking for saturation');
       const load = { requestsFile, once: false, warmUpSeconds: scale.warmUpSeconds };
       const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
       const points: CurvePoint[] = [];
-      const offer = async (share: number): Promise<CurvePoint> => {
-        const perSecond = rateOf(share, saturation, scale.seconds);
-        progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);
-        const point = await loadPoint(target, perSecond, perSecond, { ...load, seconds: scale.seconds });
-        points.push(point);
-        return point;
-      };
-      let last: CurvePoint | null = null;
-      for (const share of scale.loadShares) last = await offer(share);
-      let share = Math.max(...scale.loadShares);
-      for (let further = 0; last !== null && keepsUp(last) && further < scale.furtherLoads; further++) {
-        share *= furtherFactor;
-        last = await offer(share);
-      }
+      await withBareBeside(target, folder, requests, async (bare) => {
+        const offer = async (share: number): Promise<CurvePoint> => {
+          const perSecond = rateOf(share, saturation, scale.seconds);
+          progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);
+          const wanted = { ...load, seconds: scale.seconds };
+          const beside = share > scale.besideBareShareMax ? null : bare;
+          const point = await pointBesideBare(target, beside, perSecond, perSecond, wanted, points.length % 2 === 1);
+          points.push(point);
+          return point;
+        };
+        let last: CurvePoint | null = null;
+        for (const share of scale.loadShares) last = await offer(share);
+        let share = Math.max(...scale.loadShares);
+        for (let further = 0; last !== null && keepsUp(last) && further < scale.furtherLoads; further++) {
+          share *= furtherFactor;
+          last = await offer(share);
+        }
+      });
       return {
         curve: {
           name: 'offered-load',

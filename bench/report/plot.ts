@@ -20,7 +20,7 @@ export interface BarGroup {
 export interface Bar {
   /** Which of several bars of a group; empty where each group has only one. */
   readonly label: string;
-  /** 0 to 2: bars of the same meaning look the same in all groups. */
+  /** 0 to 3: bars of the same meaning look the same in all groups. */
   readonly look: number;
   readonly value: number;
   readonly low: number;

@@ -11,9 +11,13 @@ export function baselinesOf(route: Pick<RouteResult, 'servers'>): BaselineKind[]
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
-/** Service over baseline, round by round: how many requests a second. Null without rounds of both. */
-export function throughputRatios(route: Pick<RouteResult, 'servers'>, over: BaselineKind): Summary | null {
-  return ratiosOf(route, over, (service, baseline) => service.perSecond / baseline.perSecond);
+/** The service, or another server, over a baseline, round by round: how many requests a second. Null without rounds of both. */
+export function throughputRatios(
+  route: Pick<RouteResult, 'servers'>,
+  over: BaselineKind,
+  of: ServerKind = 'service',
+): Summary | null {
+  return ratiosOf(route, of, over, (server, baseline) => server.perSecond / baseline.perSecond);
 }
 
 /**
@@ -22,7 +26,7 @@ export function throughputRatios(route: Pick<RouteResult, 'servers'>, over: Base
  * the system does not tell CPU times.
  */
 export function cpuRatios(route: Pick<RouteResult, 'servers'>, over: BaselineKind): Summary | null {
-  return ratiosOf(route, over, (service, baseline) =>
+  return ratiosOf(route, 'service', over, (service, baseline) =>
     service.mainThreadCpuMicros && baseline.mainThreadCpuMicros
       ? baseline.mainThreadCpuMicros / service.mainThreadCpuMicros
       : null,
@@ -40,13 +44,14 @@ export function middleOf(
 
 function ratiosOf(
   route: Pick<RouteResult, 'servers'>,
+  of: ServerKind,
   over: BaselineKind,
-  ratio: (service: Measurement, baseline: Measurement) => number | null,
+  ratio: (server: Measurement, baseline: Measurement) => number | null,
 ): Summary | null {
   const baselines = roundsOf(route, over);
-  const ratios = roundsOf(route, 'service').flatMap((service, round) => {
+  const ratios = roundsOf(route, of).flatMap((server, round) => {
     const baseline = baselines[round];
-    return baseline === undefined ? [] : (ratio(service, baseline) ?? []);
+    return baseline === undefined ? [] : (ratio(server, baseline) ?? []);
   });
   return ratios.length === 0 ? null : summarize(ratios);
 }

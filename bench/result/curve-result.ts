@@ -10,8 +10,14 @@ export interface CurveResult {
   readonly points: readonly CurvePoint[];
 }
 
-export interface CurvePoint {
+export interface CurvePoint extends LoadFigures {
   readonly x: number;
+  /** What the bare server made of the same load, right before or after; absent where it was not asked. */
+  readonly bare?: LoadFigures;
+}
+
+/** A load sent on schedule, and what server and client made of it. */
+export interface LoadFigures {
   /** Requests scheduled a second, and answered as expected a second. */
   readonly offeredPerSecond: number;
   readonly achievedPerSecond: number;

@@ -1,5 +1,8 @@
-/** The servers that are put under the same load: the service, and those that only read a request and write an answer. */
-export const serverKinds = ['service', 'bare', 'node-http', 'fastify'] as const;
+/**
+ * The servers that are put under the same load: the service, and those that only read a request and write an answer. `synced`
+ * keeps something on disk before each of them, so it is for routes whose answer means just that.
+ */
+export const serverKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type ServerKind = (typeof serverKinds)[number];
 export type BaselineKind = Exclude<ServerKind, 'service'>;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LoadClient, LoadPlan } from '../load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import type { Progress } from '../progress.ts';
-import { type Measurement, type ServerKind, serverKinds } from '../result/measurement.ts';
+import type { Measurement, ServerKind } from '../result/measurement.ts';
 import type { Scenario, Stage } from '../scenarios/scenario.ts';
 import { type Target, usageWhenQuiet } from '../target/target.ts';
 import { measure } from './measure.ts';
@@ -15,7 +15,8 @@ const onceSecondsMax = 60;
 export interface RoundOptions {
   readonly scenario: Scenario;
   readonly stage: Stage;
-  readonly servers: Readonly<Record<ServerKind, Target>>;
+  /** The service among them. */
+  readonly servers: ReadonlyMap<ServerKind, Target>;
   readonly client: LoadClient;
   readonly connections: number;
   readonly seconds: number;
@@ -29,7 +30,7 @@ export interface RoundOptions {
 
 export interface RoundFigures {
   readonly requests: readonly PreparedRequest[];
-  readonly measured: Readonly<Record<ServerKind, Measurement>>;
+  readonly measured: ReadonlyMap<ServerKind, Measurement>;
 }
 
 /** One round: the same requests to every server, one after the other. */
@@ -40,16 +41,16 @@ export async function runRound(options: RoundOptions): Promise<RoundFigures> {
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
   // What the preparation left behind is no part of any load.
-  await usageWhenQuiet(servers.service);
+  await usageWhenQuiet(servers.get('service')!);
 
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
-  const measured: Partial<Record<ServerKind, Measurement>> = {};
-  for (const kind of roundOrder(serverKinds, round)) {
+  const measured = new Map<ServerKind, Measurement>();
+  for (const [kind, target] of roundOrder([...servers], round)) {
     progress.step(`${doing}: load on ${kind}`);
     // A baseline keeps nothing, so that it may be asked the same again.
     const once = scenario.once && kind === 'service';
     const plan: LoadPlan = {
-      port: servers[kind].port,
+      port: target.port,
       requestsFile,
       connections,
       seconds: once ? onceSecondsMax : seconds,
@@ -58,11 +59,11 @@ export async function runRound(options: RoundOptions): Promise<RoundFigures> {
       alsoExpected,
     };
     try {
-      measured[kind] = await measure(servers[kind], client, plan);
+      measured.set(kind, await measure(target, client, plan));
     } catch (error) {
       throw new Error(`load on ${kind}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }
   }
   await rm(requestsFile);
-  return { requests, measured: measured as RoundFigures['measured'] };
+  return { requests, measured };
 }

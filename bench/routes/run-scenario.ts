@@ -2,12 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { BenchContext } from '../part.ts';
-import { type BaselineKind, serverKinds } from '../result/measurement.ts';
+import { type ServerKind, serverKinds } from '../result/measurement.ts';
 import type { RouteResult } from '../result/route-result.ts';
 import type { Scenario, Stage } from '../scenarios/scenario.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
 import { makeOwnedFolder } from '../target/owned-folder.ts';
 import { type ServiceTarget, startServiceTarget } from '../target/service-target.ts';
+import type { Target } from '../target/target.ts';
 import { type RoundFigures, runRound } from './run-round.ts';
 import { meanBodyBytes, sampleAnswers } from './sample-answers.ts';
 import { isClientSaturated } from './saturation.ts';
@@ -38,13 +39,14 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
 
       progress.step(`${scenario.name}: looking at the answers, and starting the baselines`);
       const answers = await sampleAnswers(scenario, stage);
-      const start = async (kind: BaselineKind) => {
+      const start = async (kind: ServerKind): Promise<[ServerKind, Target]> => {
+        if (kind === 'service') return [kind, service];
         const target = await startBaselineTarget(kind, answers, folder);
         closers.push(() => target.close());
-        return target;
+        return [kind, target];
       };
-      const [bare, nodeHttp, fastify] = await Promise.all([start('bare'), start('node-http'), start('fastify')]);
-      const servers = { service, bare, 'node-http': nodeHttp, fastify };
+      const kinds = serverKinds.filter((kind) => kind !== 'synced' || scenario.durable === true);
+      const servers = new Map(await Promise.all(kinds.map(start)));
 
       const common = { scenario, servers, connections: scale.connections, progress, folder };
       const shorter = { ...stage, roundRequests: Math.ceil(scale.roundRequests * warmUpShare) };
@@ -60,7 +62,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
           const { client } = series;
           figures.push(await runRound({ ...common, stage, client, seconds: scale.seconds, round: round++, doing }));
         }
-        const inTurn = serverKinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured[kind]) }));
+        const inTurn = kinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured.get(kind)!) }));
         results.push({
           name: scenario.name,
           title: scenario.title,

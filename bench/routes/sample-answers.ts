@@ -1,5 +1,5 @@
 import type { BaselineAnswer } from '../baselines/baseline-answer.ts';
-import type { Answer } from '../load/http-caller.ts';
+import type { Answer, HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { RouteKind, Scenario, Stage } from '../scenarios/scenario.ts';
 
@@ -11,11 +11,19 @@ const samplingRound = 9_999;
 /** Of each kind of request a scenario sends, the answer of middle length: what the baselines repeat. */
 export async function sampleAnswers(scenario: Scenario, stage: Stage): Promise<BaselineAnswer[]> {
   const small: Stage = { ...stage, roundRequests: sampledAnswers, kept: new Map() };
-  const requests = await scenario.prepare(small, samplingRound);
+  return middleAnswers(scenario.kinds, await scenario.prepare(small, samplingRound), stage.caller);
+}
+
+/** The same for the kinds of any load: the first requests of each are asked. */
+export async function middleAnswers(
+  kinds: readonly RouteKind[],
+  requests: readonly PreparedRequest[],
+  caller: HttpCaller,
+): Promise<BaselineAnswer[]> {
   const sampled: BaselineAnswer[] = [];
-  for (const kind of scenario.kinds) {
+  for (const kind of kinds) {
     const some = requests.filter((request) => isOfKind(request, kind)).slice(0, sampledAnswers);
-    const answers = await stage.caller.callAll(some, kind.status);
+    const answers = await caller.callAll(some, kind.status);
     const middle = answers.toSorted((a, b) => wireBytes(a) - wireBytes(b))[answers.length >> 1];
     if (middle === undefined) throw new Error(`no request to ${kind.method} ${kind.path} to sample`);
     sampled.push({ ...kind, headers: middle.headerLines, body: middle.body });

@@ -20,6 +20,7 @@ export const clickScenario: Scenario = {
     { over: 'fastify', ratio: 1.3 },
   ],
   kinds: [{ method: 'GET', path: '/c', status: 302 }],
+  durable: true,
   once: true,
   prepare: async (stage, round) => {
     const clicks: PreparedRequest[] = [];

@@ -13,6 +13,7 @@ export const inputsScenario: Scenario = {
     { over: 'fastify', ratio: 1.3 },
   ],
   kinds: [{ method: 'POST', path: `${basePath}/inputs`, status: 200 }],
+  durable: true,
   once: true,
   prepare: async (stage, round) => {
     const sessions = await keptSessions(stage, Math.ceil(stage.roundRequests / 4), 12);

@@ -20,6 +20,8 @@ export interface Scenario {
   readonly targets: RouteResult['targets'];
   /** The kinds of requests it sends: each baseline answers each of them as the service did. */
   readonly kinds: readonly RouteKind[];
+  /** An answer means that something is on disk, so the bare server is measured with a write and a sync as well. */
+  readonly durable?: boolean;
   /** Every prepared request may be sent once only, since the second would cost less. */
   readonly once: boolean;
   /** Offers of a generated catalog; the example catalog when absent. */

@@ -11,6 +11,7 @@ export const sessionScenario: Scenario = {
     { over: 'fastify', ratio: 1.5 },
   ],
   kinds: [{ method: 'POST', path: `${basePath}/session`, status: 200 }],
+  durable: true,
   once: false,
   // One request for each key, in turn: every key stays below its limit, and the limits are at work.
   prepare: async (stage) => stage.keys.map((key) => sessionRequest(key)),

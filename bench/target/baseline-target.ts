@@ -10,6 +10,7 @@ import type { Target } from './target.ts';
 
 const scripts: Readonly<Record<BaselineKind, string>> = {
   bare: fileURLToPath(new URL('../baselines/bare-uws-server.ts', import.meta.url)),
+  synced: fileURLToPath(new URL('../baselines/synced-uws-server.ts', import.meta.url)),
   'node-http': fileURLToPath(new URL('../baselines/node-http-server.ts', import.meta.url)),
   fastify: fileURLToPath(new URL('../baselines/fastify-server.ts', import.meta.url)),
 };

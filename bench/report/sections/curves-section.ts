@@ -1,4 +1,4 @@
-import type { CurvePoint, CurveResult } from '../../result/curve-result.ts';
+import type { CurvePoint, CurveResult, LoadFigures } from '../../result/curve-result.ts';
 import { fixed, list, short, whole } from '../numbers.ts';
 import type { Line, LinePlot } from '../plot.ts';
 import { type ReportSection, type ReportTable, withoutEmptyColumns } from '../section.ts';
@@ -24,6 +24,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
       text: [
         'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
           'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
+        ...besideBare(drawn),
         ...drawn.flatMap(told),
         ...drawn.flatMap(clientAtItsEnd),
       ],
@@ -58,6 +59,14 @@ function told({ name, points }: CurveResult): string[] {
   return [`${kept}; the most it answered as expected was ${whole(most)} a second.`];
 }
 
+function besideBare(curves: readonly CurveResult[]): string[] {
+  if (!curves.some(({ points }) => points.some(({ bare }) => bare !== undefined))) return [];
+  return [
+    'Where the bare server is told of, it had the same load right before or after: its latency is that of the machine, the client and ' +
+      'the engine.',
+  ];
+}
+
 /** A client that had no time left, or sent late, is told beside the points whose latencies are its own as well. */
 function clientAtItsEnd({ name, xLabel, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => fixedX(x));
@@ -77,6 +86,8 @@ function curveTable(curve: CurveResult): ReportTable {
       'Offered/s',
       'Answered/s',
       'Latency ms p50 / p99 / p99.9',
+      'of the bare server',
+      'p99.9 over bare',
       'Refused',
       'Failed',
       'CPU us/request',
@@ -89,7 +100,9 @@ function curveTable(curve: CurveResult): ReportTable {
       ...x.map(() => fixedX(point.x)),
       whole(point.offeredPerSecond),
       whole(point.achievedPerSecond),
-      [point.latencyMs.p50, point.latencyMs.p99, point.latencyMs.p999].map((ms) => fixed(ms, 2)).join(' / '),
+      latencies(point),
+      point.bare === undefined ? '-' : latencies(point.bare),
+      point.bare === undefined ? '-' : fixed(point.latencyMs.p999 / point.bare.latencyMs.p999, 1),
       whole(point.refused),
       whole(point.failed),
       fixed(point.cpuMicros, 1),
@@ -100,6 +113,10 @@ function curveTable(curve: CurveResult): ReportTable {
     ]),
     plots: [throughputPlot(curve), latencyPlot(curve)],
   });
+}
+
+function latencies({ latencyMs: { p50, p99, p999 } }: LoadFigures): string {
+  return [p50, p99, p999].map((ms) => fixed(ms, 2)).join(' / ');
 }
 
 function fixedX(x: number): string {
@@ -135,6 +152,9 @@ function latencyPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePl
       line('p50', 0, ({ latencyMs }) => latencyMs.p50),
       line('p99', 1, ({ latencyMs }) => latencyMs.p99),
       line('p99.9', 2, ({ latencyMs }) => latencyMs.p999),
+      ...(points.some(({ bare }) => bare !== undefined)
+        ? [line('p99.9 of the bare server', 'guide', ({ bare }) => bare?.latencyMs.p999 ?? 0)]
+        : []),
     ],
   };
 }

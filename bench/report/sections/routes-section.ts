@@ -7,7 +7,7 @@ import type { Cell, ReportSection, ReportTable } from '../section.ts';
 import { serverNames } from '../server-names.ts';
 import { judgedRoutes } from '../targets.ts';
 
-const looks = { bare: 0, 'node-http': 1, fastify: 2 } as const;
+const looks = { bare: 0, synced: 3, 'node-http': 1, fastify: 2 } as const;
 
 /** Every route beside the servers that do nothing else. */
 export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
@@ -16,6 +16,16 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
     'Service over baseline, middle round (lowest to highest). The CPU ratio is baseline over service, CPU time of the thread ' +
       'that serves the sockets, so more is better in both.',
   ];
+  const synced = routes.flatMap(({ name, client, servers }) => {
+    const ratio = throughputRatios({ servers }, 'bare', 'synced');
+    return ratio === null ? [] : [`${fixed(ratio.median, 2)} in \`${name}\` (${client})`];
+  });
+  if (synced.length > 0) {
+    text.push(
+      'The server called synced is the bare one with a few bytes on disk before each answer: what that costs here, whatever else a ' +
+        `server does. Of the bare one's requests a second it has ${list(synced)}.`,
+    );
+  }
   const saturated = routes
     .filter(({ clientSaturated }) => clientSaturated)
     .map(({ name, client }) => `\`${name}\` (${client})`);

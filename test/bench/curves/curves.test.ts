@@ -26,8 +26,9 @@ const scale: CurveScale = {
   onceSeconds: 0.1,
   oncePerSecondMax: 30_000,
   warmUpSeconds: 0.1,
-  loadShares: [0.1, 0.3],
+  loadShares: [0.1, 0.3, 0.75],
   furtherLoads: 0,
+  besideBareShareMax: 0.7,
   liveSessions: [50, 2_000],
   catalogOffers: [40],
   matcherThreads: [],
@@ -57,11 +58,27 @@ function assertPoints({ points }: CurveResult, xs: readonly number[]): void {
   }
 }
 
+/** The bare server answered the same requests, as many of them a second, and with a latency of its own. */
+function assertBesideBare({ points }: CurveResult): void {
+  for (const { offeredPerSecond, latencyMs, bare } of points) {
+    assert.equal(bare!.offeredPerSecond, offeredPerSecond);
+    assert.equal(bare!.refused + bare!.failed, 0);
+    assert.ok(bare!.achievedPerSecond > 0);
+    assert.notDeepEqual(bare!.latencyMs, latencyMs);
+  }
+}
+
 test('the curve of offered load has a point for each share of saturation, and leaves nothing behind', async () => {
   const { curve } = await offeredLoadCurve.measure(context(), scale);
-  const [low, high] = curve.points;
-  assertPoints(curve, [low!.offeredPerSecond, high!.offeredPerSecond]);
-  assert.ok(high!.offeredPerSecond >= low!.offeredPerSecond);
+  const rates = curve.points.map(({ offeredPerSecond }) => offeredPerSecond);
+  assert.equal(rates.length, 3);
+  assertPoints(curve, rates);
+  assert.deepEqual(
+    rates,
+    rates.toSorted((a, b) => a - b),
+  );
+  assertBesideBare({ ...curve, points: curve.points.slice(0, 2) });
+  assert.equal(curve.points[2]!.bare, undefined);
   assert.deepEqual(await readdir(folder), []);
 });
 
@@ -69,6 +86,7 @@ test('the curve of live sessions keeps one rate, and tells what a session takes 
   const { curve, memory } = await liveSessionsCurve.measure(context(), scale);
   assertPoints(curve, [50, 2_000]);
   assert.equal(new Set(curve.points.map(({ offeredPerSecond }) => offeredPerSecond)).size, 1);
+  assertBesideBare(curve);
   assert.equal(memory!.fields, 6);
   assert.deepEqual(
     memory!.points.map(({ sessions }) => sessions),

@@ -28,3 +28,7 @@ test('of two clients the one that did not give first judges the target', () => {
   assert.deepEqual(others, []);
   assert.deepEqual(outcome, { route: 'session', over: 'bare', target: 0.35, reached: true });
 });
+
+test('two baselines are compared like the service with one', () => {
+  assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
+});

@@ -44,6 +44,17 @@ test('a scenario puts its load on every server, and leaves nothing behind', asyn
   assert.deepEqual(await readdir(folder), []);
 });
 
+test('the server that syncs is there where the answer means that something is on disk, and only there', async () => {
+  const [result] = await runScenario(
+    { ...sessionScenario, durable: false },
+    { ...options(), scale: { ...options().scale, keys: 1_000 } },
+  );
+  assert.deepEqual(
+    result!.servers.map(({ kind }) => kind),
+    serverKinds.filter((kind) => kind !== 'synced'),
+  );
+});
+
 test('a second client makes a second result', async () => {
   // As many keys as answer 500 requests each, however fast the machine is.
   const scale = { ...options().scale, seconds: 0.1, keys: 1_000 };

@@ -1,7 +1,12 @@
 import { seededRandom } from '../../../bench/population/random.ts';
 import { type BenchResult, benchResultFormat } from '../../../bench/result/bench-result.ts';
-import type { CurvePoint, CurveResult } from '../../../bench/result/curve-result.ts';
-import type { Measurement, ProcessFigures, ServerKind } from '../../../bench/result/measurement.ts';
+import type { CurvePoint, CurveResult, LoadFigures } from '../../../bench/result/curve-result.ts';
+import {
+  type Measurement,
+  type ProcessFigures,
+  type ServerKind,
+  serverKinds,
+} from '../../../bench/result/measurement.ts';
 import type { RouteResult } from '../../../bench/result/route-result.ts';
 
 /** A result with everything in it, of the sizes a real one has; made up, the same each time. */
@@ -144,9 +149,11 @@ function route(
   const speeds: Readonly<Record<ServerKind, number>> = {
     service: perSecond,
     bare: 103_000,
+    synced: 61_000,
     'node-http': 34_000,
     fastify: 24_500,
   };
+  const kinds = serverKinds.filter((kind) => kind !== 'synced' || title.endsWith('durable'));
   return {
     name,
     title,
@@ -159,7 +166,7 @@ function route(
             { over: 'bare', ratio: target },
             { over: 'fastify', ratio: 1 },
           ],
-    servers: (['service', 'bare', 'node-http', 'fastify'] as const).map((kind) => ({
+    servers: kinds.map((kind) => ({
       kind,
       rounds: Array.from({ length: 5 }, () => measurement(near(speeds[kind]), near)),
     })),
@@ -220,10 +227,16 @@ function curve(
 }
 
 function point(x: number, offeredPerSecond: number, at: number, near: Near): CurvePoint {
+  const service = loadFigures(offeredPerSecond, at, near);
+  if (offeredPerSecond > capacity) return { x, ...service };
+  const { p50, p99, p999 } = service.latencyMs;
+  return { x, ...service, bare: { ...service, latencyMs: { p50: p50 / 2, p99: p99 / 3, p999: p999 / 3 } } };
+}
+
+function loadFigures(offeredPerSecond: number, at: number, near: Near): LoadFigures {
   const busy = offeredPerSecond / capacity;
   const late = busy < 0.97 ? 1 / (1 - busy) : 900 * busy;
   return {
-    x,
     offeredPerSecond,
     achievedPerSecond: busy < 1 ? offeredPerSecond : near(capacity, 0.03),
     latencyMs: { p50: near(0.4 * late), p99: near(1.3 * late + 0.4 * at), p999: near(3.1 * late + at) },

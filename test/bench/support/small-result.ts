@@ -1,6 +1,6 @@
 import type { CrossoverCell } from '../../../bench/crossover/crossover.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
-import type { CurvePoint } from '../../../bench/result/curve-result.ts';
+import type { CurvePoint, LoadFigures } from '../../../bench/result/curve-result.ts';
 import type { Measurement } from '../../../bench/result/measurement.ts';
 import type { RouteResult } from '../../../bench/result/route-result.ts';
 
@@ -28,6 +28,7 @@ export const sessionRoute: RouteResult = {
   servers: [
     { kind: 'service', rounds: [measurement(40, 10), measurement(60, 20), measurement(50, 50)] },
     { kind: 'bare', rounds: [measurement(100, 5), measurement(200, 5), measurement(100, 5)] },
+    { kind: 'synced', rounds: [measurement(80, 8), measurement(90, 8), measurement(80, 8)] },
   ],
   clientSaturated: false,
 };
@@ -45,6 +46,8 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
     client: { lagMs: { p50: 0, p99: 0, p999: 0 }, busy: 0.5, saturated: false },
   };
 }
+
+const bareLoad: LoadFigures = { ...curvePoint(1_000, 1_000), latencyMs: { p50: 0.25, p99: 1, p999: 4.9 } };
 
 export function crossoverCell(offers: number, batch: number, inThread: number | null, pool: number): CrossoverCell {
   return {
@@ -94,7 +97,7 @@ export const smallResult: BenchResult = {
       title: 'Offered load',
       xLabel: 'requests offered a second',
       logarithmic: false,
-      points: [curvePoint(1_000, 1_000), curvePoint(2_000, 1_400, 300)],
+      points: [{ ...curvePoint(1_000, 1_000), bare: bareLoad }, curvePoint(2_000, 1_400, 300)],
     },
   ],
   memory: {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -94,6 +94,18 @@ for (const kind of kinds) {
     });
   });
 }
+
+test('the server that syncs has a record in its file for every answer it has given, those asked at once included', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-synced-'));
+  const target = await startBaselineTarget('synced', answers, folder);
+  const asked = 25;
+  const ask = async () => (await fetch(`http://127.0.0.1:${target.port}/v1/y?way=short`)).text();
+  assert.deepEqual(await Promise.all(Array.from({ length: asked }, ask)), Array(asked).fill('1'));
+  const file = await readFile(join(folder, 'answers-synced.json.records'), 'latin1');
+  assert.equal(file.replaceAll('\0', ''), 'r'.repeat(80 * asked));
+  await target.close();
+  await rm(folder, { recursive: true });
+});
 
 test('is gone once closed, and may be closed again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-baseline-'));

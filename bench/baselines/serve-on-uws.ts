@@ -1,0 +1,56 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import uws from 'uWebSockets.js';
+import { statusLine } from '../../src/http/reply-text.ts';
+import { type BaselineAnswer, readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
+
+/** Writes an answer; only in a handler of the engine, or corked. */
+export type WriteAnswer = (res: HttpResponse, answer: BaselineAnswer) => void;
+
+/**
+ * Serves the answers this process was started with on uWebSockets.js. It reads a request whole, parses a JSON body, and leaves
+ * it to `send` when the answer is written; that is called within the engine's handler for a GET and, as `corked` tells, not
+ * otherwise.
+ */
+export function serveOnUws(
+  send: (res: HttpResponse, answer: BaselineAnswer, corked: boolean, write: WriteAnswer) => void,
+): void {
+  // As the service does: no header that tells the engine's version.
+  (uws as unknown as { _cfg(setting: 'silent'): void })._cfg('silent');
+  const app = uws.App();
+  const answers = readAnswers(['date', 'content-length']);
+  const heads = new Map(answers.map((answer) => [answer, headOf(answer)]));
+  const write: WriteAnswer = (res, answer) => res.writeStatus(heads.get(answer)!).end(answer.body);
+
+  for (const { method, path, answerTo } of routesOf(answers)) {
+    if (method === 'GET') {
+      app.get(path, (res: HttpResponse, req: HttpRequest) => {
+        send(res, answerTo(req.getQuery() ?? ''), true, write);
+      });
+      continue;
+    }
+    app.post(path, (res, req) => {
+      const answer = answerTo(req.getQuery() ?? '');
+      const chunks: Buffer[] = [];
+      res.onAborted(() => {});
+      res.onData((chunk, isLast) => {
+        // A chunk is only lent; one that is the whole body needs no copy.
+        if (!isLast) {
+          chunks.push(Buffer.from(chunk.slice(0)));
+          return;
+        }
+        const last = Buffer.from(chunk);
+        JSON.parse((chunks.length === 0 ? last : Buffer.concat([...chunks, last])).toString());
+        send(res, answer, false, write);
+      });
+    });
+  }
+  app.listen('127.0.0.1', 0, (socket) => {
+    if (!socket) throw new Error('the baseline found no port');
+    serveUntilStopped(uws.us_socket_local_port(socket));
+  });
+}
+
+/** Status and headers as one string: each call into the engine costs, and the service calls it once too. */
+function headOf({ status, headers }: BaselineAnswer): string {
+  return statusLine(status) + headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
+}
