@@ -7,9 +7,8 @@ import { type BaselineAnswer, readAnswers, routesOf, serveUntilStopped } from '.
 export type WriteAnswer = (res: HttpResponse, answer: BaselineAnswer) => void;
 
 /**
- * Serves the answers this process was started with on uWebSockets.js. It reads a request whole, parses a JSON body, and leaves
- * it to `send` when the answer is written; that is called within the engine's handler for a GET and, as `corked` tells, not
- * otherwise.
+ * Serves the answers this process was started with on uWebSockets.js: reads a request whole, parses a JSON body, and hands its
+ * answer to `send`, to be written at once or later. `corked`: the engine's own handler is running, so it may be written as it is.
  */
 export function serveOnUws(
   send: (res: HttpResponse, answer: BaselineAnswer, corked: boolean, write: WriteAnswer) => void,

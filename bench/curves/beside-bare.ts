@@ -34,15 +34,19 @@ export async function withBareBeside<Result>(
   }
 }
 
-/** One point of a curve and, unless it is null, the same load on the bare server: first or second. */
-export async function pointBesideBare(
-  service: Target,
-  bare: Target | null,
-  x: number,
-  perSecond: number,
-  load: LoadWanted,
-  bareFirst: boolean,
-): Promise<CurvePoint> {
+export interface PairWanted {
+  readonly service: Target;
+  /** Null for a point of the service alone. */
+  readonly bare: Target | null;
+  readonly bareFirst: boolean;
+  readonly x: number;
+  readonly perSecond: number;
+  readonly load: LoadWanted;
+}
+
+/** One point of a curve and the same load on the bare server, one right after the other. */
+export async function pointBesideBare(wanted: PairWanted): Promise<CurvePoint> {
+  const { service, bare, bareFirst, x, perSecond, load } = wanted;
   if (bare === null) return loadPoint(service, x, perSecond, load);
   const before = bareFirst ? await loadPoint(bare, x, perSecond, load) : null;
   const point = await loadPoint(service, x, perSecond, load);

@@ -47,10 +47,16 @@ export const liveSessionsCurve: Curve = {
         perSecond ||= rateOf(plannedShare, saturation, scale.seconds);
         progress.step(`live-sessions: ${perSecond} a second with ${count}`);
         const { warmUpSeconds, seconds } = scale;
-        const wanted = { ...load, warmUpSeconds, seconds };
         await withBareBeside(target, folder, requests, async (bare) => {
-          const beside = plannedShare > scale.besideBareShareMax ? null : bare;
-          points.push(await pointBesideBare(target, beside, count, perSecond, wanted, points.length % 2 === 1));
+          const point = await pointBesideBare({
+            service: target,
+            bare: plannedShare > scale.besideBareShareMax ? null : bare,
+            bareFirst: points.length % 2 === 1,
+            x: count,
+            perSecond,
+            load: { ...load, warmUpSeconds, seconds },
+          });
+          points.push(point);
         });
       });
     }

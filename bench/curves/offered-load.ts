@@ -36,9 +36,14 @@ export const offeredLoadCurve: Curve = {
         const offer = async (share: number): Promise<CurvePoint> => {
           const perSecond = rateOf(share, saturation, scale.seconds);
           progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);
-          const wanted = { ...load, seconds: scale.seconds };
-          const beside = share > scale.besideBareShareMax ? null : bare;
-          const point = await pointBesideBare(target, beside, perSecond, perSecond, wanted, points.length % 2 === 1);
+          const point = await pointBesideBare({
+            service: target,
+            bare: share > scale.besideBareShareMax ? null : bare,
+            bareFirst: points.length % 2 === 1,
+            x: perSecond,
+            perSecond,
+            load: { ...load, seconds: scale.seconds },
+          });
           points.push(point);
           return point;
         };
