@@ -1,54 +1,64 @@
 import { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
-import { middleAnswers } from '../routes/sample-answers.ts';
-import { basePath } from '../scenarios/borrowers.ts';
-import type { RouteKind } from '../scenarios/scenario.ts';
+import { isOfKind, middleAnswers } from '../routes/sample-answers.ts';
+import { inputsScenario } from '../scenarios/inputs.ts';
+import { marketplaceKnownScenario } from '../scenarios/marketplace-known.ts';
+import { sessionScenario } from '../scenarios/session.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
 import type { Target } from '../target/target.ts';
-import { type LoadWanted, loadPoint } from './load-point.ts';
+import type { CurveScale } from './curve-scale.ts';
+import { loadPoint } from './load-point.ts';
 
 /** The kinds of requests that the loads of the curves consist of. */
-const kinds: readonly RouteKind[] = [
-  { method: 'GET', path: `${basePath}/marketplace`, status: 200 },
-  { method: 'POST', path: `${basePath}/session`, status: 200 },
-  { method: 'POST', path: `${basePath}/inputs`, status: 200 },
-];
+const kinds = [marketplaceKnownScenario, sessionScenario, inputsScenario].flatMap((scenario) => scenario.kinds);
 const sampleConnections = 8;
 
-/** Runs the bare server for as long as `use` takes, with the answers that the service gives to a few of these requests. */
+export interface BesideBareWanted {
+  readonly scale: CurveScale;
+  /** The file of answers that the bare server is started with is left here. */
+  readonly folder: string;
+  /** What is sent, and the file of it. */
+  readonly requests: readonly PreparedRequest[];
+  readonly requestsFile: string;
+}
+
+export interface PointWanted {
+  readonly x: number;
+  readonly perSecond: number;
+  /** Of saturation: above `besideBareShareMax` the service is measured alone. */
+  readonly share: number;
+  /** How many points the curve has already: the two servers take turns in being first. */
+  readonly place: number;
+}
+
+/**
+ * Runs the bare server for as long as `use` takes, with the answers that the service gives to a few of these requests.
+ * `measure` makes one point of a curve: the load on the service and the same on the bare server, one right after the other.
+ */
 export async function withBareBeside<Result>(
   service: Target,
-  folder: string,
-  requests: readonly PreparedRequest[],
-  use: (bare: Target) => Promise<Result>,
+  { scale, folder, requests, requestsFile }: BesideBareWanted,
+  use: (measure: (wanted: PointWanted) => Promise<CurvePoint>) => Promise<Result>,
 ): Promise<Result> {
-  const caller = new HttpCaller(service.port, sampleConnections);
-  const sent = kinds.filter(({ path }) => requests.some((request) => request.path.split('?')[0] === path));
-  const answers = await middleAnswers(sent, requests, caller).finally(() => caller.close());
-  const bare = await startBaselineTarget('bare', answers, folder);
+  const { warmUpSeconds, seconds, besideBareShareMax } = scale;
+  const load = { requestsFile, once: false, warmUpSeconds, seconds };
+  const bare = besideBareShareMax > 0 ? await startBare(service, folder, requests) : null;
   try {
-    return await use(bare);
+    return await use(async ({ x, perSecond, share, place }) => {
+      if (bare === null || share > besideBareShareMax) return loadPoint(service, x, perSecond, load);
+      const before = place % 2 === 1 ? await loadPoint(bare, x, perSecond, load) : null;
+      const point = await loadPoint(service, x, perSecond, load);
+      return { ...point, bare: before ?? (await loadPoint(bare, x, perSecond, load)) };
+    });
   } finally {
-    await bare.close();
+    await bare?.close();
   }
 }
 
-export interface PairWanted {
-  readonly service: Target;
-  /** Null for a point of the service alone. */
-  readonly bare: Target | null;
-  readonly bareFirst: boolean;
-  readonly x: number;
-  readonly perSecond: number;
-  readonly load: LoadWanted;
-}
-
-/** One point of a curve and the same load on the bare server, one right after the other. */
-export async function pointBesideBare(wanted: PairWanted): Promise<CurvePoint> {
-  const { service, bare, bareFirst, x, perSecond, load } = wanted;
-  if (bare === null) return loadPoint(service, x, perSecond, load);
-  const before = bareFirst ? await loadPoint(bare, x, perSecond, load) : null;
-  const point = await loadPoint(service, x, perSecond, load);
-  return { ...point, bare: before ?? (await loadPoint(bare, x, perSecond, load)) };
+async function startBare(service: Target, folder: string, requests: readonly PreparedRequest[]): Promise<Target> {
+  const caller = new HttpCaller(service.port, sampleConnections);
+  const sent = kinds.filter((kind) => requests.some((request) => isOfKind(request, kind)));
+  const answers = await middleAnswers(sent, requests, caller).finally(() => caller.close());
+  return startBaselineTarget('bare', answers, folder);
 }

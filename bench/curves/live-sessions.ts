@@ -4,7 +4,7 @@ import { writeRequests } from '../load/prepared-request.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
 import { readMemory } from '../target/read-memory.ts';
 import { usageWhenQuiet } from '../target/target.ts';
-import { pointBesideBare, withBareBeside } from './beside-bare.ts';
+import { withBareBeside } from './beside-bare.ts';
 import { type Curve, plannedShare } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
 import { findSaturation } from './load-point.ts';
@@ -41,22 +41,16 @@ export const liveSessionsCurve: Curve = {
         const requestsFile = join(folder, 'requests');
         const requests = steadyLoad(sessions);
         await writeRequests(requestsFile, requests);
-        const load = { requestsFile, once: false };
         // Each of them is warmed up alike, and the first one sets the rate.
-        const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
+        const saturation = await findSaturation(target, {
+          requestsFile,
+          once: false,
+          seconds: scale.saturationSeconds,
+        });
         perSecond ||= rateOf(plannedShare, saturation, scale.seconds);
         progress.step(`live-sessions: ${perSecond} a second with ${count}`);
-        const { warmUpSeconds, seconds } = scale;
-        await withBareBeside(target, folder, requests, async (bare) => {
-          const point = await pointBesideBare({
-            service: target,
-            bare: plannedShare > scale.besideBareShareMax ? null : bare,
-            bareFirst: points.length % 2 === 1,
-            x: count,
-            perSecond,
-            load: { ...load, warmUpSeconds, seconds },
-          });
-          points.push(point);
+        await withBareBeside(target, { scale, folder, requests, requestsFile }, async (measure) => {
+          points.push(await measure({ x: count, perSecond, share: plannedShare, place: points.length }));
         });
       });
     }

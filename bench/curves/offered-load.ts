@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writeRequests } from '../load/prepared-request.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
-import { pointBesideBare, withBareBeside } from './beside-bare.ts';
+import { withBareBeside } from './beside-bare.ts';
 import type { Curve } from './curve.ts';
 import { withFilledService } from './filled-service.ts';
 import { askOnce, findSaturation } from './load-point.ts';
@@ -29,21 +29,13 @@ export const offeredLoadCurve: Curve = {
       const requests = pageLoad(sessions, target.keys);
       await writeRequests(requestsFile, requests);
       progress.step('offered-load: looking for saturation');
-      const load = { requestsFile, once: false, warmUpSeconds: scale.warmUpSeconds };
-      const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
+      const saturation = await findSaturation(target, { requestsFile, once: false, seconds: scale.saturationSeconds });
       const points: CurvePoint[] = [];
-      await withBareBeside(target, folder, requests, async (bare) => {
+      await withBareBeside(target, { scale, folder, requests, requestsFile }, async (measure) => {
         const offer = async (share: number): Promise<CurvePoint> => {
           const perSecond = rateOf(share, saturation, scale.seconds);
           progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);
-          const point = await pointBesideBare({
-            service: target,
-            bare: share > scale.besideBareShareMax ? null : bare,
-            bareFirst: points.length % 2 === 1,
-            x: perSecond,
-            perSecond,
-            load: { ...load, seconds: scale.seconds },
-          });
+          const point = await measure({ x: perSecond, perSecond, share, place: points.length });
           points.push(point);
           return point;
         };

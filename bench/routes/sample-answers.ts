@@ -41,7 +41,8 @@ export function meanBodyBytes(requests: readonly PreparedRequest[], answers: rea
   return Math.round(sum / requests.length);
 }
 
-function isOfKind({ method, path }: PreparedRequest, kind: Omit<RouteKind, 'status'>): boolean {
+/** Whether a request is one of a kind, whatever its answer. */
+export function isOfKind({ method, path }: PreparedRequest, kind: Omit<RouteKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));
 }
