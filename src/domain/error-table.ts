@@ -84,4 +84,12 @@ export const errorTable = {
 export const operatorWanted =
   "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
 
+/** What INVALID_REQUEST says of headers at fault, where the cause is worth naming. */
+export const invalidHeaderMessages: ReadonlyMap<string, string> = new Map([
+  [
+    'Transfer-Encoding',
+    'This Transfer-Encoding is not accepted. Send the body with a Content-Length header, or with one header Transfer-Encoding: chunked, without Content-Length and trailers. Send a GET or HEAD request without it.',
+  ],
+]);
+
 export type ErrorCode = keyof typeof errorTable;

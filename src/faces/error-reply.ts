@@ -1,5 +1,5 @@
 import { wwwAuthenticate } from '../access/api-key.ts';
-import { type ErrorCode, errorTable, operatorWanted } from '../domain/error-table.ts';
+import { type ErrorCode, errorTable, invalidHeaderMessages, operatorWanted } from '../domain/error-table.ts';
 import type { InvalidField, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Reply } from '../http/listener.ts';
@@ -27,7 +27,7 @@ export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
   const { code, param, fieldsInvalid } = refusal;
   return {
     error: code,
-    message: errorTable[code].message,
+    message: invalidHeaderMessages.get(param ?? '') ?? errorTable[code].message,
     ...(param !== undefined && { param }),
     ...(fieldsInvalid !== undefined && { fields_invalid: fieldsInvalid }),
     ...(code === 'INTERNAL_ERROR' && requestId !== undefined && { request_id: requestId }),

@@ -38,7 +38,9 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   protected readonly listener: L;
   /** When its head was here; monotonic milliseconds. */
   protected readonly arrivedMs = performance.now();
-  /** The body is not fit to be read, so the connection ends with this exchange. */
+  /** The declared size of the body exceeds the bound. */
+  protected bodyTooLarge = false;
+  /** An answer given now ends the connection, since nobody knows how much of the body is still to come, or it is too much. */
   protected bodyUnwanted = false;
   private bodyAsked = false;
   /** While the body is awaited: whom to tell that it will not come. */
@@ -77,7 +79,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
       return;
     }
     this.onNoBody = onNoBody;
-    if (this.bodyUnwanted) this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
+    if (this.bodyTooLarge) this.refuseLargeBody();
     else this.gather(onBody);
   }
 
@@ -128,6 +130,21 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
     }
   }
 
+  /**
+   * Whether the transfer coding of the request is one that every server reads alike: `chunked` alone, in one header, without a
+   * length, without trailers, and with a method made for a body.
+   */
+  protected isPlainlyChunked(codings: number, lengths: number): boolean {
+    return (
+      codings === 1 &&
+      lengths === 0 &&
+      this.header('transfer-encoding').toLowerCase() === 'chunked' &&
+      this.header('trailer') === '' &&
+      this.method !== 'GET' &&
+      this.method !== 'HEAD'
+    );
+  }
+
   protected deliver(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
     this.onNoBody = undefined;
     try {
@@ -160,7 +177,12 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
     if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
   }
 
-  private refuse(refusal: Refusal): void {
+  /** Answers 413. Does nothing if the exchange is over. */
+  protected refuseLargeBody(): void {
+    if (!this.over) this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
+  }
+
+  protected refuse(refusal: Refusal): void {
     this.send(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
   }
 

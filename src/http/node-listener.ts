@@ -6,6 +6,7 @@ import { bounds } from '../bounds.ts';
 import type { Refusal } from '../domain/outcome.ts';
 import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { acceptedFor } from './accepted-for.ts';
+import { BodyBuffer } from './body-buffer.ts';
 import { DeadlineQueue, notQueued } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { headerPairs } from './header-text.ts';
@@ -171,8 +172,10 @@ class NodeListener implements Listener, ExchangeListener {
       for (const exchange of exchanges) exchange.giveUpBody();
       return;
     }
-    // Whatever is written while a request is pending would be taken for its answer.
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
+    if (malformed && exchanges.length === 1 && exchanges[0]?.refuseUnreadableBody()) return;
+    // Whatever else is written while a request is pending would be taken for its answer.
     if (exchanges.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;
@@ -205,20 +208,38 @@ const paramOfParserError: { readonly [code: string]: string } = {
   HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding',
 };
 
+/**
+ * Splits a request target at its question mark. Of one in absolute form (RFC 9112, 3.2.2) the scheme is dropped and the authority
+ * returned; with a user name in it, or in any other form, the target is left as it is: a path that does not start with a slash.
+ */
+function parseTarget(target: string): { path: string; query: string; authority?: string } {
+  const [, authority, absolutePath = ''] = target.startsWith('/')
+    ? []
+    : (/^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(target) ?? []);
+  if (authority !== undefined) {
+    return { ...parseTarget(absolutePath.startsWith('/') ? absolutePath : `/${absolutePath}`), authority };
+  }
+  const question = target.indexOf('?');
+  if (question === -1) return { path: target, query: '' };
+  return { path: target.slice(0, question), query: target.slice(question + 1) };
+}
+
 /** One request on node:http. */
 class NodeExchange extends EngineExchange<NodeListener> {
   protected override handling = true;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
+  /** Of an absolute target: it takes the place of the Host header. */
+  private readonly authority: string | undefined;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
-    const target = request.url ?? '';
-    const question = target.indexOf('?');
-    const path = question === -1 ? target : target.slice(0, question);
-    super(listener, request.method ?? '', path, question === -1 ? '' : target.slice(question + 1));
+    const { path, query, authority } = parseTarget(request.url ?? '');
+    super(listener, request.method ?? '', path, query);
+    this.authority = authority;
     this.request = request;
     this.response = response;
-    this.bodyUnwanted = Number(request.headers['content-length'] ?? 0) > listener.options.bodyBytesMax;
+    this.bodyTooLarge = Number(request.headers['content-length'] ?? 0) > listener.options.bodyBytesMax;
+    this.bodyUnwanted = this.bodyTooLarge || request.headers['transfer-encoding'] !== undefined;
   }
 
   run(): void {
@@ -228,7 +249,17 @@ class NodeExchange extends EngineExchange<NodeListener> {
   }
 
   override header(lowerCaseName: string): string {
-    return this.handling ? (this.request.headersDistinct[lowerCaseName]?.[0] ?? '') : '';
+    if (!this.handling) return '';
+    if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
+    return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
+  }
+
+  /** Answers 400 if the body was still arriving, and what arrived of it cannot be read. Returns whether it did. */
+  refuseUnreadableBody(): boolean {
+    if (this.over || this.request.complete) return false;
+    this.refuse({ code: 'INVALID_REQUEST', param: 'body' });
+    this.giveUpBody();
+    return true;
   }
 
   /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */
@@ -239,21 +270,23 @@ class NodeExchange extends EngineExchange<NodeListener> {
   /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
   protected override malformed(): string | undefined {
     const { headersDistinct, httpVersion } = this.request;
-    if (headersDistinct['transfer-encoding'] !== undefined) return 'Transfer-Encoding';
-    if ((headersDistinct['content-length']?.length ?? 0) > 1) return 'Content-Length';
+    const codings = headersDistinct['transfer-encoding']?.length ?? 0;
+    const lengths = headersDistinct['content-length']?.length ?? 0;
+    if (codings > 0 && (httpVersion !== '1.1' || !this.isPlainlyChunked(codings, lengths))) return 'Transfer-Encoding';
+    if (lengths > 1) return 'Content-Length';
     const hosts = headersDistinct.host?.length ?? 0;
     if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'Host';
     return this.path.startsWith('/') ? undefined : 'request-target';
   }
 
   protected override gather(onBody: (body: Buffer) => void | Promise<void>): void {
-    // The parser hands over no more than was declared, so the bound holds without counting.
-    const chunks: Buffer[] = [];
-    this.request.on('data', (chunk: Buffer) => {
-      if (!this.over) chunks.push(chunk);
+    const body = new BodyBuffer(this.listener.options.bodyBytesMax);
+    this.request.on('data', (piece: Buffer) => {
+      if (!this.over && !body.add(piece)) this.refuseLargeBody();
     });
     this.request.once('end', () => {
-      if (!this.over) this.deliver(onBody, Buffer.concat(chunks));
+      this.bodyUnwanted = false;
+      if (!this.over) this.deliver(onBody, body.bytes);
     });
   }
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { acceptedFor } from './accepted-for.ts';
+import { BodyBuffer } from './body-buffer.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { InFlight } from './in-flight.ts';
@@ -216,6 +217,15 @@ class UwsExchange extends EngineExchange<UwsListener> {
   private res: HttpResponse | undefined;
   /** From Content-Length. */
   private declaredBytes = 0;
+  /**
+   * The body comes in chunks. This engine takes a chunk extension for digits of the size and a trailer for the next request, so where
+   * such a body ends is not certain: the connection ends with this exchange, and nothing behind the body is carried out.
+   */
+  private chunked = false;
+  /** All chunks are here, and the callback that brought the last one has returned. */
+  private chunksEnded = false;
+  /** The engine has a callback for the body. It cannot be replaced: the one that is running would be destroyed. */
+  private watchesBody = false;
   private held: { readonly reply: Reply; readonly head: string } | undefined;
 
   constructor(listener: UwsListener, res: HttpResponse, req: HttpRequest) {
@@ -273,22 +283,31 @@ class UwsExchange extends EngineExchange<UwsListener> {
   protected override malformed(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
     const length = req.getHeader('content-length');
-    if (req.getHeader('transfer-encoding') !== '') return 'Transfer-Encoding';
-    if (length === '' && (this.method === 'GET' || this.method === 'HEAD')) return undefined;
+    const isLookup = this.method === 'GET' || this.method === 'HEAD';
+    if (isLookup && length === '' && req.getHeader('transfer-encoding') === '') return undefined;
     contentLengths = 0;
     transferEncodings = 0;
     req.forEach(countFraming);
-    if (transferEncodings > 0) return 'Transfer-Encoding';
+    if (transferEncodings > 0) {
+      this.chunked = true;
+      this.bodyUnwanted = true;
+      return this.isPlainlyChunked(transferEncodings, contentLengths) ? undefined : 'Transfer-Encoding';
+    }
     if (contentLengths !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
     // The engine answers 400 to what it takes for no number, in place of whatever we wrote; the handler must not see it.
     if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
     this.declaredBytes = Number(length);
-    this.bodyUnwanted = this.declaredBytes > this.listener.options.bodyBytesMax;
+    this.bodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
+    this.bodyUnwanted = this.bodyTooLarge;
     return undefined;
   }
 
   protected override gather(onBody: (body: Buffer) => void | Promise<void>): void {
+    if (this.chunked) {
+      this.gatherChunks(onBody);
+      return;
+    }
     // The engine does not always announce a body without bytes.
     if (this.declaredBytes === 0) {
       this.deliver(onBody, emptyBody);
@@ -309,6 +328,31 @@ class UwsExchange extends EngineExchange<UwsListener> {
       filled += chunk.byteLength;
       if (isLast) this.deliver(onBody, gathered);
     });
+  }
+
+  /**
+   * The engine reads on behind the last chunk, and behind one that is refused, whatever becomes of the socket meanwhile. So nothing is
+   * answered from within its callback: until then a further request on this connection makes the engine close it.
+   */
+  private gatherChunks(onBody: (body: Buffer) => void | Promise<void>): void {
+    const body = new BodyBuffer(this.listener.options.bodyBytesMax);
+    let fits = true;
+    this.watchesBody = true;
+    this.res?.onData((chunk, isLast) => {
+      corkHolder = this;
+      if (isLast) setImmediate(() => this.endChunks(onBody, body));
+      else if (fits && !this.over && !body.add(new Uint8Array(chunk))) {
+        fits = false;
+        setImmediate(() => this.refuseLargeBody());
+      }
+    });
+  }
+
+  private endChunks(onBody: (body: Buffer) => void | Promise<void>, body: BodyBuffer): void {
+    this.chunksEnded = true;
+    this.bodyUnwanted = false;
+    if (this.over) postpone(this);
+    else this.deliver(onBody, body.bytes);
   }
 
   protected override answer(reply: Reply): void {
@@ -334,7 +378,7 @@ class UwsExchange extends EngineExchange<UwsListener> {
   private write(reply: Reply, head: string): void {
     const { res, listener } = this;
     if (res === undefined) return;
-    if (this.bodyUnwanted) {
+    if (this.bodyUnwanted || (this.chunked && isBodyless(reply.status))) {
       this.writeAndLinger(res, reply, head);
       return;
     }
@@ -342,7 +386,7 @@ class UwsExchange extends EngineExchange<UwsListener> {
     if (this.method !== 'HEAD' && !isBodyless(reply.status)) {
       // One string for status and headers: a call for each header costs half as much as all of our own work.
       res.writeStatus(head);
-      res.end(reply.body, listener.draining);
+      res.end(reply.body, listener.draining || this.chunked);
       return;
     }
     // This call takes no length and no wish to close without going wrong; a drain closes the socket by itself.
@@ -360,11 +404,15 @@ class UwsExchange extends EngineExchange<UwsListener> {
    * it were a status; the line end that follows a status is counted as the body's last two bytes.
    */
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
-    const ended = `${head}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${bodyBytes(reply) + 2}\r\n`;
+    const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyBytes(reply) + 2}\r\n`;
+    const ended = `${head}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n${length}`;
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
-    res.writeStatus(this.method === 'HEAD' ? ended : Buffer.concat([Buffer.from(`${ended}\r\n`), body]));
+    const headOnly = this.method === 'HEAD' || isBodyless(reply.status);
+    res.writeStatus(headOnly ? ended : Buffer.concat([Buffer.from(`${ended}\r\n`), body]));
     this.uncount();
     this.listener.deadlines.add(this, performance.now());
+    if (this.chunksEnded) postpone(this);
+    if (this.watchesBody) return;
     res.onData((_chunk, isLast) => {
       corkHolder = this;
       if (isLast) postpone(this);

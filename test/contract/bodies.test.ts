@@ -38,13 +38,26 @@ atEveryDoor('the body of a POST', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'types' })).sessions_total, 1);
   });
 
-  test('may be 64 KiB, and not a byte more', async () => {
+  test('may be 64 KiB, and not a byte more, also in chunks', async () => {
     const caller = door.market.caller(door.fixture);
     const sized = (bytes: number) => JSON.stringify({ referrer_tag: 'sizes' }).padEnd(bytes, ' ');
     assertOk(await caller.post('session', sized(maxBytes)));
     assertRefused(await caller.post('session', sized(maxBytes + 1)), 'PAYLOAD_TOO_LARGE');
     assertRefused(await caller.post('inputs', sized(maxBytes + 1)), 'PAYLOAD_TOO_LARGE');
-    assert.equal((await caller.summary({ referrer_tag: 'sizes' })).sessions_total, 1);
+    const chunked = (bytes: number) =>
+      caller.http.send({
+        method: 'POST',
+        path: `${caller.basePath}/session`,
+        headers: {
+          Authorization: `Bearer ${caller.key}`,
+          'Content-Type': 'application/json',
+          'Transfer-Encoding': 'chunked',
+        },
+        body: sized(bytes),
+      });
+    assertOk(await chunked(maxBytes));
+    assertRefused(await chunked(maxBytes + 1), 'PAYLOAD_TOO_LARGE');
+    assert.equal((await caller.summary({ referrer_tag: 'sizes' })).sessions_total, 2);
   });
 
   test('must be JSON, and an object', async () => {

@@ -94,7 +94,6 @@ onEveryEngine('hostile framing:', ({ running }) => {
         [[`Content-Length: 0x${length.toString(16)}`], sessionBody],
         [['Content-Length: 99999999999999999999'], sessionBody],
         [['Content-Length: NaN'], sessionBody],
-        [['Transfer-Encoding: chunked'], chunked],
         [['Transfer-Encoding: Chunked', `Content-Length: ${length}`], chunked],
         [[`Content-Length: ${length}`, 'Transfer-Encoding: chunked'], chunked],
         [['Transfer-Encoding: gzip, chunked'], chunked],
@@ -244,8 +243,6 @@ onEveryEngine('hostile framing:', ({ running }) => {
       const rest = `Host: test${crlf}Authorization: Bearer ${caller.key}${crlf}${crlf}`;
       const path = `${caller.basePath}/analytics?referrer_tag=hostile`;
       const lines = [
-        `GET http://evil.example${path} HTTP/1.1`,
-        `GET HTTP://127.0.0.1${path} HTTP/1.1`,
         'GET * HTTP/1.1',
         'OPTIONS * HTTP/1.1',
         'CONNECT evil.example:443 HTTP/1.1',

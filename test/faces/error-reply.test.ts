@@ -37,6 +37,11 @@ describe('errorReply', () => {
     });
   });
 
+  it('names what to send where a transfer coding is refused', () => {
+    const { message } = bodyOf({ code: 'INVALID_REQUEST', param: 'Transfer-Encoding' });
+    assert.match(String(message), /Content-Length header, or with one header Transfer-Encoding: chunked/);
+  });
+
   it('lists the invalid fields', () => {
     const fieldsInvalid = [{ field: 'state', code: 'enum', message: 'must be one of them', allowed: ['CA'] }] as const;
     assert.deepEqual(bodyOf({ code: 'INVALID_FIELD_VALUE', fieldsInvalid }), {

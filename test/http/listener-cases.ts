@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { execFile as execFileWithCallback } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { promisify } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/error-table.ts';
 import type { Refusal } from '../../src/domain/outcome.ts';
 import { header } from '../../src/http/header-text.ts';
 import type { Exchange, Handler, Listener, ListenerOptions, Reply } from '../../src/http/listener.ts';
 import { RawConnection, type RawResponse } from './raw-connection.ts';
+
+const execFile = promisify(execFileWithCallback);
 
 /** One behaviour every listener has; `start` gives a listener that is closed after the case. */
 export interface ListenerCase {
@@ -54,6 +58,11 @@ const echo: Handler = (exchange) =>
 const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: test\r\n${headers}\r\n`;
 const post = (path: string, body: string, headers = ''): string =>
   `POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
+
+const chunk = (data: string): string => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`;
+const lastChunk = '0\r\n\r\n';
+const chunkedHead = (path: string, coding = 'chunked'): string =>
+  `POST ${path} HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: ${coding}\r\n\r\n`;
 
 function errorOf(response: RawResponse): { error: string; param?: string; request_id?: string } {
   return JSON.parse(response.body.toString());
@@ -112,6 +121,25 @@ export const listenerCases: readonly ListenerCase[] = [
       assert.deepEqual(await seen('PUT /'), ['PUT', '/', '']);
       assert.deepEqual(await seen('DELETE /x?'), ['DELETE', '/x', '']);
       assert.deepEqual(await seen('OPTIONS /x'), ['OPTIONS', '/x', '']);
+    },
+  },
+  {
+    name: 'reads a target in absolute form as its path, query and host, where the engine takes it at all',
+    async run({ start, open, engine }) {
+      const listener = await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.header('host')]))));
+      const seen = async (target: string): Promise<unknown> => {
+        const response = await ask(await open(listener), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);
+        return response.status === 200 ? JSON.parse(response.body.toString()) : response.status;
+      };
+      const [absolute, others] = engine === 'uws' ? [505, 505] : [['/a//b', 'x=http://y/?', 'test:81'], 400];
+      assert.deepEqual(await seen('http://test:81/a//b?x=http://y/?'), absolute);
+      if (engine === 'node') {
+        assert.deepEqual(await seen('HTTPS://[::1]'), ['/', '', '[::1]']);
+        assert.deepEqual(await seen('http://test?x'), ['/', 'x', 'test']);
+      }
+      for (const target of ['http://user@test/', 'ftp://test/', 'http:/test', '*']) {
+        assert.equal(await seen(target), others, target);
+      }
     },
   },
   {
@@ -653,19 +681,204 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'refuses any Transfer-Encoding and closes',
+    name: 'reads a chunked body, whole, in pieces and byte by byte',
+    async run({ start, open, engine }) {
+      const listener = await start(echo);
+      const body = '5\r\ngr\u00fcn\r\n00A\r\n0123456789\r\n0\r\n\r\n';
+      let connection = await open(listener);
+      for (const [coding, pieces] of [
+        ['chunked', [body]],
+        ['Chunked', [body.slice(0, 6), body.slice(6, 20), body.slice(20)]],
+        ['CHUNKED', [...body]],
+      ] as const) {
+        await connection.sendInPieces([chunkedHead('/', coding), ...pieces]);
+        const response = await connection.response();
+        assert.equal(response.body.toString(), '15:grün0123456789');
+        if (engine === 'node') continue;
+        assert.equal(response.headers.get('connection'), 'close');
+        await connection.closed;
+        connection = await open(listener);
+      }
+      connection.send(`${chunkedHead('/')}0\r\n\r\n`);
+      assert.equal((await connection.response()).body.toString(), '0:');
+    },
+  },
+  {
+    name: 'answers a chunked body with 204, and ends the connection or serves the next request',
+    async run({ start, open, engine }) {
+      const listener = await start((x) => x.readBody(() => x.reply({ status: 204, headers: '', body: '' })));
+      const connection = await open(listener);
+      connection.send(`${chunkedHead('/')}${chunk('body')}${lastChunk}`);
+      const response = await connection.response();
+      assert.deepEqual([response.status, response.headers.has('content-length')], [204, false]);
+      if (engine === 'node') assert.equal((await ask(connection, post('/', ''))).status, 204);
+      else await connection.closed;
+      assert.equal(connection.rest, '');
+    },
+  },
+  {
+    name: 'takes a chunked body of exactly the bound, and refuses one byte more with 413 before it ends',
+    async run({ start, open }) {
+      let bodies = 0;
+      const handler: Handler = (x) =>
+        x.readBody((body) => {
+          bodies += 1;
+          x.reply(text(String(body.length)));
+        });
+      const listener = await start(handler, { bodyBytesMax: 1000, deadlineMs: 60_000 });
+      const whole = chunk('x').repeat(400) + chunk('y'.repeat(600));
+      const taken = await ask(await open(listener), `${chunkedHead('/')}${whole}${lastChunk}`);
+      assert.equal(taken.body.toString(), '1000');
+      for (const behind of ['', lastChunk]) {
+        const connection = await open(listener);
+        connection.send(`${chunkedHead('/')}${whole}${chunk('z')}${behind}`);
+        const refused = await connection.response();
+        assert.deepEqual([refused.status, errorOf(refused).error], [413, 'PAYLOAD_TOO_LARGE']);
+        assert.equal(refused.headers.get('connection'), 'close');
+        if (behind === '') connection.send(lastChunk);
+        await connection.closed;
+      }
+      assert.equal(bodies, 1);
+      assert.equal(listener.inFlight, 0);
+    },
+  },
+  {
+    name: 'answers and closes when a chunked body never ends, whether it is read, refused, or of no interest',
+    async run({ start, open }) {
+      const told: string[] = [];
+      const handler: Handler = (x) => {
+        if (x.path === '/unread') return x.reply(text('who are you?', 401));
+        x.readBody(
+          () => void told.push('body'),
+          () => void told.push(x.path),
+        );
+      };
+      const listener = await start(handler, { bodyBytesMax: 100, deadlineMs: 50 });
+      for (const [path, sent, status] of [
+        ['/unread', chunk('x'), 401],
+        ['/small', chunk('x'), 503],
+        ['/sized', 'FFFFFFF\r\nx', 503],
+        ['/large', chunk('x'.repeat(101)), 413],
+      ] as const) {
+        const connection = await open(listener);
+        connection.send(chunkedHead(path) + sent);
+        const response = await connection.response();
+        assert.deepEqual([response.status, response.headers.get('connection')], [status, 'close'], path);
+        await connection.closed;
+      }
+      assert.deepEqual(told, ['/small', '/sized', '/large']);
+      assert.equal(listener.inFlight, 0);
+    },
+  },
+  {
+    name: 'lets a client that sends 10 MB in chunks read its 413 before the connection is closed',
     async run({ start, open }) {
       const listener = await start(echo);
-      for (const coding of ['chunked', 'gzip, chunked']) {
-        const connection = await open(listener);
-        connection.send(`POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: ${coding}\r\n\r\n5\r\nhello\r\n0\r\n\r\n`);
-        await refusedAndClosed(connection, 'Transfer-Encoding');
+      const connection = await open(listener);
+      connection.socket.pause();
+      connection.send(chunkedHead('/'));
+      for (let sent = 0; sent < 160; sent += 1) {
+        await new Promise((resolve) => connection.socket.write(chunk('x'.repeat(64 * 1024)), resolve));
       }
-      for (const coding of ['identity', 'xchunked']) {
-        const connection = await open(listener);
-        connection.send(`GET / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: ${coding}\r\n\r\n`);
-        await refusedAndClosed(connection, 'Transfer-Encoding');
+      connection.send(lastChunk);
+      connection.socket.resume();
+      assert.equal((await connection.response()).status, 413);
+      await connection.closed;
+    },
+  },
+  {
+    name: 'answers 400 to a chunk size that is no number or too large, and closes',
+    async run({ start, open }) {
+      const listener = await start((x) => x.readBody(() => assert.fail('a body was read')));
+      for (const size of ['zz', '-5', '+5', '0x5', '5'.repeat(40)]) {
+        for (const before of ['', chunk('sound')]) {
+          const connection = await open(listener);
+          connection.send(chunkedHead('/') + before);
+          if (before !== '') await until(() => listener.inFlight === 1);
+          connection.send(`${size}\r\nhello\r\n${lastChunk}`);
+          assert.equal((await connection.response()).status, 400, size);
+          await connection.closed;
+        }
       }
+      assert.equal(listener.inFlight, 0);
+    },
+  },
+  {
+    name: 'carries out nothing that hides behind a chunked body',
+    async run({ start, open, engine }) {
+      const handled: string[] = [];
+      const listener = await start(
+        (x) => {
+          handled.push(x.path);
+          if (x.path === '/unread') return x.reply(text('no', 401));
+          x.readBody(async (body) => {
+            const { length } = body;
+            if (x.path === '/later') await new Promise(setImmediate);
+            x.reply(text(String(length)));
+          });
+        },
+        { deadlineMs: 50 },
+      );
+      // For those who know trailers and extensions, there is no further request in these.
+      const inTrailer = `${chunk('body')}0\r\nX:GET /hidden HTTP/1.1\r\nHost: test\r\n\r\n`;
+      const behindExtension = `4;a\r\nbody\r\n${lastChunk}${chunk(get('/hidden'))}`;
+      for (const [path, body] of [
+        ['/read', inTrailer],
+        ['/later', inTrailer],
+        ['/unread', inTrailer],
+        ['/read', behindExtension],
+      ] as const) {
+        const connection = await open(listener);
+        connection.send(chunkedHead(path) + body);
+        if (engine === 'uws') await connection.closed;
+        else await connection.responseOrEnd();
+      }
+      assert.deepEqual(handled, ['/read', '/later', '/unread', '/read']);
+
+      // A request that does not hide is as good as any behind a pending one.
+      const connection = await open(listener);
+      connection.send(`${chunkedHead('/read')}${chunk('body')}${lastChunk}${get('/next')}`);
+      if (engine === 'node') {
+        for (const answer of ['4', '0']) assert.equal((await connection.response()).body.toString(), answer);
+      } else {
+        await connection.closed;
+        assert.equal(handled.at(-1), '/read');
+      }
+    },
+  },
+  {
+    name: 'refuses every Transfer-Encoding but chunked alone on a method with a body, and closes',
+    async run({ start, open }) {
+      const listener = await start(() => assert.fail('the request was handled'));
+      const refuses = async (method: string, headers: string): Promise<void> => {
+        const connection = await open(listener);
+        connection.send(`${method} / HTTP/1.1\r\nHost: test\r\n${headers}\r\n${chunk('hello')}${lastChunk}`);
+        await refusedAndClosed(connection, 'Transfer-Encoding');
+      };
+      for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity, chunked', 'chunked;q=1']) {
+        await refuses('POST', `Transfer-Encoding: ${coding}\r\n`);
+      }
+      await refuses('POST', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n');
+      await refuses('POST', 'Transfer-Encoding: chunked\r\nTrailer: X-Checksum\r\n');
+      for (const coding of ['chunked', 'identity', 'xchunked', 'chunked, identity']) {
+        await refuses('GET', `Transfer-Encoding: ${coding}\r\n`);
+      }
+    },
+  },
+  {
+    name: 'takes a chunked body from fetch and from curl',
+    async run({ start, secure }) {
+      if (secure) return;
+      const listener = await start(echo);
+      const url = `http://127.0.0.1:${listener.port}/`;
+      for (let round = 0; round < 2; round += 1) {
+        const pieces = new Blob(['one, ', 'two']).stream();
+        const response = await fetch(url, { method: 'POST', body: pieces, duplex: 'half' });
+        assert.equal(await response.text(), '8:one, two');
+      }
+      const curl = execFile('curl', ['-sS', '-X', 'POST', '-T', '-', url]);
+      curl.child.stdin?.end('three');
+      assert.equal((await curl).stdout, '5:three');
     },
   },
   {
