@@ -286,6 +286,8 @@ export const bounds = {
   matcherThreadsMax: 256,
   sessionsHeldMax: 1_000_000_000,
   corsOriginsMax: 64,
+  /** Host names under which the operations listener may answer. */
+  opsAllowedHostsMax: 64,
   /** How much of a refused setting an error line repeats. */
   settingCharactersShown: 80,
 

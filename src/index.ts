@@ -20,6 +20,7 @@ import {
   listenerChoices,
   type PublicUrls,
 } from './config/config.ts';
+import { hostNamesExpected, isHostName } from './config/parse-setting.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
 import type { ConfirmationStatus } from './confirmations/confirmation.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
@@ -29,7 +30,7 @@ import { requireObject } from './domain/require-object.ts';
 import { requireWholeNumber } from './domain/require-whole-number.ts';
 import { readClickUrl } from './faces/click-face.ts';
 import { Partner, type Result, result } from './faces/embedded-face.ts';
-import { fetchesAhead } from './faces/fetches-ahead.ts';
+import { namesPrefetch } from './faces/fetches-ahead.ts';
 import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
 import { requireCatalogSources } from './offers/require-catalog-sources.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
@@ -92,6 +93,8 @@ export interface MarketplaceOptions {
         readonly port?: number;
         readonly operationsHost?: string;
         readonly operationsPort?: number;
+        /** Host names under which the operations listener answers, beside `operationsHost`, `localhost` and IP addresses. */
+        readonly operationsAllowedHosts?: readonly string[];
         readonly engine?: ListenerChoice;
         /** The public listener speaks https; paths of PEM files, the key without a passphrase. Default: http. */
         readonly tls?: {
@@ -144,7 +147,10 @@ export interface Visit {
   /** Default `GET`. Nothing else is a click: it is redirected, and books nothing. */
   readonly method?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** The `Sec-Purpose` header, or the older `Purpose` or `X-Moz`, by which browsers tell that nobody has clicked yet. */
+  /**
+   * The headers `Sec-Purpose`, `Purpose` and `X-Moz`, by which browsers tell that nobody has clicked yet: joined by a comma if
+   * there are several.
+   */
   readonly purpose?: string | undefined;
 }
 
@@ -260,6 +266,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     listen: listen && {
       public: { host, port: listen.port ?? 0 },
       operations: { host: listen.operationsHost ?? '127.0.0.1', port: listen.operationsPort ?? 0 },
+      operationsAllowedHosts: listen.operationsAllowedHosts ?? [],
       engine: listen.engine ?? 'auto',
       tls,
     },
@@ -320,7 +327,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       list: (account) => open().originLists.list(account),
     },
     followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
-      if (fetchesAhead(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
+      if (namesPrefetch(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
       return service.followClick(readClickUrl(url, userAgent, method));
     },
     confirmations: { submit: async (rows) => result(await service.confirmRevenue(rows)) },
@@ -360,6 +367,7 @@ const listenNames = Object.keys({
   port: true,
   operationsHost: true,
   operationsPort: true,
+  operationsAllowedHosts: true,
   engine: true,
   tls: true,
 } satisfies NamesOf<ListenOptions>);
@@ -418,6 +426,11 @@ function requireOptions(given: MarketplaceOptions): void {
   requireKnownNames('listen', listen, listenNames);
   requireWholeNumber('listen.port', listen.port ?? 0, 0, bounds.portMax);
   requireWholeNumber('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
+  const { operationsAllowedHosts: hosts = [] } = listen;
+  const { opsAllowedHostsMax } = bounds;
+  if (!Array.isArray(hosts) || hosts.length > opsAllowedHostsMax || !hosts.every(isHostName)) {
+    throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesExpected}`);
+  }
   requireChoice('listen.engine', listen.engine, listenerChoices);
   if (!listen.tls) return;
   requireObject('listen.tls', listen.tls);

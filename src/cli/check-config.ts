@@ -35,6 +35,7 @@ function settingValues(
     SVC_PORT: config.listen.port,
     SVC_OPS_HOST: config.operations.host,
     SVC_OPS_PORT: config.operations.port,
+    SVC_OPS_ALLOWED_HOSTS: config.operationsAllowedHosts,
     SVC_TLS_CERT: config.tls?.certificateFile ?? null,
     SVC_TLS_KEY: config.tls?.keyFile ?? null,
     SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? null,

@@ -34,6 +34,9 @@ const Answer = Compile(
 /** What fetch says of a port on the list of the Fetch standard, whatever listens there. */
 const refusedPort = 'bad port';
 
+/** What fetch makes of status 421: it sends the request again by itself, and finds that the body is gone. */
+const sentAgain = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
+
 /**
  * Sends batches of rows to a running server. Rows whose outcome is unknown, and batches that got no answer, are sent again
  * a few times with growing pauses: a row that was taken before is only told so. A server that does not answer the very
@@ -95,6 +98,7 @@ export class ConfirmationSender {
       this.#signal.throwIfAborted();
       if (this.#answered) return null;
       const reason = reasonOf(cause);
+      if (reason === sentAgain) throw this.#unknownHost();
       if (reason === refusedPort) {
         const { port } = new URL(this.#url);
         throw new CommandLineError(
@@ -109,11 +113,19 @@ export class ConfirmationSender {
     if (response.status === 401) {
       throw new CommandLineError(`the server at ${this.#url} does not take this operator token (see --token-file)`);
     }
+    if (response.status === 421) throw this.#unknownHost();
     const answer = response.status === 200 ? parsed(text) : null;
     if (!Answer.Check(answer) || answer.results.length !== items.length) {
       throw new CommandLineError(`${this.#url} answers ${response.status} and nothing this command knows (see --url)`);
     }
     return answer.results;
+  }
+
+  #unknownHost(): CommandLineError {
+    const { hostname } = new URL(this.#url);
+    return new CommandLineError(
+      `the server at ${this.#url} does not answer under the name ${hostname}: add it to SVC_OPS_ALLOWED_HOSTS of the server, or use an IP address or localhost (see --url)`,
+    );
   }
 }
 

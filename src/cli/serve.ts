@@ -97,7 +97,13 @@ async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): 
       sessions: config.sessions,
       limits: config.limits,
       corsOrigins: config.cors.kind === 'origins' ? config.cors.origins : [],
-      listen: { public: config.listen, operations: config.operations, engine: config.listener, tls: config.tls },
+      listen: {
+        public: config.listen,
+        operations: config.operations,
+        operationsAllowedHosts: config.operationsAllowedHosts,
+        engine: config.listener,
+        tls: config.tls,
+      },
       drain: config.drain,
       giveUpStart,
       urlsFor: (boundPort) => {

@@ -8,7 +8,14 @@ import { cutText, visibleText } from '../domain/plain-text.ts';
 import { type CertificateFiles, type TlsVersion, tlsVersions } from '../tls/certificate.ts';
 import { ConfigError } from './config-error.ts';
 import { type Env, type SettingName, settingNames } from './env.ts';
-import { baseUrlSetting, choiceSetting, hostSetting, originsSetting, wholeNumberSetting } from './parse-setting.ts';
+import {
+  baseUrlSetting,
+  choiceSetting,
+  hostNamesSetting,
+  hostSetting,
+  originsSetting,
+  wholeNumberSetting,
+} from './parse-setting.ts';
 import { refusedPorts } from './refused-ports.ts';
 
 /** The whole configuration, as plain values: nothing behind it knows where they came from. */
@@ -17,6 +24,8 @@ export interface Config {
   readonly listen: Endpoint;
   /** The operations listener: health and metrics. */
   readonly operations: Endpoint;
+  /** Host names under which the operations listener answers, beside its own and `localhost`. */
+  readonly operationsAllowedHosts: readonly string[];
   /** Which HTTP engine carries both; `auto` is uws, or node with a warning where uws cannot load. */
   readonly listener: ListenerChoice;
   /** What the public listener needs to speak https; null: it speaks http. */
@@ -132,6 +141,7 @@ export function loadConfig(
       port: wholeNumberSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080,
     },
     operations: operationsEndpointOf(env),
+    operationsAllowedHosts: hostNamesSetting(env, 'SVC_OPS_ALLOWED_HOSTS', bounds.opsAllowedHostsMax) ?? [],
     listener: choiceSetting(env, 'SVC_LISTENER', listenerChoices) ?? 'auto',
     tls: tlsOf(env, machine),
     drain: {

@@ -7,6 +7,7 @@ export const settingNames = [
   'SVC_PORT',
   'SVC_OPS_HOST',
   'SVC_OPS_PORT',
+  'SVC_OPS_ALLOWED_HOSTS',
   'SVC_TLS_CERT',
   'SVC_TLS_KEY',
   'SVC_TLS_MIN_VERSION',

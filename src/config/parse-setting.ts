@@ -32,8 +32,24 @@ export function choiceSetting<const Choice extends string>(
 export function hostSetting(env: Env, name: SettingName): string | null {
   const text = env.values[name];
   if (text === undefined) return null;
-  if (isIP(text) !== 0 || /^(?![\d.]+$)[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)) return text;
+  if (isIP(text) !== 0 || isHostName(text)) return text;
   throw ConfigError.wrong(name, text, 'an IP address or a host name, without a port');
+}
+
+/** Host names separated by commas. */
+export function hostNamesSetting(env: Env, name: SettingName, most: number): readonly string[] | null {
+  const text = env.values[name];
+  if (text === undefined) return null;
+  const names = text.split(',').map((each) => each.trim());
+  if (names.length <= most && names.every(isHostName)) return [...new Set(names)];
+  throw ConfigError.wrong(name, text, `up to ${most} ${hostNamesExpected}, separated by commas`);
+}
+
+export const hostNamesExpected = 'host names without ports, like marketplace.internal (IP addresses need no entry)';
+
+/** Whether it is a host name and no IPv4 address. Names of containers may have underscores. */
+export function isHostName(text: unknown): text is string {
+  return typeof text === 'string' && /^(?![\d.]+$)\w(?:[\w.-]{0,251}\w)?$/.test(text);
 }
 
 /** An absolute URL that paths are appended to; its trailing slash is dropped. */

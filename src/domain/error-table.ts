@@ -61,6 +61,11 @@ export const errorTable = {
     status: 415,
     message: 'Send the body as JSON with the header Content-Type: application/json.',
   },
+  MISDIRECTED_REQUEST: {
+    status: 421,
+    message:
+      'The operations listener does not know the name in the Host header. Use an IP address or localhost, or ask the operator to add the name to SVC_OPS_ALLOWED_HOSTS (embedded: listen.operationsAllowedHosts).',
+  },
   IDEMPOTENCY_MISMATCH: {
     status: 422,
     message: 'This Idempotency-Key was used before with another payload. Use a new key for a new request.',

@@ -18,7 +18,6 @@ const replayed = fixedHeaders({ 'Idempotency-Replayed': 'true' });
 const htmlHeaders = fixedHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
 });
 
 export interface ApiFacePorts {

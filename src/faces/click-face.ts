@@ -3,7 +3,7 @@ import { fixedHeaders, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
 import { type ClickRequest, type FollowClickPorts, followClick } from '../operations/follow-click.ts';
 import { answerReading } from './answer-reading.ts';
-import { askAgain, fetchesAhead, purposeOf } from './fetches-ahead.ts';
+import { askAgain, fetchesAhead } from './fetches-ahead.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
 import { readQueryParameters } from './query-parameters.ts';
 import { routeOf } from './routes.ts';
@@ -20,7 +20,6 @@ const pageHeaders = fixedHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   ...privately,
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
   'X-Robots-Tag': 'noindex',
 });
 
@@ -41,7 +40,7 @@ export class ClickFace {
     if (exchange.path === sandboxLandingPath) {
       return exchange.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
     }
-    if (fetchesAhead(purposeOf(exchange))) {
+    if (fetchesAhead(exchange)) {
       // Refused rather than redirected, so that the browser asks again when the person really clicks.
       return exchange.reply({ status: 503, headers: askAgain, body: '' });
     }

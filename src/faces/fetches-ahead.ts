@@ -2,13 +2,17 @@ import { bounds } from '../bounds.ts';
 import { fixedHeaders } from '../http/header-text.ts';
 import type { Exchange } from '../http/listener.ts';
 
-/** Browsers say so when they fetch ahead of what somebody may do, each in its own header. */
-export function purposeOf(exchange: Exchange): string {
-  return exchange.header('sec-purpose') || exchange.header('purpose') || exchange.header('x-moz');
+/** Whether a browser makes the request before a person asks for it. Any of the three headers that tell it counts. */
+export function fetchesAhead(exchange: Exchange): boolean {
+  return (
+    namesPrefetch(exchange.header('sec-purpose')) ||
+    namesPrefetch(exchange.header('purpose')) ||
+    namesPrefetch(exchange.header('x-moz'))
+  );
 }
 
-/** Whether a request is made before anybody has asked for it, by what its purpose header says; empty when it has none. */
-export function fetchesAhead(purpose: string): boolean {
+/** Whether the value of such a header, empty where there is none, names a fetch ahead. */
+export function namesPrefetch(purpose: string): boolean {
   return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
 }
 

@@ -19,7 +19,6 @@ export const logoPathHead = '/cdn/';
 const parameters = ['v'] as const;
 const logoHeaders = fixedHeaders({
   'Content-Type': 'image/svg+xml',
-  'X-Content-Type-Options': 'nosniff',
   // Partners' pages show them, also pages that otherwise load nothing from elsewhere unasked.
   'Cross-Origin-Resource-Policy': 'cross-origin',
   // An SVG opened by itself is a document: whatever is in it, nothing of it runs, and nothing is loaded.

@@ -9,6 +9,8 @@ import { originsPath } from './origins-face.ts';
 import { type RouteName, routeOf } from './routes.ts';
 
 export interface OperationsFacePorts {
+  /** Checks a `Host` header. */
+  readonly isKnownHost: (host: string) => boolean;
   /** What keeps the service from taking requests, in words; empty when it is ready. */
   readonly notReady: () => readonly string[];
   readonly metrics: Metrics;
@@ -24,9 +26,11 @@ const noStore = fixedHeaders({ 'Cache-Control': 'no-store' });
 
 /**
  * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the
- * reasons when not) and `/metrics` (Prometheus text) for everyone; `/confirmations`, `/keys` and `/origins` for the operator.
+ * reasons when not) and `/metrics` (Prometheus text) for everyone; `/confirmations`, `/keys` and `/origins` for the operator. A request for a host that is not
+ * known is refused whatever its path.
  */
-export function operationsFace({ notReady, metrics, confirmations, keys, origins }: OperationsFacePorts): Handler {
+export function operationsFace(ports: OperationsFacePorts): Handler {
+  const { isKnownHost, notReady, metrics, confirmations, keys, origins } = ports;
   const pages: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     '/readyz': (exchange) => {
@@ -54,6 +58,9 @@ export function operationsFace({ notReady, metrics, confirmations, keys, origins
     [originsPath, origins],
   ]);
   return (exchange) => {
+    if (!isKnownHost(exchange.header('host'))) {
+      return exchange.reply(errorReply({ code: 'MISDIRECTED_REQUEST' }, exchange.requestId));
+    }
     // A key has a path of its own under that of all.
     const path = exchange.path.startsWith(`${keysPath}/`) ? keysPath : exchange.path;
     const handler = handlers.get(path);

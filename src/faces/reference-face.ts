@@ -15,7 +15,7 @@ export interface ReferenceFile {
 }
 
 const reference = routeOf('reference');
-const always = { 'X-Content-Type-Options': 'nosniff', Vary: 'Accept-Encoding' };
+const always = { Vary: 'Accept-Encoding' };
 
 const headersOf: Readonly<Record<ReferenceFile['kind'], HeaderText>> = {
   // For editors and viewers on other hosts too: there is nothing in it that is not for everybody.

@@ -39,7 +39,6 @@ const pageHeaders = fixedHeaders({
   'Cache-Control': 'no-store',
   // The token is in the address of the page: it is told to nobody but this host. A beacon needs its origin, so not no-referrer.
   'Referrer-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
   'X-Robots-Tag': 'noindex',
 });
 /** Of a page that only says something. */

@@ -9,7 +9,7 @@ import { showWidgetOffers } from '../operations/show-widget-offers.ts';
 import type { Session } from '../sessions/session.ts';
 import { allowReading } from './answer-reading.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
-import { askAgain, fetchesAhead, purposeOf } from './fetches-ahead.ts';
+import { askAgain, fetchesAhead } from './fetches-ahead.ts';
 import { readJson } from './json-body.ts';
 import { readQueryParameters } from './query-parameters.ts';
 import { type WidgetLinkParameters, widgetLinkParameters } from './widget-link-parameters.ts';
@@ -45,7 +45,7 @@ export class WidgetRequestsFace {
 
   /** `GET /w/offers`. A browser that fetches ahead is told to come back with its person, since the answer is a view (D8). */
   offers(exchange: Exchange): void | Promise<void> {
-    const ahead = fetchesAhead(purposeOf(exchange));
+    const ahead = fetchesAhead(exchange);
     const admitted = this.#admit(exchange, 'GET');
     if (admitted === null) return;
     if (ahead) exchange.reply({ status: 503, headers: askAgain + admitted.cors, body: '' });

@@ -6,7 +6,6 @@ import { fileAsked, packedFileSender } from './packed-file.ts';
 
 const headers = fixedHeaders({
   'Content-Type': 'text/javascript; charset=utf-8',
-  'X-Content-Type-Options': 'nosniff',
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
   Vary: 'Accept-Encoding',

@@ -47,7 +47,7 @@ export interface AskedBy {
 
 export interface Reply {
   readonly status: number;
-  /** Without length, date and connection, which belong to whoever writes the answer out. */
+  /** Without request id, `nosniff`, length, date and connection, which belong to whoever writes the answer out. */
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
   /** Of an answer that is an error of the table. */

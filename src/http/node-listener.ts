@@ -12,7 +12,7 @@ import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
 import { headerPairs } from './header-text.ts';
 import { InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { bodyBytes, headText, isBodyless } from './reply-text.ts';
+import { allHeaders, bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
 
 /**
@@ -292,7 +292,7 @@ class NodeExchange extends EngineExchange<NodeListener> {
 
   protected override answer(reply: Reply): void {
     const { response, listener } = this;
-    const headers = ['X-Request-Id', this.requestId, ...headerPairs(reply.headers)];
+    const headers = headerPairs(allHeaders(reply, this.requestId));
     if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyBytes(reply)));
     if (this.bodyUnwanted || listener.draining) headers.push('Connection', 'close');
     // Throws, with nothing sent, when a header holds what a header may not.

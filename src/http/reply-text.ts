@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import type { HeaderText } from './header-text.ts';
 import type { Reply } from './listener.ts';
 
 const statusLines = Array.from({ length: 600 }, (_, status) => `${status} ${STATUS_CODES[status] ?? ''}`);
@@ -13,9 +14,14 @@ export function isBodyless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
+/** The headers of a reply, and those that every answer has. */
+export function allHeaders({ headers }: Reply, requestId: string): HeaderText {
+  return `\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}${headers}`;
+}
+
 /** Status line and headers as the wire has them, with neither the protocol before nor the line end after. */
-export function headText({ status, headers }: Reply, requestId: string): string {
-  return `${statusLine(status)}\r\nX-Request-Id: ${requestId}${headers}`;
+export function headText(reply: Reply, requestId: string): string {
+  return statusLine(reply.status) + allHeaders(reply, requestId);
 }
 
 /** The size of a reply's body on the wire. */

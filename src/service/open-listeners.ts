@@ -1,6 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Closers } from '../closers.ts';
 import { confirmationsFace } from '../faces/confirmations-face.ts';
+import { hostCheck } from '../faces/host-check.ts';
 import { operationsFace } from '../faces/operations-face.ts';
 import { allRouteNames } from '../faces/routes.ts';
 import type { Handler } from '../http/listener.ts';
@@ -23,7 +24,7 @@ interface Listened extends Pick<Service, 'confirmRevenue' | 'keys' | 'notReady' 
 /** The two listeners. The public one is the last to open and so the first to close: requests in flight need all the rest. */
 export async function openListeners(
   options: ServiceOptions,
-  { engine, operations, public: endpoint, tls }: NonNullable<ServiceOptions['listen']>,
+  { engine, operations, operationsAllowedHosts, public: endpoint, tls }: NonNullable<ServiceOptions['listen']>,
   closers: Closers,
   metrics: Metrics,
   { publicFace, certificate, drain, confirmRevenue, keys, notReady, originLists }: Listened,
@@ -37,6 +38,7 @@ export async function openListeners(
   const operationsListener = await listen({
     endpoint: operations,
     handler: operationsFace({
+      isKnownHost: hostCheck([operations.host, ...operationsAllowedHosts]),
       notReady,
       metrics,
       confirmations: confirmationsFace({ isOperator, confirm: confirmRevenue }),

@@ -31,6 +31,8 @@ export interface ServiceOptions {
   readonly listen: {
     readonly public: Endpoint;
     readonly operations: Endpoint;
+    /** Host names under which the operations listener answers, beside its own and `localhost`. */
+    readonly operationsAllowedHosts: readonly string[];
     readonly engine: ListenerChoice;
     /** Null: the public listener speaks plain HTTP, as the operations listener always does. */
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;

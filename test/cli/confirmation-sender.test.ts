@@ -66,6 +66,11 @@ test('a server that never answered is not waited for', async (t) => {
   assert.equal(asked.length, 1);
 });
 
+test('names the setting where the server does not know the host name', async (t) => {
+  const { sender } = await serverWith(t, 421);
+  await assert.rejects(sender.send(items), /CommandLineError: .* add it to SVC_OPS_ALLOWED_HOSTS of the server/);
+});
+
 test('what is no answer of the endpoint ends it', async (t) => {
   for (const answer of [401, 404, 413, 'hello', '{}', '{"results":[]}', '{"results":[{"index":0,"outcome":"lost"}]}']) {
     const { asked, sender } = await serverWith(t, answer);

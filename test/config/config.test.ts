@@ -22,6 +22,7 @@ test('an empty environment gives the defaults', () => {
     config: {
       listen: { host: '127.0.0.1', port: 8080 },
       operations: { host: '127.0.0.1', port: 9090 },
+      operationsAllowedHosts: [],
       listener: 'auto',
       tls: null,
       drain: { delayMs: 0, deadlineMs: 5_000 },
@@ -47,6 +48,7 @@ test('every variable reaches the configuration', () => {
     SVC_PORT: '0',
     SVC_OPS_HOST: 'ops.internal',
     SVC_OPS_PORT: '65535',
+    SVC_OPS_ALLOWED_HOSTS: 'marketplace, my_app.ops.internal,marketplace',
     SVC_PUBLIC_URL: 'https://api.example.com/offers/',
     SVC_CLICK_URL: 'https://go.example.com',
     SVC_WIDGET_URL: 'http://widget.example.com:8443/',
@@ -74,6 +76,7 @@ test('every variable reaches the configuration', () => {
   assert.deepEqual(config, {
     listen: { host: '::1', port: 0 },
     operations: { host: 'ops.internal', port: 65_535 },
+    operationsAllowedHosts: ['marketplace', 'my_app.ops.internal'],
     listener: 'node',
     tls: { certificateFile: '/srv/app/tls/one.crt', keyFile: '/etc/tls/one.key', minVersion: '1.3' },
     drain: { delayMs: 15_000, deadlineMs: 30_000 },
@@ -118,6 +121,9 @@ const wrong: readonly (readonly [SettingName, string])[] = [
   ['SVC_PORT', 'tcp://10.0.0.1:80'],
   ['SVC_OPS_HOST', 'a b'],
   ['SVC_OPS_PORT', 'http'],
+  ['SVC_OPS_ALLOWED_HOSTS', 'ops.internal:9090'],
+  ['SVC_OPS_ALLOWED_HOSTS', '*'],
+  ['SVC_OPS_ALLOWED_HOSTS', 'ops.internal,'],
   ['SVC_PUBLIC_URL', 'api.example.com'],
   ['SVC_PUBLIC_URL', 'ftp://api.example.com'],
   ['SVC_PUBLIC_URL', 'https://user:secret@api.example.com'],

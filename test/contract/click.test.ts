@@ -199,6 +199,8 @@ atEveryDoor('a click', (door) => {
       { 'Sec-Purpose': 'prefetch;prerender' },
       { Purpose: 'prefetch' },
       { 'X-Moz': 'prefetch' },
+      { 'Sec-Purpose': 'foo', Purpose: 'prefetch' },
+      { 'Sec-Purpose': 'foo', Purpose: 'bar', 'X-Moz': 'prefetch' },
     ];
     for (const headers of heads) {
       const answer = await caller.click(first, headers);

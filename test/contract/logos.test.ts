@@ -26,7 +26,6 @@ function pathOf(url: string): string {
 
 function assertLogoHeaders({ headers }: Answer, content: string, cacheControl: string): void {
   assert.equal(headers.get('content-type'), 'image/svg+xml');
-  assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
   assert.equal(headers.get('content-security-policy'), "default-src 'none'; style-src 'unsafe-inline'; sandbox");
   assert.equal(headers.get('etag'), `"${hashOf(content)}"`);

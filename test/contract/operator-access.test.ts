@@ -271,6 +271,41 @@ onEveryEngine('the doors of the operations listener', ({ running }) => {
     }
   });
 
+  test('answers under IP addresses, localhost and allowed names, and refuses other names', async () => {
+    const market = running();
+    const send = (path: string, host: string) =>
+      market.operations.send({ path, headers: { Host: host, Authorization: `Bearer ${market.operatorToken}` } });
+    const known = [
+      '127.0.0.1:9090',
+      '10.1.2.3',
+      '[::1]:9090',
+      '[fd00::1]',
+      'localhost',
+      'LocalHost.:80',
+      'OPS.test:9090',
+      '',
+    ];
+    for (const host of known) assert.equal((await send('/metrics', host)).status, 200, host);
+    const unknown = [
+      `${marker}.example`,
+      `${marker}.example:9090`,
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'ops.test.evil.example',
+      'evil.ops.test',
+      '[evil.example]',
+      '[127.0.0.1]x',
+      '127.1',
+      'evil@127.0.0.1',
+      ':9090',
+    ];
+    for (const host of unknown) assertRefused(await send('/metrics', host), 'MISDIRECTED_REQUEST');
+    for (const path of ['/healthz', '/keys', '/nothing']) {
+      assertRefused(await send(path, 'evil.example'), 'MISDIRECTED_REQUEST');
+    }
+    assert.equal((await market.http.send({ path: '/w/widget.js', headers: { Host: 'evil.example' } })).status, 200);
+  });
+
   test('none of it is on the public listener', async () => {
     const market = running();
     for (const path of [...paths, '/metrics', '/healthz', '/readyz']) {

@@ -37,7 +37,7 @@ atEveryDoor('GET /w/offers', (door) => {
   test('has a browser that fetches ahead ask again, and counts no view of it', async () => {
     const caller = door.market.caller(door.fixture);
     const widget = await caller.widgetWith('ahead', door.fixture.complete);
-    for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { Purpose: 'prefetch' }, { 'X-Moz': 'prefetch' }]) {
+    for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { 'Sec-Purpose': 'foo', Purpose: 'prefetch' }]) {
       const answer = await widget.get('/offers', { load: loadId(1) }, headers as unknown as Record<string, string>);
       assert.deepEqual([answer.status, answer.text], [503, '']);
       assert.equal(answer.headers.get('cache-control'), 'no-store');

@@ -26,7 +26,6 @@ onEveryEngine("the page of a widget's iframe", ({ running }) => {
       assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
       assert.equal(answer.headers.get('cache-control'), 'no-store');
       assert.equal(answer.headers.get('referrer-policy'), 'same-origin');
-      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
       const policy = policyOf(answer);
       const nonce = /^'nonce-([\w-]{22})'$/.exec(policy.get('script-src')!)![1]!;
       nonces.add(nonce);

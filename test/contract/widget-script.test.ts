@@ -23,7 +23,6 @@ onEveryEngine("the widget's script", ({ running }) => {
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'text/javascript; charset=utf-8');
     assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
-    assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('access-control-allow-origin'), '*');
     assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

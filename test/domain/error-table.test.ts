@@ -18,6 +18,7 @@ it('gives every code of the contract and of D2 its status, and has no other', ()
     METHOD_NOT_ALLOWED: 405,
     PAYLOAD_TOO_LARGE: 413,
     UNSUPPORTED_MEDIA_TYPE: 415,
+    MISDIRECTED_REQUEST: 421,
     IDEMPOTENCY_MISMATCH: 422,
     RATE_LIMIT_EXCEEDED: 429,
     INTERNAL_ERROR: 500,

@@ -53,6 +53,8 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['corsOrigins', { corsOrigins: 'https://www.example.com' as never }],
   ['listen.port', { listen: { port: 65_536 } }],
   ['listen.operationsPort', { listen: { operationsPort: -1 } }],
+  ['listen.operationsAllowedHosts', { listen: { operationsAllowedHosts: ['ops.internal:9090'] } }],
+  ['listen.operationsAllowedHosts', { listen: { operationsAllowedHosts: 'ops.internal' as never } }],
   ['listen.engine', { listen: { engine: 'apache' as never } }],
 ];
 

@@ -155,7 +155,7 @@ test('a HEAD for a click_url is redirected and books nothing', async (t) => {
 
 test('a browser that fetches ahead is told to ask again, and its click counts when it comes', async (t) => {
   const { marketplace, partner, url } = await withLink(t);
-  for (const purpose of ['prefetch', 'prefetch;prerender', 'preview']) {
+  for (const purpose of ['prefetch', 'prefetch;prerender', 'foo, preview']) {
     assert.deepEqual(await marketplace.followClick(url, { purpose }), { kind: 'ask_again', retryAfterSeconds: 1 });
   }
   assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'visits' })).offer_clicks, 0);

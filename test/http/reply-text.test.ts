@@ -10,9 +10,9 @@ test('a status line has the reason phrase where there is one', () => {
   assert.equal(statusLine(999), '999 ');
 });
 
-test('a head is the status line, the request id and the headers, in order', () => {
+test('a head is the status line, the headers of every answer and its own, in order', () => {
   const head = headText({ status: 404, headers: header('B', '2') + header('A', '1'), body: '' }, 'id-1');
-  assert.equal(head, '404 Not Found\r\nX-Request-Id: id-1\r\nB: 2\r\nA: 1');
+  assert.equal(head, '404 Not Found\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: id-1\r\nB: 2\r\nA: 1');
 });
 
 test('the size of a body is what it takes on the wire', () => {

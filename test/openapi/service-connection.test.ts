@@ -25,7 +25,7 @@ async function connectionAnswered(
   return connection;
 }
 
-const id = 'X-Request-Id: 0123456789-1';
+const id = 'X-Content-Type-Options: nosniff\r\nX-Request-Id: 0123456789-1';
 const bare = 'Content-Length: 0\r\n\r\n';
 const click = 'GET /c HTTP/1.1\r\nHost: test\r\n\r\n';
 const script = 'GET /w/widget.js HTTP/1.1\r\nHost: test\r\n\r\n';

@@ -73,9 +73,10 @@ async function readAnswer(message: IncomingMessage): Promise<Received> {
   return { status: message.statusCode as number, headers, bytes, text: unpacked(bytes, headers) };
 }
 
-/** What every answer has that we write: an id, no word of who serves, and in errors nothing that bears the marker. */
+/** What every answer has that we write: an id, `nosniff`, no word of who serves, and in errors nothing that bears the marker. */
 export function assertOurs({ status, headers, text }: Answer): void {
   assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,64}$/);
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.equal(headers.has('server'), false);
   if (status < 400) return;
   const all = [...headers.entries()].flat().join('\n') + text;

@@ -67,7 +67,7 @@ export class RunningMarketplace {
         ...options,
         dataDir: folder,
         clock,
-        listen: { engine },
+        listen: { engine, operationsAllowedHosts: ['ops.test'] },
       });
       return new RunningMarketplace(engine, clock, marketplace, folder);
     } catch (fault) {
