@@ -22,7 +22,7 @@ export const errorTable = {
   INSUFFICIENT_INPUTS: {
     status: 400,
     message:
-      'Required pocket fields are still missing. Submit them to the inputs operation, which names them in missing_required.',
+      'Required pocket fields are still missing. Submit those listed in missing_required to the inputs operation.',
   },
   INVALID_REQUEST: {
     status: 400,
