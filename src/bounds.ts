@@ -81,6 +81,9 @@ export const bounds = {
   // Pocket fields (D7)
   fieldNamesMax: 64,
   fieldNameCharactersMax: 64,
+  /** Unknown names of one request that an answer to a test key lists, and how much of each. */
+  ignoredNamesMax: 64,
+  ignoredNameCharactersMax: 64,
 
   // Offers (contract 4.3)
   offersDefault: 5,
@@ -256,6 +259,8 @@ export const bounds = {
   subIdListMax: 500,
   analyticsDefaultDays: 30,
   maturedDays: 45,
+  /** Matured figures of a summary without dates go back this far. */
+  maturedDefaultDays: 180,
   confidenceSessionsMin: 30,
   topLendersMax: 20,
   /** Days or rows one answer holds, and how many it does unless asked for fewer. */

@@ -15,7 +15,9 @@ export type KeyedVertical = NewKey['vertical'];
 export function parseKeyRequest(body: unknown, verticals: readonly KeyedVertical[], nowMs: number): Outcome<NewKey> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
   const wish = body as Readonly<Record<string, unknown>>;
-  if (Object.keys(wish).some((name) => !knownMembers.has(name))) return invalidRequest('body');
+  if (Object.keys(wish).some((name) => !knownMembers.has(name))) {
+    return invalidRequest('body', `must be an object with no other members than ${[...knownMembers].join(', ')}`);
+  }
   const { account, mode } = wish;
   if (typeof account !== 'string' || !isAccountName(account)) return invalidRequest('account');
   const vertical = verticals.find(({ segment }) => segment === wish.vertical);

@@ -40,6 +40,8 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Today's day number: decides which sessions are matured (older than 45 days). */
   readonly today: number;
+  /** First cohort day of the matured figures, which may lie before `fromDay`; they end with `toDay`. Default: `fromDay`. */
+  readonly maturedFromDay?: number;
 }
 
 /** The sessions of a `CohortQuery` whose records lie behind a position of the ledger, at most `limit` of them. */

@@ -1,44 +1,43 @@
 import type { Figures, SummaryFigures } from './analytics.ts';
 
-/** Figures of some sessions of one device, as the store adds them up: the null of SQL stands for an empty sum. */
-export interface TallyRow extends Figures {
+/** Figures of some sessions of one device. */
+export interface DeviceFigures extends Figures {
   readonly device: number;
-  readonly maturedSessions: number | null;
-  readonly maturedMicros: number | null;
-  readonly maturedCentsSquared: number | null;
 }
 
-/** Adds rows up to the figures of a summary, in all and by device. */
-export class FiguresTally {
-  readonly #devices = new Map<number, { -readonly [Key in keyof TallyRow]: number }>();
+/** Sums over some matured sessions; null where SQL added up no rows. */
+export interface MaturedSums {
+  readonly sessions: number | null;
+  readonly confirmedMicros: number | null;
+  readonly centsSquared: number | null;
+}
 
-  add(row: TallyRow): void {
+/** Adds rows up to the figures of a summary, in all and by device, and those of its matured sessions. */
+export class FiguresTally {
+  readonly #devices = new Map<number, { -readonly [Key in keyof DeviceFigures]: number }>();
+  readonly #matured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
+
+  add(row: DeviceFigures): void {
     let sum = this.#devices.get(row.device);
     if (sum === undefined) {
-      sum = { ...nothing, device: row.device, maturedSessions: 0, maturedMicros: 0, maturedCentsSquared: 0 };
+      sum = { ...nothing, device: row.device };
       this.#devices.set(row.device, sum);
     }
     addFigures(sum, row);
-    sum.maturedSessions += row.maturedSessions ?? 0;
-    sum.maturedMicros += row.maturedMicros ?? 0;
-    sum.maturedCentsSquared += row.maturedCentsSquared ?? 0;
+  }
+
+  addMatured({ sessions, confirmedMicros, centsSquared }: MaturedSums): void {
+    this.#matured.sessions += sessions ?? 0;
+    this.#matured.confirmedMicros += confirmedMicros ?? 0;
+    this.#matured.centsSquared += centsSquared ?? 0;
   }
 
   figures(): Figures & Pick<SummaryFigures, 'byDevice' | 'matured'> {
     const total = { ...nothing };
-    const matured = { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 };
-    let centsSquared = 0;
-    const byDevice: (Figures & { readonly device: number })[] = [];
-    for (const sum of [...this.#devices.values()].sort((a, b) => a.device - b.device)) {
-      const { maturedSessions, maturedMicros, maturedCentsSquared, ...figures } = sum;
-      addFigures(total, sum);
-      byDevice.push(figures);
-      matured.sessions += maturedSessions;
-      matured.confirmedMicros += maturedMicros;
-      centsSquared += maturedCentsSquared;
-    }
-    matured.confirmedUsdSquared = centsSquared / 10_000;
-    return { ...total, byDevice, matured };
+    const byDevice = [...this.#devices.values()].sort((a, b) => a.device - b.device);
+    for (const figures of byDevice) addFigures(total, figures);
+    const { sessions, confirmedMicros, centsSquared } = this.#matured;
+    return { ...total, byDevice, matured: { sessions, confirmedMicros, confirmedUsdSquared: centsSquared / 10_000 } };
   }
 }
 

@@ -131,6 +131,6 @@ export class StoredSessions {
   }
 }
 
-export function isInWindow(day: number, { fromDay, toDay }: CohortQuery): boolean {
+export function isInWindow(day: number, { fromDay, toDay }: Pick<CohortQuery, 'fromDay' | 'toDay'>): boolean {
   return day >= fromDay && day <= toDay;
 }

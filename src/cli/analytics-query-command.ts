@@ -42,6 +42,9 @@ const kinds: Readonly<
           date_to: 'the last',
           sessions_kept_from: 'days before are in these figures, but have no single sessions any more; or null',
           ids_outside_dates: '0',
+          matured_from:
+            'the first day of the three members below: the first day asked for, or 180 days ago without one; or null',
+          matured_to: 'the last of them; or null',
           sessions_matured: 'sessions older than 45 days',
           rev_per_session_matured: 'of those, or null',
           rev_per_session_ci95: 'its interval: an object with `low` and `high`, or null',

@@ -83,11 +83,14 @@ export function summaryText(summary: SummaryView, position: number): string {
 
 /** Most confirmations have come by then, so sessions that old are what experiments are judged by. */
 function maturedText({
+  matured_from: from,
+  matured_to: to,
   sessions_matured: sessions,
   rev_per_session_matured: perSession,
   rev_per_session_ci95: interval,
 }: SummaryView): string {
-  const counted = `${sessions} of the sessions, those older than ${bounds.maturedDays} days`;
+  if (from === null) return `no day of the dates is older than ${bounds.maturedDays} days`;
+  const counted = `${sessions} sessions from ${from} to ${to}, older than ${bounds.maturedDays} days`;
   if (perSession === null) return counted;
   const told = `${counted}: ${mean(perSession)} USD confirmed per session`;
   return interval === null ? told : `${told}, 95 % interval ${mean(interval.low)} to ${mean(interval.high)} USD`;

@@ -22,7 +22,7 @@ export const errorTable = {
   INSUFFICIENT_INPUTS: {
     status: 400,
     message:
-      'Required pocket fields are still missing. Submit them to the inputs operation, which names them in missing_required.',
+      'Required pocket fields are still missing. Submit those listed in missing_required to the inputs operation.',
   },
   INVALID_REQUEST: {
     status: 400,
@@ -88,13 +88,5 @@ export const errorTable = {
 /** What UNAUTHORIZED says on the operations listener, which asks for another credential. */
 export const operatorWanted =
   "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
-
-/** What INVALID_REQUEST says of headers at fault, where the cause is worth naming. */
-export const invalidHeaderMessages: ReadonlyMap<string, string> = new Map([
-  [
-    'Transfer-Encoding',
-    'This Transfer-Encoding is not accepted. Send the body with a Content-Length header, or with one header Transfer-Encoding: chunked, without Content-Length and trailers. Send a GET or HEAD request without it.',
-  ],
-]);
 
 export type ErrorCode = keyof typeof errorTable;

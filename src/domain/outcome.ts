@@ -1,4 +1,5 @@
 import type { ErrorCode } from './error-table.ts';
+import { type RequestParam, requestRules } from './request-rules.ts';
 
 /** One element of `fields_invalid` (D7). */
 export interface InvalidField {
@@ -15,6 +16,10 @@ export interface Refusal {
   readonly code: ErrorCode;
   /** The member, parameter or header at fault (INVALID_REQUEST). Always a name of ours, never one of the caller's. */
   readonly param?: string;
+  /** What `param` may be, as the end of a sentence that begins with it (INVALID_REQUEST). Holds nothing of the request. */
+  readonly rule?: string;
+  /** Required pocket fields that the session lacks (INSUFFICIENT_INPUTS). */
+  readonly missingRequired?: readonly string[];
   readonly fieldsInvalid?: readonly InvalidField[];
   /** Whole seconds, at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
@@ -39,8 +44,11 @@ export function refusedFor(code: ErrorCode): { readonly ok: false; readonly refu
   return refused({ code });
 }
 
-export function invalidRequest(param: string): { readonly ok: false; readonly refusal: Refusal } {
-  return refused({ code: 'INVALID_REQUEST', param });
+export function invalidRequest(
+  param: RequestParam,
+  rule: string = requestRules[param],
+): { readonly ok: false; readonly refusal: Refusal } {
+  return refused({ code: 'INVALID_REQUEST', param, rule });
 }
 
 /** What was asked for is not known to be on disk: `taken` says whether it may get there all the same. */

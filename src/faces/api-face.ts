@@ -4,6 +4,7 @@ import { limitHeaders } from '../access/limit-headers.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Exchange, Handler } from '../http/listener.ts';
+import { ignoredNames, knownNames } from '../operations/ignored-names.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
@@ -46,17 +47,6 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
   ['marketplace', 'get_marketplace', 'GET'],
   ['analytics', 'query_analytics', 'GET'],
 ];
-
-const marketplaceParameters = ['sub_id', 'format', 'max_offers', 'sort', 'explain'] as const;
-const analyticsParameters = [
-  'referrer_tag',
-  'sub_id_list',
-  'date_from',
-  'date_to',
-  'granularity',
-  'limit',
-  'cursor',
-] as const;
 
 /**
  * The door of the API: `/v1/<vertical>/<operation>`. Every request passes the same checks in the order of D1, and a
@@ -130,39 +120,56 @@ export class ApiFace {
       this.#ports.operations.createSession(admission, body, idempotencyKey).then((outcome) => {
         if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
         const { session, replayed: again } = outcome.value;
-        this.#sendJson(exchange, again ? headers + replayed : headers, JSON.stringify(session));
+        const ignored = ignoredMembers(admission, body, knownNames.create_session);
+        this.#sendJson(exchange, again ? headers + replayed : headers, JSON.stringify(session), ignored);
       }),
     );
   }
 
   #submitInputs(exchange: Exchange, admission: Admission, headers: HeaderText): void {
     this.#withJsonBody(exchange, headers, admission, (body) =>
-      this.#ports.operations.submitInputs(admission, body).then((outcome) => this.#answer(exchange, headers, outcome)),
+      this.#ports.operations
+        .submitInputs(admission, body)
+        .then((outcome) =>
+          this.#answer(exchange, headers, outcome, ignoredMembers(admission, body, knownNames.submit_inputs)),
+        ),
     );
   }
 
   #getMarketplace(exchange: Exchange, admission: Admission, headers: HeaderText): void | Promise<void> {
-    const query = readQueryParameters(exchange.query, marketplaceParameters);
-    if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
+    const others = otherParameters(admission);
+    const query = readQueryParameters(exchange.query, knownNames.get_marketplace, others);
+    if (!query.ok) return this.#refuse(exchange, query.refusal, headers);
     const { format } = query.values;
-    if (format === 'iframe' || format === 'js') return this.#embedWidget(exchange, admission, query.values, headers);
+    const ignored = others === undefined ? none : ignoredNames(others, none);
+    if (format === 'iframe' || format === 'js') {
+      return this.#embedWidget(exchange, admission, query.values, headers, ignored);
+    }
     const counts = exchange.method !== 'HEAD';
     const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts);
-    if (!(outcome instanceof Promise)) return this.#answerText(exchange, headers, outcome);
-    return outcome.then((settled) => this.#answerText(exchange, headers, settled));
+    if (!(outcome instanceof Promise)) return this.#answerText(exchange, headers, outcome, ignored);
+    return outcome.then((settled) => this.#answerText(exchange, headers, settled, ignored));
   }
 
-  #embedWidget(exchange: Exchange, admission: Admission, request: MarketplaceRequest, headers: HeaderText): void {
+  #embedWidget(
+    exchange: Exchange,
+    admission: Admission,
+    request: MarketplaceRequest,
+    headers: HeaderText,
+    ignored: readonly string[],
+  ): void {
     const asJson = prefersJson(exchange.header('accept'));
     const outcome = this.#ports.operations.embedWidget(admission, request);
-    if (!outcome.ok || asJson) this.#answer(exchange, headers, outcome);
+    if (!outcome.ok || asJson) this.#answer(exchange, headers, outcome, ignored);
     else exchange.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
   }
 
   async #queryAnalytics(exchange: Exchange, admission: Admission, headers: HeaderText): Promise<void> {
-    const query = readQueryParameters(exchange.query, analyticsParameters);
-    if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, headers);
-    this.#answer(exchange, headers, await this.#ports.operations.queryAnalytics(admission, query.values));
+    const others = otherParameters(admission);
+    const query = readQueryParameters(exchange.query, knownNames.query_analytics, others);
+    if (!query.ok) return this.#refuse(exchange, query.refusal, headers);
+    const outcome = await this.#ports.operations.queryAnalytics(admission, query.values);
+    this.#answer(exchange, headers, outcome, others === undefined ? none : ignoredNames(others, none));
   }
 
   /** Size is the listener's check, then content type, then JSON (D1). A body that never comes gives back what was reserved for it. */
@@ -173,7 +180,8 @@ export class ApiFace {
     operate: (body: unknown) => void | Promise<void>,
   ): void {
     const { operations } = this.#ports;
-    const giveUp = (refusal: Refusal): void => this.#answer(exchange, headers, operations.giveUp(admission, refusal));
+    const giveUp = (refusal: Refusal): void =>
+      this.#answer(exchange, headers, operations.giveUp(admission, refusal), none);
     const isJson = isJsonMediaType(exchange.header('content-type'));
     exchange.readBody(
       (bytes) => {
@@ -185,17 +193,20 @@ export class ApiFace {
     );
   }
 
-  #answer(exchange: Exchange, headers: HeaderText, outcome: Outcome<object>): void {
-    this.#answerText(exchange, headers, outcome.ok ? { ok: true, value: JSON.stringify(outcome.value) } : outcome);
+  #answer(exchange: Exchange, headers: HeaderText, outcome: Outcome<object>, ignored: readonly string[]): void {
+    const text: Outcome<string> = outcome.ok ? { ok: true, value: JSON.stringify(outcome.value) } : outcome;
+    this.#answerText(exchange, headers, text, ignored);
   }
 
   /** The value is the JSON text of the answer. */
-  #answerText(exchange: Exchange, headers: HeaderText, outcome: Outcome<string>): void {
-    if (outcome.ok) this.#sendJson(exchange, headers, outcome.value);
+  #answerText(exchange: Exchange, headers: HeaderText, outcome: Outcome<string>, ignored: readonly string[]): void {
+    if (outcome.ok) this.#sendJson(exchange, headers, outcome.value, ignored);
     else this.#refuse(exchange, outcome.refusal, headers);
   }
 
-  #sendJson(exchange: Exchange, headers: HeaderText, body: string): void {
+  /** Adds the member `ignored` to the JSON text of an object, where there is something to list. */
+  #sendJson(exchange: Exchange, headers: HeaderText, json: string, ignored: readonly string[]): void {
+    const body = ignored.length === 0 ? json : `${json.slice(0, -1)},"ignored":${JSON.stringify(ignored)}}`;
     exchange.reply({ status: 200, headers: headers + jsonHeaders, body });
   }
 
@@ -207,4 +218,17 @@ export class ApiFace {
     const headers = header('Allow', route.allow) + this.#ports.cors.preflightHeaders(exchange, route.allow);
     exchange.reply({ status: 204, headers, body: '' });
   }
+}
+
+const none: readonly string[] = [];
+
+/** A list for the names of unknown query parameters; `undefined` for live keys, whose answers do not list them. */
+function otherParameters({ caller }: Admission): string[] | undefined {
+  return caller.mode === 'test' ? [] : undefined;
+}
+
+/** Unknown members of a body; empty for live keys. */
+function ignoredMembers({ caller }: Admission, body: unknown, known: readonly string[]): readonly string[] {
+  if (caller.mode === 'live' || typeof body !== 'object' || body === null) return none;
+  return ignoredNames(Object.keys(body), known);
 }

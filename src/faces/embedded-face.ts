@@ -1,4 +1,4 @@
-import type { Gatekeeper } from '../access/gatekeeper.ts';
+import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
 import { bounds } from '../bounds.ts';
 import { errorTable } from '../domain/error-table.ts';
@@ -8,6 +8,7 @@ import type { Sort } from '../offers/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
+import { type IgnoredNames, ignoredNames, knownNames } from '../operations/ignored-names.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import type { MarketplaceView } from '../operations/marketplace-view.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
@@ -110,7 +111,8 @@ export class Partner {
       return failed(operations.giveUp(admission, invalidRequest('Idempotency-Key').refusal).refusal);
     }
     const outcome = await operations.createSession(admission, sessionBody(body), idempotencyKey || null);
-    return outcome.ok ? { ok: true, value: outcome.value.session } : failed(outcome.refusal);
+    if (!outcome.ok) return failed(outcome.refusal);
+    return { ok: true, value: withIgnored(admission, 'create_session', body, outcome.value.session) };
   }
 
   /** POST /inputs (contract 4.2). */
@@ -120,7 +122,9 @@ export class Partner {
   }): Promise<Result<InputsView>> {
     const admission = this.#admit('submit_inputs');
     if (!admission.ok) return failed(admission.refusal);
-    return result(await this.#ports.operations.submitInputs(admission, body));
+    const outcome = await this.#ports.operations.submitInputs(admission, body);
+    if (!outcome.ok) return failed(outcome.refusal);
+    return { ok: true, value: withIgnored(admission, 'submit_inputs', body, outcome.value) };
   }
 
   /** GET /marketplace with `format=json` (contract 4.3). Each answer is a view. */
@@ -130,7 +134,9 @@ export class Partner {
     const request = marketplaceRequest(query, 'json');
     if (!request.ok) return failed(request.refusal);
     const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true);
-    return outcome.ok ? { ok: true, value: JSON.parse(outcome.value) as MarketplaceView } : failed(outcome.refusal);
+    if (!outcome.ok) return failed(outcome.refusal);
+    const value = JSON.parse(outcome.value) as MarketplaceView;
+    return { ok: true, value: withIgnored(admission, 'get_marketplace', query, value) };
   }
 
   /**
@@ -142,7 +148,9 @@ export class Partner {
     if (!admission.ok) return failed(admission.refusal);
     const { format } = (query ?? {}) as { readonly format?: unknown };
     const request = marketplaceRequest(query, typeof format === 'string' ? format : undefined);
-    return result(request.ok ? this.#ports.operations.embedWidget(admission, request.value) : request);
+    const outcome = request.ok ? this.#ports.operations.embedWidget(admission, request.value) : request;
+    if (!outcome.ok) return failed(outcome.refusal);
+    return { ok: true, value: withIgnored(admission, 'get_marketplace', query, outcome.value) };
   }
 
   /** GET /analytics (contract 4.4, D12). The granularity decides what comes back; the default is the summary. */
@@ -154,7 +162,9 @@ export class Partner {
     if (!admission.ok) return failed(admission.refusal);
     const request = analyticsRequest(query);
     if (!request.ok) return failed(request.refusal);
-    return result(await this.#ports.operations.queryAnalytics(admission, request.value));
+    const outcome = await this.#ports.operations.queryAnalytics(admission, request.value);
+    if (!outcome.ok) return failed(outcome.refusal);
+    return { ok: true, value: withIgnored(admission, 'query_analytics', query, outcome.value) };
   }
 
   #admit(operation: Operation) {
@@ -180,13 +190,25 @@ function failed(refusal: Refusal): { readonly ok: false; readonly error: ApiErro
   };
 }
 
-const sessionMembers = new Set(['referrer_tag', 'user_agent', 'metadata']);
+/** Adds `ignored` to the answer of a test key where the argument has unknown members. */
+function withIgnored<View extends IgnoredNames>(
+  { caller }: Admission,
+  operation: Operation,
+  argument: object,
+  view: View,
+): View {
+  if (caller.mode === 'live') return view;
+  const ignored = ignoredNames(Object.keys(argument), knownNames[operation]);
+  return ignored.length === 0 ? view : { ...view, ignored };
+}
 
 /** The members that mean something, if they are there: what else a JavaScript object may hold need not have a JSON text. */
 function sessionBody(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => sessionMembers.has(name) && value !== undefined),
+    Object.entries(body).filter(
+      ([name, value]) => (knownNames.create_session as readonly string[]).includes(name) && value !== undefined,
+    ),
   );
 }
 

@@ -1,5 +1,5 @@
 import { wwwAuthenticate } from '../access/api-key.ts';
-import { type ErrorCode, errorTable, invalidHeaderMessages, operatorWanted } from '../domain/error-table.ts';
+import { type ErrorCode, errorTable, operatorWanted } from '../domain/error-table.ts';
 import type { InvalidField, Refusal } from '../domain/outcome.ts';
 import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
 import type { Reply } from '../http/listener.ts';
@@ -18,17 +18,20 @@ export interface ErrorBody {
   readonly error: ErrorCode;
   readonly message: string;
   readonly param?: string;
+  readonly missing_required?: readonly string[];
   readonly fields_invalid?: readonly InvalidField[];
   readonly request_id?: string;
 }
 
 /** The JSON body of an error (contract section 7, D2): `error`, `message`, and one extra member where D2 names it. */
 export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
-  const { code, param, fieldsInvalid } = refusal;
+  const { code, param, rule, missingRequired, fieldsInvalid } = refusal;
+  const subject = param === 'body' ? 'The request body' : param;
   return {
     error: code,
-    message: invalidHeaderMessages.get(param ?? '') ?? errorTable[code].message,
+    message: rule === undefined ? errorTable[code].message : `${subject} ${rule}.`,
     ...(param !== undefined && { param }),
+    ...(missingRequired !== undefined && { missing_required: missingRequired }),
     ...(fieldsInvalid !== undefined && { fields_invalid: fieldsInvalid }),
     ...(code === 'INTERNAL_ERROR' && requestId !== undefined && { request_id: requestId }),
   };
@@ -49,8 +52,9 @@ export function operatorWantedReply(): Reply {
 
 /** A refusal as an HTTP answer. */
 export function errorReply(refusal: Refusal, requestId: string, extraHeaders: HeaderText = ''): Reply {
-  const { code, param, fieldsInvalid, retryAfterSeconds } = refusal;
-  const plain = param === undefined && fieldsInvalid === undefined && code !== 'INTERNAL_ERROR';
+  const { code, param, missingRequired, fieldsInvalid, retryAfterSeconds } = refusal;
+  const plain =
+    param === undefined && missingRequired === undefined && fieldsInvalid === undefined && code !== 'INTERNAL_ERROR';
   const retryAfter = retryAfterSeconds === undefined ? '' : header('Retry-After', String(retryAfterSeconds));
   return {
     status: errorTable[code].status,

@@ -30,7 +30,7 @@ export function originsFace({ isOperator, originLists }: OriginsFacePorts): Hand
   return forOperator(isOperator, {
     GET: (exchange) => {
       const query = readQueryParameters(exchange.query, parameters);
-      if (!query.ok) return sendOutcome(exchange, invalidRequest(query.param));
+      if (!query.ok) return sendOutcome(exchange, query);
       const listed = originLists.list(query.values.account);
       sendOutcome(
         exchange,
@@ -52,7 +52,7 @@ export function originsFace({ isOperator, originLists }: OriginsFacePorts): Hand
 
   function remove(exchange: Exchange): Outcome<unknown> {
     const query = readQueryParameters(exchange.query, parameters);
-    if (!query.ok) return invalidRequest(query.param);
+    if (!query.ok) return query;
     const { account, origin } = query.values;
     if (account === undefined) return invalidRequest('account');
     if (!isOrigin(origin)) return invalidRequest('origin');

@@ -1,13 +1,22 @@
-/** The values asked for, undefined where absent; or the name of a parameter that is repeated or badly encoded (D2). */
+import { type Refusal, refused } from '../domain/outcome.ts';
+import { queryEncodingRule } from '../domain/request-rules.ts';
+
+/** The values asked for, undefined where absent; or the refusal of a parameter that is repeated or badly encoded. */
 export type QueryParameters<Name extends string> =
   | { readonly ok: true; readonly values: Partial<Record<Name, string>> }
-  | { readonly ok: false; readonly param: Name };
+  | { readonly ok: false; readonly refusal: Refusal };
 
 /**
  * Picks the named parameters out of a raw query string; all others are passed over, whatever they hold. Names and values
  * are form-encoded: `+` is a space, `%2C` a comma.
+ *
+ * @param others gets the names of all other parameters, where somebody wants them
  */
-export function readQueryParameters<Name extends string>(query: string, names: readonly Name[]): QueryParameters<Name> {
+export function readQueryParameters<Name extends string>(
+  query: string,
+  names: readonly Name[],
+  others?: string[],
+): QueryParameters<Name> {
   const values: Partial<Record<Name, string>> = {};
   const encoded = query.includes('%') || query.includes('+');
   let start = 0;
@@ -24,8 +33,12 @@ export function readQueryParameters<Name extends string>(query: string, names: r
     if (name !== undefined) {
       const text = query.slice(nameEnd + 1, end);
       const value = encoded ? decode(text) : text;
-      if (value === null || values[name] !== undefined) return { ok: false, param: name };
+      if (value === null || values[name] !== undefined)
+        return refused({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
       values[name] = value;
+    } else if (others !== undefined && nameEnd > start) {
+      const text = query.slice(start, nameEnd);
+      others.push(decode(text) ?? text);
     }
     start = end + 1;
   }

@@ -84,7 +84,7 @@ export class WidgetRequestsFace {
     if (!asks && !describes) return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, allow + readable);
 
     const query = readQueryParameters(exchange.query, widgetLinkParameters);
-    if (!query.ok) return this.#refuse(exchange, { code: 'INVALID_REQUEST', param: query.param }, readable);
+    if (!query.ok) return this.#refuse(exchange, query.refusal, readable);
     const { sub = '', token = '' } = query.values;
     const link = openWidget(this.#ports, { sub, token });
     if (link === null) return this.#refuse(exchange, { code: 'SUB_ID_NOT_FOUND' }, readable);

@@ -1,5 +1,6 @@
 import { bounds } from '../bounds.ts';
-import type { Refusal } from '../domain/outcome.ts';
+import { invalidRequest, type Refusal } from '../domain/outcome.ts';
+import type { RequestParam } from '../domain/request-rules.ts';
 import type { Deadlined, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlight } from './in-flight.ts';
 import type { AskedBy, Exchange, ListenerOptions, Reply, RequestInTrouble } from './listener.ts';
@@ -60,7 +61,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   protected abstract readonly handling: boolean;
 
   /** The header or other part that a proxy before us may have read otherwise, if any: no handler sees such a request. */
-  protected abstract malformed(): string | undefined;
+  protected abstract malformed(): RequestParam | undefined;
 
   /** Hands the body to `deliver` when all of it is here, unless the exchange is over by then. */
   protected abstract gather(onBody: (body: Buffer) => void | Promise<void>): void;
@@ -120,7 +121,7 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
     const param = this.malformed();
     if (param !== undefined) {
       this.bodyUnwanted = true;
-      this.refuse({ code: 'INVALID_REQUEST', param });
+      this.refuse(invalidRequest(param).refusal);
       return;
     }
     try {

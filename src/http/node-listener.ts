@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
-import type { Refusal } from '../domain/outcome.ts';
+import { invalidRequest, type Refusal } from '../domain/outcome.ts';
+import type { RequestParam } from '../domain/request-rules.ts';
 import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { acceptedFor } from './accepted-for.ts';
 import { BodyBuffer } from './body-buffer.ts';
@@ -197,12 +198,12 @@ class NodeListener implements Listener, ExchangeListener {
   private parserReply(code: string | undefined, requestId: string): Reply {
     if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: '', body: '' };
     const param = code === undefined ? undefined : paramOfParserError[code];
-    const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : { code: 'INVALID_REQUEST', param };
+    const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : invalidRequest(param).refusal;
     return this.options.errorReply(refusal, requestId, '');
   }
 }
 
-const paramOfParserError: { readonly [code: string]: string } = {
+const paramOfParserError: { readonly [code: string]: RequestParam } = {
   HPE_INVALID_CONTENT_LENGTH: 'Content-Length',
   HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length',
   HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding',
@@ -257,7 +258,7 @@ class NodeExchange extends EngineExchange<NodeListener> {
   /** Answers 400 if the body was still arriving, and what arrived of it cannot be read. Returns whether it did. */
   refuseUnreadableBody(): boolean {
     if (this.over || this.request.complete) return false;
-    this.refuse({ code: 'INVALID_REQUEST', param: 'body' });
+    this.refuse(invalidRequest('body', 'must have well-formed chunks').refusal);
     this.giveUpBody();
     return true;
   }
@@ -268,7 +269,7 @@ class NodeExchange extends EngineExchange<NodeListener> {
   }
 
   /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
-  protected override malformed(): string | undefined {
+  protected override malformed(): RequestParam | undefined {
     const { headersDistinct, httpVersion } = this.request;
     const codings = headersDistinct['transfer-encoding']?.length ?? 0;
     const lengths = headersDistinct['content-length']?.length ?? 0;

@@ -3,12 +3,20 @@ import { bounds } from '../bounds.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import { describes } from './describes.ts';
-import { count, isoDate, metadataValue, nullable, referrerTag, subId, timestamp, usd } from './schema-parts.ts';
+import {
+  count,
+  ignored,
+  isoDate,
+  metadataValue,
+  nullable,
+  referrerTag,
+  subId,
+  timestamp,
+  usd,
+} from './schema-parts.ts';
 
 const attributed = usd('What the clicks are expected to bring: there on the same day, preliminary');
-const confirmed = usd(
-  'What lenders have confirmed, 14 to 45 days after the click: the figure to judge an experiment by',
-);
+const confirmed = usd('What lenders have confirmed, 14 to 45 days after the click');
 
 const figures = {
   sessions_total: count('Sessions created.'),
@@ -17,7 +25,9 @@ const figures = {
   click_rate: Type.Number({ minimum: 0, description: '`offer_clicks` a view, not in percent; 0 without views.' }),
   rev_attributed: attributed,
   rev_confirmed: confirmed,
-  rev_per_session: usd('`rev_confirmed` a session, 0 without sessions: what experiments are compared by'),
+  rev_per_session: usd(
+    '`rev_confirmed` per session, 0 without sessions. Sessions of the last 45 days lower it, since most of their confirmations are still to come: compare experiments by `rev_per_session_matured`',
+  ),
 };
 
 const lender = Type.Object(
@@ -64,8 +74,18 @@ export const summary = describes<SummaryView>()(
       granularity: Type.Unsafe<'summary'>({ type: 'string', const: 'summary' }),
       ...dates,
       ids_outside_dates: count('Your ids of `sub_id_list` whose sessions were created on other days.'),
+      matured_from: nullable(
+        isoDate(
+          `The first day of \`sessions_matured\`, \`rev_per_session_matured\` and \`rev_per_session_ci95\`: \`date_from\`, or ${bounds.maturedDefaultDays} days before today when neither date was sent. \`null\` when no day of the dates is matured.`,
+        ),
+      ),
+      matured_to: nullable(isoDate('The last day of the same; `null` with `matured_from`.')),
       sessions_matured: count(`Sessions ${matured}, whose confirmations are in.`),
-      rev_per_session_matured: nullable(usd('`rev_confirmed` a session of these; `null` without any')),
+      rev_per_session_matured: nullable(
+        usd(
+          '`rev_confirmed` per session of these, `null` without any: the figure to compare experiments by, once the intervals do not overlap',
+        ),
+      ),
       rev_per_session_ci95: nullable(
         Type.Object(
           { low: Type.Number(), high: Type.Number() },
@@ -81,6 +101,7 @@ export const summary = describes<SummaryView>()(
       widget_events: widgetEvents,
       sessions_kept_from: keptFrom,
       as_of: nullable(timestamp('How far the counters have come')),
+      ...ignored,
     },
     { title: 'AnalyticsSummary' },
   ),
@@ -131,6 +152,7 @@ function page<const Granularity extends 'daily' | 'row', Item extends TSchema>(
       next_cursor: nullable(
         Type.String({ description: 'The `cursor` of the next page, with the same filters; `null` at the end.' }),
       ),
+      ...ignored,
     },
     { title },
   );

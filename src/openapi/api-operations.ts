@@ -17,7 +17,7 @@ export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<
   return {
     '/session': createSession(samples),
     '/inputs': submitInputs(vertical, samples),
-    '/marketplace': getMarketplace(samples),
+    '/marketplace': getMarketplace(vertical, samples),
     '/analytics': queryAnalytics(samples),
   };
 }
@@ -91,7 +91,7 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
   };
 }
 
-function getMarketplace(samples: Samples): PathItem {
+function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
   return {
     get: {
       operationId: 'getMarketplace',
@@ -131,7 +131,7 @@ function getMarketplace(samples: Samples): PathItem {
             'INTERNAL_ERROR',
             'SERVICE_UNAVAILABLE',
           ],
-          { param: 'format' },
+          { param: 'format', missingRequired: required.slice(-1) },
         ),
       },
     },

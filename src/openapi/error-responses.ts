@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ErrorCode, errorTable } from '../domain/error-table.ts';
-import type { InvalidField } from '../domain/outcome.ts';
+import { type InvalidField, invalidRequest, type Refusal } from '../domain/outcome.ts';
+import type { RequestParam } from '../domain/request-rules.ts';
 import { type ErrorBody, errorBody } from '../faces/error-reply.ts';
 import { describes } from './describes.ts';
 import {
@@ -38,9 +39,17 @@ export const errorSchema = describes<ErrorBody>()(
       error: words(Object.keys(errorTable) as ErrorCode[], {
         description: 'What to tell errors apart by. More may be added for cases that have none yet.',
       }),
-      message: Type.String({ description: 'What to do, for developers. Never repeats anything of the request.' }),
+      message: Type.String({
+        description:
+          'What to do, for developers; for `INVALID_REQUEST` also which values are allowed. Never repeats anything of the request.',
+      }),
       param: Type.Optional(
         Type.String({ description: '`INVALID_REQUEST`: the member, parameter or header at fault, or `body`.' }),
+      ),
+      missing_required: Type.Optional(
+        Type.Array(Type.String(), {
+          description: '`INSUFFICIENT_INPUTS`: the required pocket fields that the session lacks.',
+        }),
       ),
       fields_invalid: Type.Optional(
         Type.Array(invalidField, { description: '`INVALID_FIELD_VALUE`: every pocket field at fault.' }),
@@ -77,7 +86,9 @@ const statuses: Statuses = {
 /** What the examples of an operation's errors tell. */
 export interface ErrorSamples {
   /** What INVALID_REQUEST names. */
-  readonly param?: string;
+  readonly param?: RequestParam;
+  /** Of INSUFFICIENT_INPUTS. */
+  readonly missingRequired?: readonly string[];
   /** A recorded body of INVALID_FIELD_VALUE. */
   readonly invalidFields?: unknown;
 }
@@ -136,10 +147,17 @@ function errorResponse(of: Statuses, status: number, codes: readonly ErrorCode[]
   };
 }
 
-function examplesOf(codes: readonly ErrorCode[], { param = 'body', invalidFields }: ErrorSamples): Examples {
+function examplesOf(
+  codes: readonly ErrorCode[],
+  { param = 'body', missingRequired, invalidFields }: ErrorSamples,
+): Examples {
+  const refusals: { readonly [Code in ErrorCode]?: Refusal } = {
+    INVALID_REQUEST: invalidRequest(param).refusal,
+    INSUFFICIENT_INPUTS: { code: 'INSUFFICIENT_INPUTS', ...(missingRequired !== undefined && { missingRequired }) },
+  };
   return Object.fromEntries(
     codes.map((code) => {
-      const refusal = code === 'INVALID_REQUEST' ? { code, param } : { code };
+      const refusal = refusals[code] ?? { code };
       const recorded = code === 'INVALID_FIELD_VALUE' ? invalidFields : undefined;
       return [code, { value: recorded ?? errorBody(refusal, sampleRequestId) }];
     }),

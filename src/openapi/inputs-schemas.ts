@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { describes } from './describes.ts';
-import { nullable, subId, words } from './schema-parts.ts';
+import { ignored, nullable, subId, words } from './schema-parts.ts';
 
 const names = (description: string) => Type.Array(Type.String(), { description });
 
@@ -21,6 +21,7 @@ export const inputs = describes<InputsView>()(
       missing_conditional: names(
         'Fields that the values given so far call for. Lenders who need one are left out without it.',
       ),
+      ...ignored,
     },
     { title: 'Inputs' },
   ),

@@ -8,7 +8,7 @@ import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceView, OfferView } from '../operations/marketplace-view.ts';
 import type { WidgetOffersView } from '../operations/show-widget-offers.ts';
 import { describes } from './describes.ts';
-import { address, count, nullable, subId, timestamp, usd, words } from './schema-parts.ts';
+import { address, count, ignored, nullable, subId, timestamp, usd, words } from './schema-parts.ts';
 
 const offer = describes<OfferView>()(
   Type.Object(
@@ -88,7 +88,7 @@ const envelope = {
 };
 
 export const marketplace = describes<MarketplaceView>()(
-  Type.Object({ ...envelope, explain: Type.Optional(explanation) }, { title: 'Marketplace' }),
+  Type.Object({ ...envelope, explain: Type.Optional(explanation), ...ignored }, { title: 'Marketplace' }),
 );
 
 export const widgetOffers = describes<WidgetOffersView>()(
@@ -111,6 +111,7 @@ export const widgetEmbed = describes<WidgetEmbedView>()(
       src: address('The address of the page in the iframe, or of the script.'),
       token: Type.String({ description: 'Opens the widget of this session and nothing else, so it may be in a page.' }),
       expires_at: timestamp('When session and token end'),
+      ...ignored,
     },
     { title: 'WidgetEmbed' },
   ),

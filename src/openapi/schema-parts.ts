@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
+import { bounds } from '../bounds.ts';
 import { subIdLength } from '../sessions/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-load-id.ts';
 
@@ -55,3 +56,14 @@ export const referrerTag = Type.String({
 });
 
 export const metadataValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+
+/** The optional member `ignored` of answers to test keys. */
+export const ignored = {
+  ignored: Type.Optional(
+    Type.Array(Type.String({ maxLength: bounds.ignoredNameCharactersMax }), {
+      maxItems: bounds.ignoredNamesMax,
+      description:
+        'With a test key only: members and query parameters of the request that the operation does not know and ignored. Absent when there are none.',
+    }),
+  ),
+};

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { SessionBody, SessionView } from '../operations/create-session.ts';
 import { describes } from './describes.ts';
-import { referrerTag, subId, timestamp } from './schema-parts.ts';
+import { ignored, referrerTag, subId, timestamp } from './schema-parts.ts';
 
 const characters = bounds.metadataCharactersMax;
 
@@ -47,6 +47,7 @@ export const session = describes<SessionView>()(
       created_at: timestamp('When it was created'),
       expires_at: timestamp('When it ends, four hours later. Offers and inputs are refused from then on'),
       sandbox: Type.Boolean({ description: 'Whether it was created with a test key: sandbox offers, no revenue.' }),
+      ...ignored,
     },
     { title: 'Session' },
   ),

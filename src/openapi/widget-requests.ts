@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
+import type { RequestParam } from '../domain/request-rules.ts';
 import { errorResponses, errorSchema, ownErrorResponses, type Statuses } from './error-responses.ts';
 import { noStoreHeader, pageOriginHeader, requestIdHeader, resetHeader, retryAfterHeader } from './headers.ts';
 import { widgetOffers } from './marketplace-schemas.ts';
@@ -130,7 +131,7 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
   };
 }
 
-function refusals(codes: Parameters<typeof ownErrorResponses>[1], param: string): Responses {
+function refusals(codes: Parameters<typeof ownErrorResponses>[1], param: RequestParam): Responses {
   return { ...ownErrorResponses(statuses, codes, { param }), ...errorResponses(['METHOD_NOT_ALLOWED']) };
 }
 

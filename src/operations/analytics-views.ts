@@ -12,6 +12,7 @@ import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
 import { decodeSubId, subIdText } from '../sessions/sub-id.ts';
+import type { IgnoredNames } from './ignored-names.ts';
 
 interface FiguresView {
   readonly sessions_total: number;
@@ -33,13 +34,16 @@ interface LenderView {
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** The summary record of contract 2.5 with the additive fields of D12. */
-export interface SummaryView extends FiguresView {
+export interface SummaryView extends FiguresView, IgnoredNames {
   readonly referrer_tag: string | null;
   readonly top_lenders: readonly LenderView[];
   readonly granularity: 'summary';
   readonly date_from: string;
   readonly date_to: string;
   readonly ids_outside_dates: number;
+  /** First and last cohort day of the three members below; both null where no day of the dates is matured. */
+  readonly matured_from: string | null;
+  readonly matured_to: string | null;
   readonly sessions_matured: number;
   readonly rev_per_session_matured: number | null;
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
@@ -75,7 +79,7 @@ export interface RowView {
 }
 
 /** One page of `daily` or `row` (D12). */
-export interface PageView<Granularity extends 'daily' | 'row', Item> {
+export interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNames {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
   readonly date_from: string;
@@ -100,8 +104,14 @@ export interface Coverage extends Window {
   readonly keptFromDay: number;
 }
 
-export function summaryView(referrerTag: string | null, window: Window, figures: SummaryFigures): SummaryView {
+export function summaryView(
+  referrerTag: string | null,
+  window: Window,
+  maturedWindow: Window,
+  figures: SummaryFigures,
+): SummaryView {
   const { matured } = figures;
+  const anyMatured = maturedWindow.fromDay <= maturedWindow.toDay;
   return {
     referrer_tag: referrerTag,
     ...figuresView(figures),
@@ -109,6 +119,8 @@ export function summaryView(referrerTag: string | null, window: Window, figures:
     granularity: 'summary',
     ...coverageView({ ...window, keptFromDay: figures.keptFromDay }),
     ids_outside_dates: figures.subsOutsideDates,
+    matured_from: anyMatured ? isoDate(maturedWindow.fromDay) : null,
+    matured_to: anyMatured ? isoDate(maturedWindow.toDay) : null,
     sessions_matured: matured.sessions,
     rev_per_session_matured:
       matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),

@@ -51,7 +51,9 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  */
 export async function confirmRevenue(ports: ConfirmRevenuePorts, body: unknown): Promise<Outcome<ConfirmationsView>> {
   const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
-  if (body === undefined || rows.length > bounds.confirmationRowsMax) return invalidRequest('body');
+  if (body === undefined || rows.length > bounds.confirmationRowsMax) {
+    return invalidRequest('body', `must be one confirmation or an array of at most ${bounds.confirmationRowsMax}`);
+  }
   const parsed = rows.map((row) => parseConfirmation(ports, row));
   try {
     const results = await ports.queue.run(() => settle(ports, parsed));

@@ -14,6 +14,7 @@ import type { SessionStore } from '../sessions/session-store.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
 import type { Tenant } from '../verticals/tenant.ts';
+import type { IgnoredNames } from './ignored-names.ts';
 import { isReferrerTag } from './referrer-tag.ts';
 import { whenDurable } from './when-durable.ts';
 
@@ -28,7 +29,7 @@ export interface CreateSessionPorts {
 }
 
 /** The Session object of contract 2.1. */
-export interface SessionView {
+export interface SessionView extends IgnoredNames {
   readonly sub_id: string;
   readonly referrer_tag: string;
   readonly created_at: string;

@@ -6,6 +6,7 @@ import type { FindSessionPorts } from '../sessions/find-session.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/embed-html.ts';
 import type { WidgetTokens } from '../widgets/widget-token.ts';
+import type { IgnoredNames } from './ignored-names.ts';
 import type { MarketplaceRequest } from './marketplace-request.ts';
 import { openMarketplace } from './open-marketplace.ts';
 
@@ -21,7 +22,7 @@ export interface EmbedWidgetPorts extends FindSessionPorts {
 }
 
 /** The answer to `format=iframe` and `format=js` as JSON (D9). */
-export interface WidgetEmbedView {
+export interface WidgetEmbedView extends IgnoredNames {
   readonly sub_id: string;
   readonly format: 'iframe' | 'js';
   /** What to put on the page. */

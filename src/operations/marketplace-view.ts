@@ -1,5 +1,6 @@
 import type { Explanation } from '../offers/explain-offers.ts';
 import type { Sort } from '../offers/matcher.ts';
+import type { IgnoredNames } from './ignored-names.ts';
 
 /** One offer of the marketplace (contract 2.3 and the additive fields of D8), as `offers/offer-json.ts` writes it. */
 export interface OfferView {
@@ -20,7 +21,7 @@ export interface OfferView {
 }
 
 /** The marketplace envelope (contract 2.4 and the additive fields of D8), as `show-offers.ts` writes it. */
-export interface MarketplaceView {
+export interface MarketplaceView extends IgnoredNames {
   readonly sub_id: string;
   readonly match_quality: 'high' | 'partial' | 'none';
   readonly offers: readonly OfferView[];

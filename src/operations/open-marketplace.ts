@@ -1,4 +1,4 @@
-import { done, invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
+import { done, invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
 import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
@@ -41,7 +41,9 @@ export function openMarketplace<Answered extends Format>(
   const session = found.value;
   const { fields: borrower, revision } = session;
   const readiness = readinessOf(tenant.vertical, borrower);
-  if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
+  if (readiness.matchReadiness === 'insufficient') {
+    return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+  }
   const { sort, maxOffers } = selection.value;
   return done({ subId, format, session, borrower, revision, readiness, sort, maxOffers, explain: explain.value });
 }

@@ -1,5 +1,6 @@
 import type { Analytics, CohortFilter } from '../analytics/analytics.ts';
 import { AnalyticsUnavailable } from '../analytics/analytics.ts';
+import { lastMaturedDay } from '../analytics/cohort-rules.ts';
 import type { PageCursors, PagePlace } from '../analytics/page-cursors.ts';
 import { bounds } from '../bounds.ts';
 import { dayOf, parseIsoDate } from '../domain/calendar.ts';
@@ -73,9 +74,12 @@ export async function queryAnalytics(
     if (request.cursor !== undefined) return invalidRequest('cursor');
     const window = windowOf(dates, today);
     if (window === null) return invalidRequest('date_from');
+    const undated = dates.from === undefined && dates.to === undefined;
+    const maturedFromDay = undated ? today - bounds.maturedDefaultDays : window.fromDay;
+    const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(window.toDay, lastMaturedDay(today)) };
     return whenAvailable(async () => {
-      const figures = await ports.analytics.summary({ ...filter, ...window, today });
-      return summaryView(filter.referrerTag, window, figures);
+      const figures = await ports.analytics.summary({ ...filter, ...window, today, maturedFromDay });
+      return summaryView(filter.referrerTag, window, maturedWindow, figures);
     });
   }
 
@@ -140,7 +144,7 @@ interface Dates {
 }
 
 /** The dates given, or the name of the parameter at fault. */
-function parseDates({ date_from, date_to }: AnalyticsRequest): Dates | string {
+function parseDates({ date_from, date_to }: AnalyticsRequest): Dates | 'date_from' | 'date_to' {
   const to = date_to === undefined ? undefined : parseIsoDate(date_to);
   if (to === null) return 'date_to';
   const from = date_from === undefined ? undefined : parseIsoDate(date_from);

@@ -1,5 +1,5 @@
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session.ts';
 import { fieldIndex } from '../verticals/pocket-vector.ts';
 import { readinessOf } from '../verticals/readiness.ts';
@@ -14,7 +14,7 @@ export interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offer
 }
 
 /** What `GET /w/offers` answers: the envelope of the API without an explanation, and what the cards are for. */
-export interface WidgetOffersView extends Omit<MarketplaceView, 'explain'> {
+export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ignored'> {
   /** What the borrower asked for, in USD: every payment is for it. */
   readonly loan_amount: number;
   /** When session and token end. */
@@ -39,7 +39,9 @@ export async function showWidgetOffers(
   const { vertical } = session.tenant;
   const { fields: borrower, revision } = session;
   const readiness = readinessOf(vertical, borrower);
-  if (readiness.matchReadiness === 'insufficient') return refusedFor('INSUFFICIENT_INPUTS');
+  if (readiness.matchReadiness === 'insufficient') {
+    return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+  }
   const outcome = await showOffers(ports, session, {
     subId,
     borrower,

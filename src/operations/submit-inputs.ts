@@ -8,13 +8,14 @@ import { type FindSessionPorts, findSession } from '../sessions/find-session.ts'
 import { readinessOf } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { validateFields } from '../verticals/validate-fields.ts';
+import type { IgnoredNames } from './ignored-names.ts';
 
 export interface SubmitInputsPorts extends FindSessionPorts {
   readonly journal: Journal;
 }
 
 /** The answer of contract 4.2, with `missing_conditional` added (D6). */
-export interface InputsView {
+export interface InputsView extends IgnoredNames {
   readonly sub_id: string;
   readonly fields_accepted: readonly string[];
   readonly fields_unknown: readonly string[];

@@ -21,6 +21,8 @@ const summary: SummaryView = {
   date_from: '2026-04-01',
   date_to: '2026-04-30',
   ids_outside_dates: 0,
+  matured_from: '2026-04-01',
+  matured_to: '2026-04-07',
   sessions_matured: 1,
   rev_per_session_matured: 105,
   rev_per_session_ci95: { low: 98.123456, high: 111.876544 },
@@ -49,7 +51,7 @@ test('a summary says of every figure what it is and in which unit', () => {
     'clicks      2, each offer counted once a session: 0.6667 clicks per view',
     'attributed  84.00 USD that the clicks are expected to earn',
     'confirmed   105.00 USD that lenders confirmed so far: 52.5000 USD per session',
-    'matured     1 of the sessions, those older than 45 days: 105.0000 USD confirmed per session, 95 % interval 98.1235 to 111.8765 USD',
+    'matured     1 sessions from 2026-04-01 to 2026-04-07, older than 45 days: 105.0000 USD confirmed per session, 95 % interval 98.1235 to 111.8765 USD',
     'widgets     events they told: 3 widget_loaded, 12 offer_impression',
   ]);
   assert.deepEqual(
@@ -77,8 +79,11 @@ test('a summary says of every figure what it is and in which unit', () => {
 });
 
 test('a summary without a matured session says nothing of what one earned', () => {
-  const young = { ...summary, sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
-  assert.match(summaryText(young, 7), /\nmatured {5}0 of the sessions, those older than 45 days\n/);
+  const nothing = { sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
+  const none = summaryText({ ...summary, ...nothing }, 7);
+  assert.match(none, /\nmatured {5}0 sessions from 2026-04-01 to 2026-04-07, older than 45 days\n/);
+  const young = summaryText({ ...summary, ...nothing, matured_from: null, matured_to: null }, 7);
+  assert.match(young, /\nmatured {5}no day of the dates is older than 45 days\n/);
 });
 
 test('days and sessions have the unit of their money in the heading', () => {

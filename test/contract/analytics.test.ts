@@ -48,6 +48,8 @@ atEveryDoor('GET /analytics', (door) => {
         date_from: 'string',
         date_to: 'string',
         ids_outside_dates: 'integer',
+        matured_from: 'string',
+        matured_to: 'string',
         sessions_matured: 'integer',
         rev_per_session_matured: 'null',
         rev_per_session_ci95: 'null',
@@ -290,5 +292,38 @@ atEveryDoor('GET /analytics', (door) => {
     const matured = await ask();
     assert.deepEqual([matured.sessions_matured, matured.rev_per_session_matured], [1, 0]);
     assert.equal(matured.rev_per_session_ci95, null);
+    assert.deepEqual([matured.matured_from, matured.matured_to], [from, from]);
+  });
+
+  test('covers the matured sessions of half a year when neither date is given', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const first = market.clock.wallMs();
+    const { subId } = await visit(caller, 'matured-default', 1);
+    const matured = async (query: Record<string, string>) => {
+      const summary = await caller.summary(query);
+      const { sessions_total: total, sessions_matured: sessions, matured_from: from, matured_to: to } = summary;
+      return [total, sessions, from, to];
+    };
+    const dated = (days: number) => date(market.clock.wallMs() - days * dayMs);
+    for (const [days, total, sessions] of [
+      [30, 1, 0],
+      [45, 0, 0],
+      [46, 0, 1],
+      [180, 0, 1],
+      [181, 0, 0],
+    ] as const) {
+      market.clock.advance(first + days * dayMs - market.clock.wallMs());
+      const expected = [total, sessions, dated(180), dated(46)];
+      assert.deepEqual(await matured({ referrer_tag: 'matured-default' }), expected, `${days} days`);
+      assert.deepEqual(await matured({ sub_id_list: subId }), expected, `${days} days, by id`);
+    }
+    assert.deepEqual(await matured({ referrer_tag: 'matured-default', date_to: dated(0) }), [0, 0, null, null]);
+    assert.deepEqual(await matured({ referrer_tag: 'matured-default', date_from: dated(181) }), [
+      1,
+      1,
+      dated(181),
+      dated(46),
+    ]);
   });
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sorts } from '../../src/offers/matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/answers.ts';
+import { assertOk, assertRefused, assertShape, assertTimestamp, type ErrorBody, jsonOf } from '../support/answers.ts';
 import { withoutOffers } from '../support/changeable-catalogs.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import { marker } from '../support/http-client.ts';
@@ -201,9 +202,23 @@ atEveryDoor('GET /marketplace', (door) => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('insufficient');
-    assertRefused(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
+    const query = { sub_id: subId, format: 'json' };
+    const empty = assertRefused(await caller.get('marketplace', query), 'INSUFFICIENT_INPUTS');
+    assert.deepEqual(empty.missing_required, fixture.required);
     await caller.submit(subId, { ...fixture.complete, [fixture.amount]: null });
-    assertRefused(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
+    const almost = assertRefused(await caller.get('marketplace', query), 'INSUFFICIENT_INPUTS');
+    assert.deepEqual(almost.missing_required, [fixture.amount]);
+  });
+
+  test('says which values of a parameter are allowed, and why it is refused', async () => {
+    const caller = door.market.caller(door.fixture);
+    const { sub_id: subId } = await caller.createSession('messages');
+    const messageOf = async (query: string): Promise<string> =>
+      jsonOf<ErrorBody>(await caller.get('marketplace', `sub_id=${subId}&format=json&${query}`)).message;
+    for (const sort of sorts) assert.match(await messageOf('sort=x'), new RegExp(`\\b${sort}\\b`));
+    assert.equal(await messageOf('max_offers=21'), 'max_offers must be an integer from 1 to 20.');
+    assert.match(await messageOf('sort=lowest_apr&sort=lowest_apr'), /^sort must be given only once/);
+    assert.match(await messageOf('explain=true'), /needs a test key/);
   });
 
   test('refuses a sub_id, a format or a sort that is missing, unknown or repeated', async () => {

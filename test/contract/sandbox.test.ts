@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Mode } from '../../src/domain/mode.ts';
+import type { IgnoredNames } from '../../src/operations/ignored-names.ts';
+import { assertOk } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { atEveryDoor } from '../support/doors.ts';
 import { listedOffer } from '../support/vertical-fixture.ts';
@@ -28,6 +31,28 @@ atEveryDoor('a test key', (door) => {
     for (let again = 0; again < 3; again++) {
       assert.deepEqual(await shown(market.caller(fixture, { mode: 'test' })), first);
     }
+  });
+
+  test('lists unknown members and parameters of a request in `ignored`, which answers to live keys lack', async () => {
+    const { market, fixture } = door;
+    const listed = async (mode: Mode): Promise<unknown[]> => {
+      const caller = market.caller(fixture, { mode });
+      const misspelt = 'm'.repeat(65);
+      const created = await caller.post('session', { referrer_tag: 'ignored', metdata: {}, [misspelt]: 1 });
+      const session = assertOk<{ sub_id: string } & IgnoredNames>(created);
+      const body = { sub_id: session.sub_id, fields: fixture.complete, field: 1 };
+      const inputs = assertOk<IgnoredNames>(await caller.post('inputs', body));
+      const offers = `sub_id=${session.sub_id}&max=1&%73ortt=x&max=2`;
+      const json = assertOk<IgnoredNames>(await caller.get('marketplace', `${offers}&format=json`));
+      const accept = { Accept: 'application/json' };
+      const embed = assertOk<IgnoredNames>(await caller.get('marketplace', `${offers}&format=js`, accept));
+      const figures = assertOk<IgnoredNames>(await caller.get('analytics', { referrer_tag: 'ignored', from: '2026' }));
+      return [session, inputs, json, embed, figures].map(({ ignored }) => ignored);
+    };
+    const sentToOffers = ['max', 'sortt'];
+    const sessions = ['metdata', 'm'.repeat(64)];
+    assert.deepEqual(await listed('test'), [sessions, ['field'], sentToOffers, sentToOffers, ['from']]);
+    assert.deepEqual(await listed('live'), Array(5).fill(undefined));
   });
 
   test('sends clicks to the sandbox landing page of the redirect host, which counts them at zero revenue', async () => {

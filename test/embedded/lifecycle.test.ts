@@ -100,6 +100,7 @@ test('what HTTP refuses the functions refuse with the same status, code and memb
   assert.deepEqual([field.error, field.fields_invalid?.[0]?.field], ['INVALID_FIELD_VALUE', 'state']);
   const early = refusal(await partner.getMarketplace({ sub_id }));
   assert.deepEqual([early.status, early.error], [400, 'INSUFFICIENT_INPUTS']);
+  assert.deepEqual(early.missing_required, personalLoansFixture.required);
   const many = refusal(await partner.getMarketplace({ sub_id, max_offers: 21 }));
   assert.deepEqual([many.error, many.param], ['INVALID_REQUEST', 'max_offers']);
   const strange = refusal(await partner.getMarketplace({ sub_id: 'sub_x' }));

@@ -7,6 +7,7 @@ import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
 import type { ConfirmationHistory } from '../../src/confirmations/confirmation-history.ts';
+import { invalidRequest } from '../../src/domain/outcome.ts';
 import { TaskQueue } from '../../src/domain/task-queue.ts';
 import { LogUnavailable } from '../../src/events/event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
@@ -231,7 +232,7 @@ describe('confirming revenue', () => {
     assert.equal((await bench.confirm(...full)).rejected, full.length);
     for (const body of [[...full, 0], undefined]) {
       const outcome = await confirmRevenue(bench.ports, body);
-      assert.deepEqual(outcome, { ok: false, refusal: { code: 'INVALID_REQUEST', param: 'body' } });
+      assert.deepEqual(outcome, invalidRequest('body', 'must be one confirmation or an array of at most 500'));
     }
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { done, type Outcome } from '../../src/domain/outcome.ts';
+import { done, invalidRequest, type Outcome } from '../../src/domain/outcome.ts';
 import { deviceClasses } from '../../src/events/ledger-record.ts';
 import { type CreatedSession, createSession } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
@@ -418,7 +418,7 @@ describe('createSession with an Idempotency-Key', () => {
     for (const key of ['', 'a b', 'é', 'a'.repeat(256), 'tab\t']) {
       const outcome = await bench.createWithKey({ referrer_tag }, key);
       assert(!outcome.ok);
-      assert.deepEqual(outcome.refusal, { code: 'INVALID_REQUEST', param: 'Idempotency-Key' });
+      assert.deepEqual(outcome, invalidRequest('Idempotency-Key'));
     }
   });
 });

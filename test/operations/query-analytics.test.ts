@@ -10,6 +10,7 @@ import {
 } from '../../src/analytics/analytics.ts';
 import { PageCursors } from '../../src/analytics/page-cursors.ts';
 import { isoDate, parseIsoDate } from '../../src/domain/calendar.ts';
+import { invalidRequest } from '../../src/domain/outcome.ts';
 import type { DailyView, RowsView, SummaryView } from '../../src/operations/analytics-views.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
@@ -281,6 +282,8 @@ describe('the summary', () => {
       date_from: '2026-04-20',
       date_to: '2026-05-20',
       ids_outside_dates: 0,
+      matured_from: '2025-11-21',
+      matured_to: '2026-04-04',
       sessions_matured: 0,
       rev_per_session_matured: null,
       rev_per_session_ci95: null,
@@ -669,7 +672,7 @@ describe('the pages of an analytics query', () => {
     ];
     for (const tenant of others) {
       const outcome = await bench.ask({ referrer_tag, granularity: 'row', cursor }, tenant);
-      assert.deepEqual(outcome, { ok: false, refusal: { code: 'INVALID_REQUEST', param: 'cursor' } });
+      assert.deepEqual(outcome, invalidRequest('cursor'));
     }
   });
 });

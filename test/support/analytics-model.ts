@@ -136,6 +136,12 @@ export class AnalyticsModel {
       if (query.subs !== null && !query.subs.some((sub) => Buffer.from(sub).toString('hex') === id)) continue;
       if (query.subs !== null && !this.#isKept(Buffer.from(id, 'hex'))) continue;
       const day = dayOf(createdMs);
+      const isMatured = query.today - day > bounds.maturedDays;
+      if (isMatured && day >= (query.maturedFromDay ?? query.fromDay) && day <= query.toDay) {
+        matured.sessions++;
+        matured.confirmedMicros += confirmedMicros(session);
+        centsSquared += Math.round(confirmedMicros(session) / 10_000) ** 2;
+      }
       if (day < query.fromDay || day > query.toDay) {
         if (query.subs !== null) subsOutsideDates++;
         continue;
@@ -157,10 +163,6 @@ export class AnalyticsModel {
       devices.set(session.device, device);
       lenders.push(...lenderShares(session));
       events.push(...session.widgetEvents);
-      if (query.today - day <= bounds.maturedDays) continue;
-      matured.sessions++;
-      matured.confirmedMicros += figures.confirmedMicros;
-      centsSquared += Math.round(figures.confirmedMicros / 10_000) ** 2;
     }
     const topLenders = byLender(lenders).slice(0, bounds.topLendersMax);
     matured.confirmedUsdSquared = centsSquared / 10_000;

@@ -28,6 +28,7 @@ export interface ErrorBody {
   readonly error: string;
   readonly message: string;
   readonly param?: string;
+  readonly missing_required?: readonly string[];
   readonly fields_invalid?: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -45,8 +46,10 @@ export function assertRefused(answer: Answer, code: RefusalCode, param?: string)
   const members = ['error', 'message'];
   if (param !== undefined) members.push('param');
   if (code === 'INVALID_FIELD_VALUE') members.push('fields_invalid');
+  if (code === 'INSUFFICIENT_INPUTS') members.push('missing_required');
   assert.deepEqual(Object.keys(body).sort(), members.sort());
   assert.ok(typeof body.message === 'string' && body.message.length > 10);
+  if (param !== undefined) assert.match(body.message, param === 'body' ? /body must be/ : new RegExp(`^${param} `));
   assert.equal(headers.has('www-authenticate'), code === 'UNAUTHORIZED');
   assert.equal(headers.has('allow'), code === 'METHOD_NOT_ALLOWED');
   assert.equal(headers.has('retry-after'), code === 'RATE_LIMIT_EXCEEDED' || code === 'SERVICE_UNAVAILABLE');

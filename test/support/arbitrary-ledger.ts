@@ -135,11 +135,11 @@ export function everyQuery(records: readonly LedgerRecord[]): SummaryQuery[] {
   const queries: SummaryQuery[] = [];
   for (const account of [1, 2]) {
     for (const mode of ['live', 'test'] as const) {
-      for (const [fromDay, toDay] of [
-        [today - 60, today],
-        [today - 46, today - 1],
+      for (const [fromDay, toDay, maturedFromDay] of [
+        [today - 60, today, today - 60],
+        [today - 46, today - 1, today - 60],
       ] as const) {
-        const common = { account, vertical: 1, mode, fromDay, toDay, today };
+        const common = { account, vertical: 1, mode, fromDay, toDay, today, maturedFromDay };
         queries.push(
           { ...common, referrerTag: 'tag-one', subs: null },
           { ...common, referrerTag: 'tag-two', subs: null },

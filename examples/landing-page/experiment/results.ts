@@ -9,7 +9,7 @@ export interface Results {
   readonly since: string;
 }
 
-/** Sessions take 45 days to mature, so the 30 days that analytics covers unasked would never hold a matured one. */
+/** The days that matured figures cover by default: with the same first day, every figure of the page has one population. */
 export const resultDays = 180;
 /** Two questions in so many seconds are 24 a minute; a key may ask 50. */
 const keptMs = 5_000;
