@@ -471,14 +471,6 @@ test('a start that cannot work says why in one line', async (t) => {
   }
 });
 
-test('the check before the start needs no key', async (t) => {
-  const { page } = await visiting(t, 'a');
-  const found = spawnLandingPage({ API_URL: apiUrlOf(page.market) }, ['--check']);
-  assert.equal(await found.ended(), 0);
-  const missed = spawnLandingPage({ API_URL: `http://127.0.0.1:${await freePort()}` }, ['--check']);
-  assert.equal(await missed.ended(), 1);
-});
-
 test('SIGINT and SIGTERM end it in order', async (t) => {
   const { page } = await visiting(t, 'a');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
