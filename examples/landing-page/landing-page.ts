@@ -171,8 +171,8 @@ export class LandingPage {
 
   /** What the widget needs, learnt from its address: its own host, and that of the logos where it is another. */
   #widgetHosts(embed: 'iframe' | 'js', host: string): ForeignHosts {
-    // A frame is a page of its own, with rules of its own.
-    if (embed === 'iframe') return { frames: [host] };
+    // A frame is a page of its own, with rules of its own; the script of this page sets its height.
+    if (embed === 'iframe') return { frames: [host], scripts: ["'self'"] };
     const { logoOrigin } = this.#settings;
     return { scripts: [host], connections: [host], images: logoOrigin === null ? [host] : [host, logoOrigin] };
   }

@@ -37,7 +37,7 @@ function settingValues(
     SVC_OPS_PORT: config.operations.port,
     SVC_TLS_CERT: config.tls?.certificateFile ?? null,
     SVC_TLS_KEY: config.tls?.keyFile ?? null,
-    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? null,
+    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? oldestTls,
     SVC_PUBLIC_URL: urls.public,
     SVC_CLICK_URL: urls.click,
     SVC_WIDGET_URL: urls.widget,
