@@ -50,15 +50,13 @@ format: $(INSTALLED) ## rewrite the files the way `check` wants them
 openapi: $(INSTALLED) $(WIDGET) ## record the examples of the API's document, and write docs/openapi.json
 	@$(WITH_NODE) node bin/write-openapi.ts
 
-demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server
-	@$(WITH_NODE) node bench/demo/main.ts
+demo: $(INSTALLED) $(WIDGET) ## walk a few dozen borrowers through a running server; ARGS=--full prints every answer
+	@$(WITH_NODE) node bin/with-demo-key.ts demo -- node bench/demo/main.ts $(ARGS)
 
 .PHONY: demo-page
 demo-page: $(INSTALLED) ## a landing page in two variants on 127.0.0.1:3000, for the server of `run`; PORT=n puts it elsewhere
-	@$(WITH_NODE) node examples/landing-page/main.ts --check
-	@API_KEY=$$(bin/marketplace keys create --account demo-page --vertical personal-loans --mode live --raw) && export API_KEY && \
-	  bin/marketplace origins allow --account demo-page http://127.0.0.1:$${PORT:-3000} http://localhost:$${PORT:-3000} && \
-	  exec $(WITH_NODE) node examples/landing-page/main.ts
+	@$(WITH_NODE) node bin/with-demo-key.ts demo-page --origin http://127.0.0.1:$${PORT:-3000} --origin http://localhost:$${PORT:-3000} \
+	  -- node examples/landing-page/main.ts
 
 bench: $(INSTALLED) $(WIDGET) ## the figures of bench/README.md, measured on this machine
 	@$(WITH_NODE) node bench/main.ts

@@ -23,8 +23,8 @@ export class MarketplaceClient {
   readonly #onWait: (seconds: number) => void;
 
   /** `onWait` hears of the pauses a rate limit imposes. */
-  constructor(serverUrl: string, key: string, onWait: (seconds: number) => void) {
-    this.baseUrl = `${serverUrl.replace(/\/+$/, '')}/v1/personal-loans`;
+  constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
+    this.baseUrl = apiUrl.replace(/\/+$/, '');
     this.#key = key;
     this.#onWait = onWait;
   }
@@ -79,7 +79,7 @@ export function expectStatus<Body>(answer: Answer, status: number, operation: st
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };
   const said = error === undefined ? '' : ` ${error}: ${message}`;
-  const hint = answer.status === 401 ? ' Give a key of that server with --key or MARKETPLACE_API_KEY.' : '';
+  const hint = answer.status === 401 ? ' Give a key of that server with --key or API_KEY.' : '';
   throw new DemoError(`${operation} answered ${answer.status}${said}${hint}`);
 }
 

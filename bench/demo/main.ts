@@ -2,9 +2,6 @@
  * Walks a few dozen borrowers through a running server, as a partner with two variants of a landing page would:
  * `make demo`. Options: `--help`.
  */
-import { execFileSync } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { chance, pick, type Random, seededRandom, type Weighted } from '../population/random.ts';
@@ -22,18 +19,15 @@ import {
 } from './print.ts';
 import { type InputsAnswer, type MarketplaceAnswer, type SessionAnswer, type SummaryAnswer, sorts } from './shapes.ts';
 
-const usage = `Usage: make demo, or bin/with-node node bench/demo/main.ts [options]
+const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/demo/main.ts --key KEY [options]
 
-  --url URL         the server (default http://127.0.0.1:8080)
-  --key KEY         a personal-loans API key; MARKETPLACE_API_KEY holds one as well. Without either, a live key is
-                    created for the account demo in the data folder (SVC_DATA_DIR, or ./data)
+  --url URL         the API of the server (default: API_URL, or http://127.0.0.1:8080/v1/personal-loans)
+  --key KEY         a personal-loans API key (default: API_KEY; make demo creates a key and revokes it at the end)
   --borrowers N     how many, 1 to 1000 (default 36)
   --seed N          another seed, other people (default 7)
   --full            every request and answer of every borrower; without it those of the first one, and a line for each other
   --help            this text
 `;
-
-const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 /** How often a visitor of each variant follows an offer: B is the better page, and the table at the end should say so. */
 const variants = [
@@ -61,15 +55,11 @@ const userAgents: Weighted<string> = [
   ],
 ];
 
-/** A running server honours a new key within two seconds. */
-const newKeyWaitMs = 3_000;
-const newKeyCheckMs = 250;
-
 try {
   const { values } = parseArgs({
     options: {
-      url: { type: 'string', default: 'http://127.0.0.1:8080' },
-      key: { type: 'string' },
+      url: { type: 'string', default: process.env.API_URL || 'http://127.0.0.1:8080/v1/personal-loans' },
+      key: { type: 'string', default: process.env.API_KEY || '' },
       borrowers: { type: 'string', default: '36' },
       seed: { type: 'string', default: '7' },
       full: { type: 'boolean', default: false },
@@ -78,10 +68,11 @@ try {
   });
   if (values.help) process.stdout.write(usage);
   else {
-    if (!URL.canParse(values.url)) throw new DemoError('--url takes an address such as http://127.0.0.1:8080');
+    if (!URL.canParse(values.url))
+      throw new DemoError('--url takes an address such as http://127.0.0.1:8080/v1/personal-loans');
     const borrowers = wholeNumberOption('--borrowers', values.borrowers, 1, 1_000);
     const seed = wholeNumberOption('--seed', values.seed, 0, 2 ** 31 - 1);
-    await run(values.url, values.key ?? process.env.MARKETPLACE_API_KEY, { borrowers, seed, full: values.full });
+    await run(values.url, values.key, { borrowers, seed, full: values.full });
   }
 } catch (error) {
   process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -95,9 +86,13 @@ interface Wanted {
   readonly full: boolean;
 }
 
-async function run(serverUrl: string, givenKey: string | undefined, wanted: Wanted): Promise<void> {
+async function run(apiUrl: string, key: string, wanted: Wanted): Promise<void> {
   const { borrowers: count, seed, full } = wanted;
-  const client = await connect(serverUrl, givenKey);
+  if (key === '') throw new DemoError('there is no API key; start the demo with `make demo`, or pass a key with --key');
+  const onWait = (seconds: number) => printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
+  const client = new MarketplaceClient(apiUrl, key, onWait);
+  // Fails before anything is printed where there is no server, or none that knows the key.
+  expectStatus(await client.get('/marketplace', {}), 400, 'GET /marketplace without parameters');
   // Tags of this run alone, so that the figures at the end are those of the people walked through here.
   const started = Date.now().toString(36);
   const tags = variants.map(({ name }) => `demo-${started}-${name.toLowerCase()}`);
@@ -193,35 +188,6 @@ async function walk(client: MarketplaceClient, plan: Walk): Promise<BorrowerOutc
 function inTwoSteps(borrower: Borrower): readonly Partial<Borrower>[] {
   const { loan_amount, loan_purpose, ...rest } = borrower;
   return [{ loan_amount, loan_purpose }, rest];
-}
-
-/** Finds out whether there is a server and a key it knows, before anything is walked through. */
-async function connect(serverUrl: string, givenKey: string | undefined): Promise<MarketplaceClient> {
-  const onWait = (seconds: number) => printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
-  // Without a key even a healthy server answers 401, which is all that is asked here; no answer at all throws.
-  await new MarketplaceClient(serverUrl, 'none', onWait).get('/marketplace', {});
-  if (givenKey !== undefined) return new MarketplaceClient(serverUrl, givenKey, onWait);
-
-  printNote('No --key and no MARKETPLACE_API_KEY: creating a live key for the account demo in the data folder');
-  const client = new MarketplaceClient(serverUrl, createKey(), onWait);
-  for (let waited = 0; waited < newKeyWaitMs; waited += newKeyCheckMs) {
-    const { status } = await client.get('/marketplace', {});
-    if (status !== 401) return client;
-    await sleep(newKeyCheckMs);
-  }
-  throw new DemoError(
-    `${serverUrl} does not know the key just created, so it seems to use another data folder than ./data. ` +
-      'Give a key of that server with --key or MARKETPLACE_API_KEY.',
-  );
-}
-
-function createKey(): string {
-  const args = ['keys', 'create', '--account', 'demo', '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
-  try {
-    return execFileSync('bin/marketplace', args, { cwd: projectFolder, encoding: 'utf8' }).trim();
-  } catch {
-    throw new DemoError('The key could not be created (see above). Give one with --key or MARKETPLACE_API_KEY.');
-  }
 }
 
 function wholeNumberOption(name: string, text: string, lowest: number, highest: number): number {

@@ -6,7 +6,7 @@ import { asEmbed, asVariant, drawVariant, variants } from './experiment/variants
 import { type Answers, closeVisit, openVisit, type Visit, visitSealPurpose } from './experiment/visit.ts';
 import { VisitFlow } from './experiment/visit-flow.ts';
 import { errorsOfInvalid, errorsOfMissing, type FieldErrors } from './form/field-errors.ts';
-import { fields } from './form/fields.ts';
+import { fields, unaskedFields } from './form/fields.ts';
 import { readAnswers } from './form/pocket-fields.ts';
 import { askedFields, firstQuestion, nextQuestion, type Question, questionOf } from './form/questions.ts';
 import { calmFormPage } from './pages/calm-form-page.ts';
@@ -94,7 +94,7 @@ export class LandingPage {
     const question = visit.variant === 'a' ? null : (questionOf(read.form.get('question')) ?? firstQuestion);
     const asked = question === null ? [...fields.keys()] : askedFields(question, visit.answers);
     const skipped = question?.optional === true && read.form.get('skip') === 'yes';
-    const entered = skipped ? {} : readAnswers(read.form, asked);
+    const entered = skipped ? {} : clearUnasked(visit.answers, readAnswers(read.form, asked));
 
     const { visit: now, result } = await this.#flow.submit(visit, entered, request.headers['user-agent']);
     const cookies = [this.#kept(now)];
@@ -171,8 +171,8 @@ export class LandingPage {
 
   /** What the widget needs, learnt from its address: its own host, and that of the logos where it is another. */
   #widgetHosts(embed: 'iframe' | 'js', host: string): ForeignHosts {
-    // A frame is a page of its own, with rules of its own.
-    if (embed === 'iframe') return { frames: [host] };
+    // A frame is a page of its own, with rules of its own; the script of this page sets its height.
+    if (embed === 'iframe') return { frames: [host], scripts: ["'self'"] };
     const { logoOrigin } = this.#settings;
     return { scripts: [host], connections: [host], images: logoOrigin === null ? [host] : [host, logoOrigin] };
   }
@@ -245,6 +245,13 @@ const startAgain = 'Please start again';
 function formPage(visit: Visit, question: Question, { errors = {}, notice }: Remarks = {}): Html {
   const state = { answers: visit.answers, errors, notice: notice ?? null };
   return visit.variant === 'a' ? calmFormPage(state) : questionPage(question, state);
+}
+
+/** What was entered. Answers to what this purpose of the loan does not ask become empty, also those given before it was changed. */
+function clearUnasked(before: Answers, entered: Answers): Answers {
+  const answers = { ...before, ...entered };
+  const stale = unaskedFields(answers.loan_purpose).filter((name) => (answers[name] ?? '') !== '');
+  return { ...entered, ...Object.fromEntries(stale.map((name) => [name, ''])) };
 }
 
 /** Where accepted answers lead: to the offers, on to a question, or back to the one form of variant A (null). */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MarketplaceApi } from './api/marketplace-api.ts';
 import { LandingPage } from './landing-page.ts';
 import { createPageServer } from './page-server.ts';
-import { readApiUrl, readSettings, type Settings, SettingsError } from './settings.ts';
+import { readSettings, type Settings, SettingsError } from './settings.ts';
 
 /** A running API knows a new key within two seconds. */
 const newKeyWaitMs = 3_000;
@@ -20,10 +20,7 @@ const drainMs = 5_000;
 const log = (line: string) => process.stderr.write(`landing page: ${line}\n`);
 
 try {
-  // With --check it only says whether the API answers, before a key is made for it.
-  if (process.argv.includes('--check'))
-    await checkApi(new MarketplaceApi(readApiUrl(process.env), 'none'), ['UNAUTHORIZED']);
-  else await serve(readSettings(process.env));
+  await serve(readSettings(process.env));
 } catch (fault) {
   log(fault instanceof SettingsError ? fault.message : String(fault));
   process.exitCode = 1;
@@ -32,7 +29,7 @@ try {
 async function serve(settings: Settings): Promise<void> {
   const { apiKey, apiUrl, host, port, behindProxy } = settings;
   const api = new MarketplaceApi(apiUrl, apiKey);
-  await checkApi(api, []);
+  await checkApi(api, apiUrl);
 
   const server = createPageServer(new LandingPage(api, settings, log), behindProxy, log);
   server.listen(port, host);
@@ -66,11 +63,10 @@ function greet(page: string): void {
 }
 
 /** Throws one line that says what to do, unless the API answers and knows the key. */
-async function checkApi(api: MarketplaceApi, accepted: readonly string[]): Promise<void> {
-  const url = readApiUrl(process.env);
+async function checkApi(api: MarketplaceApi, url: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += newKeyCheckMs) {
     const fault = await api.findFault();
-    if (fault === null || accepted.includes(fault.code)) return;
+    if (fault === null) return;
     if (fault.code === 'UNREACHABLE') {
       throw new SettingsError(
         `no answer from ${url}: start the server with \`make run\` in another terminal, or set API_URL`,

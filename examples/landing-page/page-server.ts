@@ -14,6 +14,7 @@ const questionsPath = '/questions/';
 
 const assets: ReadonlyMap<string, { readonly type: string; readonly bytes: Buffer }> = new Map([
   ['/style.css', { type: 'text/css; charset=utf-8', bytes: readAsset('style.css') }],
+  ['/size-widget.js', { type: 'text/javascript; charset=utf-8', bytes: readAsset('size-widget.js') }],
   ['/icon.svg', { type: 'image/svg+xml', bytes: readAsset('icon.svg') }],
 ]);
 

@@ -43,7 +43,7 @@ export function readSettings(environment: Environment): Settings {
 }
 
 /** Where the API's operations stand, without a slash at the end. */
-export function readApiUrl(environment: Environment): string {
+function readApiUrl(environment: Environment): string {
   const text = environment.API_URL || 'http://127.0.0.1:8080/v1/personal-loans';
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new SettingsError('API_URL takes an address such as http://127.0.0.1:8080/v1/personal-loans');

@@ -1,7 +1,9 @@
+import { exampleCatalogFile } from '../catalogs/example-catalogs.ts';
 import { type Config, loadConfig, type Machine, type PublicUrls, thisMachine } from '../config/config.ts';
 import { readEnv, type SettingName } from '../config/env.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { risksOf } from '../config/risks.ts';
+import { tlsMinVersionDefault } from '../tls/certificate.ts';
 import { printJson, printResult, say, table } from './output.ts';
 
 export function checkConfig({ json }: { readonly json?: true }): void {
@@ -38,14 +40,14 @@ function settingValues(
     SVC_OPS_ALLOWED_HOSTS: config.operationsAllowedHosts,
     SVC_TLS_CERT: config.tls?.certificateFile ?? null,
     SVC_TLS_KEY: config.tls?.keyFile ?? null,
-    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? null,
+    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? tlsMinVersionDefault,
     SVC_PUBLIC_URL: urls.public,
     SVC_CLICK_URL: urls.click,
     SVC_WIDGET_URL: urls.widget,
     SVC_CDN_URL: urls.cdn,
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET_FILE: config.secretFile,
-    SVC_CATALOG: config.catalog.kind === 'example' ? null : config.catalog.path,
+    SVC_CATALOG: config.catalog.kind === 'example' ? exampleCatalogFile : config.catalog.path,
     SVC_LISTENER: config.listener,
     SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
     SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
@@ -66,7 +68,6 @@ function settingValues(
 
 /** As it could be set, or what the lack of it means. */
 function textOf(name: SettingName, value: SettingValue): string {
-  if (name === 'SVC_CATALOG') return value === null ? '(the example catalog)' : String(value);
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(',');

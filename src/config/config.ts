@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import { defaultKeyLimits, effectiveLimits, type KeyLimits } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
 import { cutText, visibleText } from '../domain/plain-text.ts';
-import { type CertificateFiles, type TlsVersion, tlsVersions } from '../tls/certificate.ts';
+import { type CertificateFiles, type TlsVersion, tlsMinVersionDefault, tlsVersions } from '../tls/certificate.ts';
 import { ConfigError } from './config-error.ts';
 import { type Env, type SettingName, settingNames } from './env.ts';
 import {
@@ -225,7 +225,7 @@ function tlsOf(env: Env, { folder }: Machine): TlsChoice | null {
     return {
       certificateFile: resolve(folder, certificate),
       keyFile: resolve(folder, key),
-      minVersion: minVersion ?? '1.2',
+      minVersion: minVersion ?? tlsMinVersionDefault,
     };
   }
   if (certificate !== undefined)

@@ -21,6 +21,7 @@ export interface Certificate extends CertificateFiles {
 
 /** The oldest protocol that is spoken. */
 export const tlsVersions = ['1.2', '1.3'] as const;
+export const tlsMinVersionDefault = tlsVersions[0];
 export type TlsVersion = (typeof tlsVersions)[number];
 
 /** One of the two files cannot be used. Its content is never repeated. */

@@ -6,6 +6,7 @@ import { Impressions } from './impressions.ts';
 import { limits } from './limits.ts';
 import { newLoadId } from './load-id.ts';
 import { OffersClient } from './offers-client.ts';
+import { reportHeight } from './report-height.ts';
 import type { Settings } from './settings.ts';
 import { type SortOrder, sortLabels } from './sort-orders.ts';
 import { wholeDollars } from './text/money.ts';
@@ -60,6 +61,7 @@ export class OffersWidget {
       disclosureOpened: () => this.#events.report('disclosure_opened'),
       retried: () => void this.#ask(),
     });
+    if (settings.fillsPage) reportHeight(this.#view.frame);
     // Whoever was offline need not press anything.
     addEventListener(
       'online',

@@ -16,6 +16,9 @@ test('every setting is shown with its value and where that is from', async () =>
     [...settingNames],
   );
   assert(rows.some((row) => /^SVC_PORT +8181 +environment$/.test(row)));
+  // Defaults are shown by their values, also those that another setting would have to call for.
+  assert(rows.some((row) => /^SVC_TLS_MIN_VERSION +1\.2 +default$/.test(row)));
+  assert(rows.some((row) => /^SVC_CATALOG +\/.+\/personal-loans\.json +default$/.test(row)));
   assert(rows.some((row) => /^SVC_CLICK_URL +http:\/\/127\.0\.0\.1:8181 +default$/.test(row)));
 });
 

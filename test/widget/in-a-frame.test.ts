@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { eventually } from './eventually.ts';
 import { onStage } from './on-stage.ts';
 
 onStage('a widget in a frame of another site', (stage) => {
@@ -56,6 +58,37 @@ onStage('a widget in a frame of another site', (stage) => {
     await page.clock.runFor(bounds.sessionTtlMs);
     await frame.getByRole('heading', { name: 'These offers have expired' }).waitFor();
     assert.equal(await frame.locator('.card').count(), 0);
+    await page.context().close();
+  });
+
+  test('is as high as its offers where the page has the lines of docs/widget.md', async () => {
+    const [snippet] = /<script>\naddEventListener.+?<\/script>/s.exec(readFileSync('docs/widget.md', 'utf8'))!;
+    const { caller, subId } = await stage().widget({ mode: 'live', allowed: true });
+    const { html } = await caller.embed(subId, 'iframe');
+    const page = await stage().open(html, { viewport: { width: 800, height: 600 } }, snippet);
+    const frame = page.frameLocator('iframe');
+    const heights = async () => [
+      await page.locator('iframe').evaluate(({ clientHeight }) => clientHeight),
+      await frame.locator('.frame').evaluate((all) => Math.ceil(all.getBoundingClientRect().height)),
+    ];
+    const sized = async () => {
+      const [outside, inside] = await heights();
+      return [
+        outside === inside,
+        await frame.locator('html').evaluate((root) => root.scrollHeight > root.clientHeight),
+      ];
+    };
+    await frame.locator('.card .go').first().waitFor();
+    await eventually(sized, [true, false]);
+    const [before] = await heights();
+    // It grows with what is opened, and shrinks again.
+    await frame.locator('.card').first().getByText('Details').click();
+    await eventually(async () => [...(await sized()), (await heights())[0]! > before!], [true, false, true]);
+    await frame.locator('.card').first().getByText('Details').click();
+    await eventually(async () => [...(await sized()), (await heights())[0]], [true, false, before]);
+    // A message from elsewhere, such as the page itself, changes nothing.
+    await page.evaluate(`postMessage({ type: 'svc-offers-height', height: 7 }, '*')`);
+    assert.deepEqual(await sized(), [true, false]);
     await page.context().close();
   });
 

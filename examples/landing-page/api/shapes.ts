@@ -41,6 +41,7 @@ export interface OffersAnswer {
 }
 
 export interface EmbedAnswer {
+  readonly format: 'iframe' | 'js';
   /** To be put into the page as it is. */
   readonly html: string;
   /** Address of the frame, or of the script. */

@@ -19,8 +19,6 @@ function inWords({ field: name, code, message, min, max }: InvalidField): string
   if (kind === 'dollars' && code === 'range' && min !== undefined && max !== undefined) {
     return `Please enter an amount from ${wholeDollars(min)} to ${wholeDollars(max)}.`;
   }
-  if (code === 'min_age') return `Borrowers must be at least ${min} years old.`;
-  if (kind === 'date') return 'Please enter your date of birth.';
   if (code === 'enum') return 'Please choose one of the answers.';
   // A rule we do not know yet: the API's own words are written for whoever sent the value.
   return `This ${message}.`;

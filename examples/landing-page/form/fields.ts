@@ -7,7 +7,7 @@ export interface Field {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly kind: 'dollars' | 'choice' | 'months' | 'date' | 'yes';
+  readonly kind: 'dollars' | 'choice';
   readonly choices?: readonly Choice[];
   readonly required: boolean;
   /** Asked for this purpose of the loan only. */
@@ -104,36 +104,16 @@ const fieldList: readonly Field[] = [
     choices: usStates,
     autocomplete: 'address-level1',
   },
-  {
-    name: 'loan_term_months',
-    label: 'Over how long would you like to pay it back?',
-    kind: 'months',
-    required: false,
-    choices: [
-      ['12', '1 year'],
-      ['24', '2 years'],
-      ['36', '3 years'],
-      ['48', '4 years'],
-      ['60', '5 years'],
-      ['84', '7 years'],
-    ],
-  },
-  { name: 'birthdate', label: 'Date of birth', kind: 'date', required: false, autocomplete: 'bday' },
-  {
-    name: 'citizenship_status',
-    label: 'Citizenship',
-    kind: 'choice',
-    required: false,
-    choices: [
-      ['citizen', 'U.S. citizen'],
-      ['perm_resident', 'Permanent resident'],
-      ['visa', 'Visa holder'],
-    ],
-  },
-  { name: 'co_borrower', label: 'Somebody would borrow together with me', kind: 'yes', required: false },
 ];
 
-/** In the order of the one form. */
+/**
+ * Both variants ask these: if one of them asked more, its offers would differ for another reason than its design. In the order of the one
+ * form.
+ */
 export const fields: ReadonlyMap<string, Field> = new Map(fieldList.map((field) => [field.name, field]));
-/** Nobody has to answer these, but some lenders only lend to those who do. */
-export const extraFields: readonly string[] = ['loan_term_months', 'birthdate', 'citizenship_status', 'co_borrower'];
+
+/** Fields that are not asked for this purpose of the loan. */
+export function unaskedFields(purpose: string | undefined): readonly string[] {
+  const unasked = fieldList.filter(({ onlyFor }) => onlyFor !== undefined && onlyFor !== purpose);
+  return unasked.map(({ name }) => name);
+}

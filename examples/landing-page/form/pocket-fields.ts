@@ -29,9 +29,8 @@ export function loanAmountOf(answers: Answers): number | null {
 }
 
 function toValue({ kind }: Field, text: string): unknown {
-  if (kind === 'yes') return text === 'yes';
   if (text === '') return null;
-  return kind === 'dollars' || kind === 'months' ? toNumber(text) : text;
+  return kind === 'dollars' ? toNumber(text) : text;
 }
 
 /** Reads `15000`, `15,000` and `$15,000.00`. */

@@ -1,6 +1,6 @@
 import type { InputsAnswer } from '../api/shapes.ts';
 import type { Answers } from '../experiment/visit.ts';
-import { fields } from './fields.ts';
+import { unaskedFields } from './fields.ts';
 
 /** One page of the quiz. */
 export interface Question {
@@ -28,10 +28,8 @@ export function questionOf(id: string | null): Question | null {
 
 /** What a question asks this visitor: the last one depends on what the loan is for. */
 export function askedFields(question: Question, answers: Answers): readonly string[] {
-  return question.fields.filter((name) => {
-    const { onlyFor } = fields.get(name)!;
-    return onlyFor === undefined || onlyFor === answers.loan_purpose;
-  });
+  const unasked = unaskedFields(answers.loan_purpose);
+  return question.fields.filter((name) => !unasked.includes(name));
 }
 
 /**

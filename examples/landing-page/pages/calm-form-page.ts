@@ -1,4 +1,3 @@
-import { extraFields } from '../form/fields.ts';
 import { type Html, html } from '../web/html.ts';
 import { type FormState, fieldControl, problems } from './form-parts.ts';
 import { layout } from './layout.ts';
@@ -7,7 +6,6 @@ import { layout } from './layout.ts';
 export function calmFormPage(state: FormState): Html {
   const field = (name: string) => fieldControl(name, state, { radios: false });
   const faulty = Object.keys(state.errors);
-  const extrasOpen = extraFields.some((name) => faulty.includes(name) || (state.answers[name] ?? '') !== '');
   return layout({
     title: `${faulty.length > 0 ? 'Error: ' : ''}Compare personal loans`,
     main: html`<div class="split">
@@ -33,10 +31,6 @@ ${field('credit_score_range')}
 ${field('annual_income')}
 ${field('employment_status')}
 ${field('state')}
-<details${extrasOpen && html` open`}>
-<summary>More answers, more offers</summary>
-${extraFields.map(field)}
-</details>
 <button type="submit">See my offers</button>
 <p class="small">This is no application, and no lender decides anything yet.</p>
 </form>

@@ -31,7 +31,6 @@ export function fieldControl(name: string, { answers, errors }: FormState, look:
   const field = fields.get(name)!;
   const control: Control = { field, value: answers[name] ?? '', error: errors[name] };
   const only = field.onlyFor === undefined ? '' : ` only-${field.onlyFor}`;
-  if (field.kind === 'yes') return html`<div class="field${only}">${checkbox(control)}</div>`;
   if (field.choices !== undefined && look.radios) return radios(control, only);
   return html`<div class="field${only}">
 <label for="${name}">${field.label}${!field.required && html` <span class="optional">optional</span>`}</label>
@@ -65,9 +64,8 @@ function state({ field: { name, hint, required, onlyFor }, error }: Control): Sl
 
 function textInput(control: Control): Html {
   const { field, value } = control;
-  const { name, kind, autocomplete = 'off' } = field;
+  const { name, autocomplete = 'off' } = field;
   const common = html`id="${name}" name="${name}" value="${value}" autocomplete="${autocomplete}"${state(control)}`;
-  if (kind === 'date') return html`<input class="box" type="date" ${common}>`;
   return html`<span class="dollars"><input class="box" type="text" inputmode="numeric" maxlength="15" ${common}></span>`;
 }
 
@@ -91,10 +89,4 @@ ${hintAndError(control)}
 <span>${text}</span></label>`,
   )}</div>
 </fieldset>`;
-}
-
-function checkbox(control: Control): Html {
-  const { name, label } = control.field;
-  return html`<label class="tick"><input type="checkbox" id="${name}" name="${name}" value="yes"${control.value === 'yes' && html` checked`}${state(control)}>
-<span>${label}</span></label>${hintAndError(control)}`;
 }

@@ -9,6 +9,7 @@ export function widgetPage(visit: Visit, embed: EmbedAnswer, renewed: boolean): 
   return layout({
     title: 'What lenders may offer you',
     main: html`${offersHead('What lenders may offer you', visit, renewed)}
+${embed.format === 'iframe' && html`<script src="/size-widget.js"></script>`}
 <div class="widget">
 ${trustedHtml(embed.html)}
 </div>

@@ -22,6 +22,8 @@ export interface ViewEvents {
  */
 export class WidgetView {
   readonly headings: Headings;
+  /** All that is shown, without the ground that fills the rest of a page of its own. */
+  readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
   readonly #count = element('p', { class: 'count' });
@@ -46,22 +48,18 @@ export class WidgetView {
     const host = element('div');
     const shadow = host.attachShadow({ mode: 'open' });
     shadow.adoptedStyleSheets = styleSheets(theme);
-    shadow.append(
-      element(
-        'section',
-        { class: fillsPage ? 'panel fills-page' : 'panel', lang: 'en', 'aria-labelledby': 'title' },
-        element(
-          'div',
-          { class: 'frame' },
-          element('div', { class: 'head' }, element('div', {}, this.#title, this.#count), this.#sort.node),
-          this.#disclosure.node,
-          this.#caveat,
-          this.#status,
-          this.#notice,
-          this.#body,
-        ),
-      ),
+    this.frame = element(
+      'div',
+      { class: 'frame' },
+      element('div', { class: 'head' }, element('div', {}, this.#title, this.#count), this.#sort.node),
+      this.#disclosure.node,
+      this.#caveat,
+      this.#status,
+      this.#notice,
+      this.#body,
     );
+    const panel = fillsPage ? 'panel fills-page' : 'panel';
+    shadow.append(element('section', { class: panel, lang: 'en', 'aria-labelledby': 'title' }, this.frame));
     container.replaceChildren(host);
   }
 

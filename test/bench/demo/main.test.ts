@@ -11,12 +11,16 @@ import { plainEnvironment } from '../../support/plain-environment.ts';
 
 const script = fileURLToPath(new URL('../../../bench/demo/main.ts', import.meta.url));
 
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}/v1/personal-loans`;
+}
+
 function demo(...args: string[]) {
   return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', timeout: 30_000, env: plainEnvironment() });
 }
 
 test('without a server it says how to start one, and fails', async () => {
-  const { status, stderr, stdout } = demo('--url', `http://127.0.0.1:${await freePort()}`);
+  const { status, stderr, stdout } = demo('--url', urlOf(await freePort()), '--key', 'svc_pl_live_none');
   assert.equal(status, 1);
   assert.match(stderr, /make run/);
   assert.equal(stderr.trim().split('\n').length, 1);
@@ -34,7 +38,7 @@ test('walks borrowers through a running server and sums up the two variants', as
   const service = await startServiceTarget({ folder, keys: 1 });
   try {
     const { status, stdout, stderr } = demo(
-      ...['--url', `http://127.0.0.1:${service.port}`, '--key', service.keys[0]!, '--borrowers', '12'],
+      ...['--url', urlOf(service.port), '--key', service.keys[0]!, '--borrowers', '12'],
     );
     assert.equal(stderr, '');
     assert.equal(status, 0);
@@ -56,7 +60,7 @@ test('prints every answer of every borrower when asked to', async () => {
   const service = await startServiceTarget({ folder, keys: 1 });
   try {
     const { status, stdout } = demo(
-      ...['--url', `http://127.0.0.1:${service.port}`, '--key', service.keys[0]!, '--borrowers', '3', '--full'],
+      ...['--url', urlOf(service.port), '--key', service.keys[0]!, '--borrowers', '3', '--full'],
     );
     assert.equal(status, 0);
     for (let number = 1; number <= 3; number++)
@@ -73,7 +77,7 @@ test('a key the server does not know is told apart from a server that is down', 
   const folder = await mkdtemp(join(tmpdir(), 'demo-'));
   const service = await startServiceTarget({ folder, keys: 1 });
   try {
-    const { status, stderr } = demo('--url', `http://127.0.0.1:${service.port}`, '--key', 'svc_pl_live_unknown');
+    const { status, stderr } = demo('--url', urlOf(service.port), '--key', 'svc_pl_live_unknown');
     assert.equal(status, 1);
     assert.match(stderr, /UNAUTHORIZED.*--key/);
   } finally {

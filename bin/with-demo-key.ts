@@ -1,0 +1,139 @@
+/**
+ * Runs a program with an API key of its own for a running server:
+ *
+ *     node bin/with-demo-key.ts ACCOUNT [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
+ *
+ * Creates a live key for ACCOUNT in the data folder (SVC_DATA_DIR), allows the origins for its widgets, and starts the program with
+ * API_KEY and API_URL in its environment. The key is revoked when the program ends, also after Ctrl-C or SIGTERM; it expires the
+ * next day in any case. A key or an address that the environment holds already is passed on as it is.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+/** The members of `marketplace check-config --json` that matter here. */
+interface CheckedConfig {
+  readonly settings: Readonly<
+    Record<
+      'SVC_HOST' | 'SVC_PORT' | 'SVC_DATA_DIR' | 'SVC_TLS_CERT' | 'SVC_PUBLIC_URL',
+      { readonly value: string | number | null }
+    >
+  >;
+}
+
+/** A running server honours a new key within two seconds. */
+const newKeyWaitMs = 4_000;
+const newKeyCheckMs = 250;
+const answerWaitMs = 10_000;
+const dayMs = 24 * 60 * 60 * 1000;
+const vertical = 'personal-loans';
+
+/** The message is one line that says what to do. */
+class SetupError extends Error {}
+
+const projectFolder = fileURLToPath(new URL('..', import.meta.url));
+
+const { positionals, values } = parseArgs({
+  options: { origin: { type: 'string', multiple: true, default: [] } },
+  allowPositionals: true,
+});
+const [account, program, ...programArguments] = positionals as [string, string, ...string[]];
+
+/** The program while it runs, and the signal that arrived before it started. */
+let child: ChildProcess | undefined;
+let earlySignal: NodeJS.Signals | undefined;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (child === undefined) earlySignal = signal;
+    else child.kill(signal);
+  });
+}
+
+try {
+  process.exitCode = await run();
+} catch (fault) {
+  if (!(fault instanceof SetupError)) throw fault;
+  process.stderr.write(`${account}: ${fault.message}\n`);
+  process.exitCode = 1;
+}
+
+/** Returns the exit code of the program. */
+async function run(): Promise<number> {
+  const { settings } = JSON.parse(marketplace('check-config', '--json')) as CheckedConfig;
+  const apiUrl = process.env.API_URL || `${serverUrl(settings)}/v1/${vertical}`;
+  await statusOf(apiUrl);
+  if (process.env.API_KEY) return runProgram({ API_URL: apiUrl });
+
+  const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10);
+  const wanted = ['--account', account, '--vertical', vertical, '--mode', 'live', '--expires', tomorrow];
+  const { id, key } = JSON.parse(marketplace('keys', 'create', ...wanted, '--json')) as { id: string; key: string };
+  try {
+    if (values.origin.length > 0) marketplace('origins', 'allow', '--account', account, ...values.origin);
+    await keyIsKnown(apiUrl, key, String(settings.SVC_DATA_DIR.value));
+    return await runProgram({ API_URL: apiUrl, API_KEY: key });
+  } finally {
+    marketplace('keys', 'revoke', id);
+  }
+}
+
+/** The address of the public listener on this machine, or its public one where it speaks TLS. */
+function serverUrl({ SVC_HOST, SVC_PORT, SVC_TLS_CERT, SVC_PUBLIC_URL }: CheckedConfig['settings']): string {
+  if (SVC_TLS_CERT.value !== null) return String(SVC_PUBLIC_URL.value);
+  if (SVC_PORT.value === 0) throw new SetupError('SVC_PORT is 0; set API_URL to the address that the server printed');
+  const host = String(SVC_HOST.value);
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${SVC_PORT.value}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${SVC_PORT.value}`;
+}
+
+async function keyIsKnown(apiUrl: string, key: string, dataDir: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < newKeyWaitMs; waitedMs += newKeyCheckMs) {
+    if (earlySignal !== undefined || (await statusOf(apiUrl, key)) !== 401) return;
+    await sleep(newKeyCheckMs);
+  }
+  throw new SetupError(
+    `the server at ${apiUrl} does not use the data folder ${dataDir}, where the key was created; ` +
+      'set SVC_DATA_DIR to its data folder, or API_KEY to one of its keys',
+  );
+}
+
+/** The status that a request for offers gets. Without a key even a healthy server answers 401. */
+async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
+  let status: number;
+  try {
+    const headers = { Authorization: `Bearer ${key}` };
+    ({ status } = await fetch(`${apiUrl}/marketplace`, { headers, signal: AbortSignal.timeout(answerWaitMs) }));
+  } catch {
+    throw new SetupError(
+      `no answer from ${apiUrl}; start the server with \`make run\` in another terminal, with the same SVC_ settings as here`,
+    );
+  }
+  if (status === 404) throw new SetupError(`there is no marketplace at ${apiUrl}; another program may use this port`);
+  return status;
+}
+
+/** Runs a command of the command line. What it prints on standard error is shown. */
+function marketplace(...args: string[]): string {
+  try {
+    const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
+    return execFileSync('bin/marketplace', args, { cwd: projectFolder, encoding: 'utf8', stdio });
+  } catch {
+    throw new SetupError(`\`marketplace ${args.slice(0, 2).join(' ')}\` failed; the reason is above`);
+  }
+}
+
+/** A process group of its own keeps Ctrl-C from reaching the program twice: from the terminal and from here. */
+function runProgram(environment: Readonly<Record<string, string>>): Promise<number> {
+  if (earlySignal !== undefined) return Promise.resolve(128 + constants.signals[earlySignal]);
+  const started = spawn(program, programArguments, {
+    stdio: 'inherit',
+    detached: true,
+    env: { ...process.env, ...environment },
+  });
+  child = started;
+  return new Promise((resolve, reject) => {
+    started.once('error', reject);
+    started.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
+  });
+}

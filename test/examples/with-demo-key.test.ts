@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../bench/target/free-port.ts';
+import { runMarketplace } from '../cli/run-marketplace.ts';
+import { serveMarketplace } from '../cli/serve-marketplace.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
+
+const script = fileURLToPath(new URL('../../bin/with-demo-key.ts', import.meta.url));
+const demo = fileURLToPath(new URL('../../bench/demo/main.ts', import.meta.url));
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'demo-key-'));
+  afterwards(t, () => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A server on a data folder of its own and on any free port, and the settings that name both. */
+async function served(t: TestContext) {
+  const dataDir = temporaryFolder(t);
+  const server = await serveMarketplace(dataDir);
+  afterwards(t, () => server.stop());
+  return { SVC_DATA_DIR: dataDir, SVC_PORT: String(server.port) };
+}
+
+function withDemoKey(settings: Readonly<Record<string, string>>, ...command: string[]) {
+  const child = spawn(process.execPath, [script, 'visitor', '--', ...command], {
+    env: { ...plainEnvironment(), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { child, ended, stdout: text(child.stdout), stderr: text(child.stderr) };
+}
+
+/** States of the keys of the account that the script uses. */
+async function keyStates(settings: Readonly<Record<string, string>>): Promise<string[]> {
+  const { stdout } = await runMarketplace(['keys', 'list', '--json'], settings);
+  const keys = JSON.parse(stdout) as { account: string; state: string }[];
+  return keys.filter(({ account }) => account === 'visitor').map(({ state }) => state);
+}
+
+test('the demo runs on a server with other ports and another data folder, and its key is revoked', async (t) => {
+  const settings = await served(t);
+  const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, demo, '--borrowers', '2');
+  assert.deepEqual([await ended, await stderr], [0, '']);
+  assert.match(await stdout, /^ +sessions_total +1 +1$/m);
+  assert.deepEqual(await keyStates(settings), ['revoked']);
+});
+
+test('Ctrl-C ends the program, and its key is revoked', async (t) => {
+  const settings = await served(t);
+  const waiting = `process.once('SIGINT', () => process.exit(3)); console.log('ready'); setInterval(() => {}, 1000)`;
+  const { child, ended, stderr } = withDemoKey(settings, process.execPath, '-e', waiting);
+  child.stdout.once('data', () => child.kill('SIGINT'));
+  assert.deepEqual([await ended, await stderr], [3, '']);
+  assert.deepEqual(await keyStates(settings), ['revoked']);
+});
+
+test('a server with another data folder is named with the folder that the key is in, which is revoked', async (t) => {
+  const settings = { ...(await served(t)), SVC_DATA_DIR: temporaryFolder(t) };
+  const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, '-e', '');
+  assert.deepEqual([await ended, await stdout], [1, '']);
+  const said = await stderr;
+  assert.ok(said.includes(`:${settings.SVC_PORT}/`) && said.includes(settings.SVC_DATA_DIR), said);
+  assert.deepEqual(await keyStates(settings), ['revoked']);
+});
+
+test('without a server no key is created', async (t) => {
+  const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await freePort()) };
+  const { ended, stderr } = withDemoKey(settings, process.execPath, '-e', '');
+  assert.equal(await ended, 1);
+  assert.match(await stderr, /^visitor: no answer from .*make run.*\n$/);
+  assert.deepEqual(await keyStates(settings), []);
+});
