@@ -66,6 +66,14 @@ test('fails a request without an answer at its deadline, which counts as its lat
   assert.ok(result.latencyMs.p999 >= 3_000 && result.latencyMs.p999 < 3_030, `p99.9 ${result.latencyMs.p999}`);
 });
 
+test('opens another connection after a request without an answer', async (t) => {
+  const plan = { connections: 1, deadlineMs: 100, seconds: 1 };
+  const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
+  // Requests that became due in the meantime miss their deadline too.
+  assert.ok(result.expected > 150 && result.expected < 200, String(result.expected));
+  assert.equal(result.failed.deadline, 200 - result.expected);
+});
+
 test('fails a request that finds neither a connection nor room to wait', async (t) => {
   const plan = { connections: 2, waitingMax: 5, deadlineMs: 3_000 };
   const { result, sent } = await scriptedLoad(t, plan, { answerTo: () => null });
