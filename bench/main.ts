@@ -4,6 +4,7 @@ import { generateCatalog } from '../test/support/random-catalog.ts';
 import { chooseClients } from './choose-clients.ts';
 import { describeCommit } from './commit.ts';
 import { describeMachine } from './machine.ts';
+import { runOpenLoop } from './open-loop/run-open-loop.ts';
 import { type BenchOptions, parseBenchOptions, usage } from './options.ts';
 import type { BenchContext } from './part.ts';
 import { benchParts, partNames, wantedParts } from './parts.ts';
@@ -44,6 +45,7 @@ async function run(options: BenchOptions): Promise<void> {
     quick,
     client,
     crossCheck: quick ? undefined : crossCheck,
+    sendOpenLoop: runOpenLoop,
     folder: resultsFolder,
     progress,
     catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),

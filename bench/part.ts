@@ -1,4 +1,5 @@
 import type { LoadClient } from './load/load-client.ts';
+import type { SendOpenLoop } from './open-loop/open-loop-plan.ts';
 import type { Progress } from './progress.ts';
 import type { BenchResult } from './result/bench-result.ts';
 import type { Scale } from './scale.ts';
@@ -10,6 +11,8 @@ export interface BenchContext {
   readonly client: LoadClient;
   /** A second client that routes are measured with once more, in fewer rounds; undefined where there is none. */
   readonly crossCheck?: LoadClient | undefined;
+  /** Sends the loads of the curves. */
+  readonly sendOpenLoop: SendOpenLoop;
   /** On the disk to be measured; data folders are made in it and removed. */
   readonly folder: string;
   readonly progress: Progress;

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { CheckOrder } from '../../src/capacity/check.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
+import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { Progress } from '../progress.ts';
 import { runCheck } from './run-check.ts';
 
@@ -22,6 +23,7 @@ try {
   if (text === undefined) throw new Error('it is run by marketplace capacity --check');
   await mkdir(folder, { recursive: true });
   const findings = await runCheck(JSON.parse(text) as CheckOrder, {
+    sendOpenLoop: runOpenLoop,
     folder,
     progress: new Progress(),
     catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),

@@ -7,7 +7,6 @@ import { HttpCaller } from '../load/http-caller.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import { clientSaturated } from '../open-loop/client-saturated.ts';
 import { failedInAll } from '../open-loop/open-loop-plan.ts';
-import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import type { BenchContext } from '../part.ts';
 import { clickRequests, type OpenSession } from '../scenarios/borrowers.ts';
 import { readMemory } from '../target/read-memory.ts';
@@ -29,10 +28,10 @@ const clickSessionsAtOnce = 500;
 /** Puts a planned load on a server of its own, all defaults, that starts on live sessions. */
 export async function runCheck(
   order: CheckOrder,
-  context: Pick<BenchContext, 'folder' | 'progress' | 'catalog'>,
+  context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress' | 'catalog'>,
 ): Promise<CheckFindings> {
   const scale = checkScale(order);
-  const { progress } = context;
+  const { progress, sendOpenLoop } = context;
   const { changed, known, fresh, clicked } = scale.sessions;
   const told = changed + known + fresh + clicked;
   const keyCount = scale.keys + scale.preparingKeys;
@@ -49,7 +48,7 @@ export async function runCheck(
     const prepared = (count: number) => withKeys(take(count), preparingKeys);
     const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
     progress.step('asking for the offers that are to be known and clicked');
-    await askOnce(target, folder, firstLooks(stock.known));
+    await askOnce(sendOpenLoop, target, folder, firstLooks(stock.known));
     const clicks = await makeClicks(target.port, prepared(clicked), scale.clicks);
 
     const requestsFile = join(folder, 'requests');
@@ -57,7 +56,7 @@ export async function runCheck(
     const before = await usageWhenQuiet(target);
     await target.probe.begin();
     progress.step(`${Math.round(scale.perSecond)} requests a second for ${order.seconds} s`);
-    const result = await runOpenLoop({
+    const result = await sendOpenLoop({
       port: target.port,
       requestsFile,
       once: true,

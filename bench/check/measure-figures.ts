@@ -1,6 +1,7 @@
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { chooseClients } from '../choose-clients.ts';
 import type { LoadClient } from '../load/load-client.ts';
+import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import type { BenchContext, BenchPart } from '../part.ts';
 import { benchParts } from '../parts.ts';
 import { Progress } from '../progress.ts';
@@ -44,6 +45,7 @@ export async function measureFigures({ repeat, client: named, folder, only }: Fi
     quick: true,
     // The cheaper of two clients: what it leaves of the machine is the servers'.
     client: crossCheck ?? client,
+    sendOpenLoop: runOpenLoop,
     folder,
     progress: new Progress(),
     catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),

@@ -1,5 +1,6 @@
 import { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
+import type { SendOpenLoop } from '../open-loop/open-loop-plan.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
 import { isOfKind, middleAnswers } from '../routes/sample-answers.ts';
 import { inputsScenario } from '../scenarios/inputs.ts';
@@ -15,6 +16,7 @@ const kinds = [marketplaceKnownScenario, sessionScenario, inputsScenario].flatMa
 const sampleConnections = 8;
 
 export interface BesideBareWanted {
+  readonly sendOpenLoop: SendOpenLoop;
   readonly scale: CurveScale;
   /** The file of answers that the bare server is started with is left here. */
   readonly folder: string;
@@ -38,7 +40,7 @@ export interface PointWanted {
  */
 export async function withBareBeside<Result>(
   service: Target,
-  { scale, folder, requests, requestsFile }: BesideBareWanted,
+  { sendOpenLoop, scale, folder, requests, requestsFile }: BesideBareWanted,
   use: (measure: (wanted: PointWanted) => Promise<CurvePoint>) => Promise<Result>,
 ): Promise<Result> {
   const { warmUpSeconds, seconds, besideBareShareMax } = scale;
@@ -46,10 +48,11 @@ export async function withBareBeside<Result>(
   const bare = besideBareShareMax > 0 ? await startBare(service, folder, requests) : null;
   try {
     return await use(async ({ x, perSecond, share, place }) => {
-      if (bare === null || share > besideBareShareMax) return loadPoint(service, x, perSecond, load);
-      const before = place % 2 === 1 ? await loadPoint(bare, x, perSecond, load) : null;
-      const point = await loadPoint(service, x, perSecond, load);
-      return { ...point, bare: before ?? (await loadPoint(bare, x, perSecond, load)) };
+      const pointOf = (target: Target) => loadPoint(sendOpenLoop, target, x, perSecond, load);
+      if (bare === null || share > besideBareShareMax) return pointOf(service);
+      const before = place % 2 === 1 ? await pointOf(bare) : null;
+      const point = await pointOf(service);
+      return { ...point, bare: before ?? (await pointOf(bare)) };
     });
   } finally {
     await bare?.close();

@@ -33,9 +33,13 @@ export async function firstLookPoint(
     const looks = firstLooks(sessions);
     const requestsFile = join(folder, 'requests');
     await writeRequests(requestsFile, looks.slice(0, closedCount));
-    const saturation = await findSaturation(target, { requestsFile, once: true, seconds: saturationSeconds });
+    const saturation = await findSaturation(context.sendOpenLoop, target, {
+      requestsFile,
+      once: true,
+      seconds: saturationSeconds,
+    });
     await writeRequests(requestsFile, looks.slice(closedCount));
     const perSecond = rateOf(plannedShare, saturation, seconds);
-    return loadPoint(target, x, perSecond, { requestsFile, once: true, warmUpSeconds, seconds });
+    return loadPoint(context.sendOpenLoop, target, x, perSecond, { requestsFile, once: true, warmUpSeconds, seconds });
   });
 }

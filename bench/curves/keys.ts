@@ -14,24 +14,24 @@ export const keysCurve: Curve = {
   name: 'keys',
   about: 'the same load from more and more keys',
   measure: async (context, scale) => {
-    const { progress } = context;
+    const { progress, sendOpenLoop } = context;
     const most = Math.max(...scale.keys);
     progress.step(`keys: starting the service with ${most}`);
     const wanted = { keys: most, sessions: { count: knownSessions, fields: 'all', told: knownSessions } } as const;
     return withFilledService(context, wanted, async ({ target, sessions, folder }) => {
-      await askOnce(target, folder, firstLooks(sessions));
+      await askOnce(sendOpenLoop, target, folder, firstLooks(sessions));
       const requestsFile = join(folder, 'requests');
       const load = { requestsFile, once: false, warmUpSeconds: scale.warmUpSeconds };
       // With all of them: the few that come first must not have used up their minute.
       await writeRequests(requestsFile, pageLoad(sessions, target.keys));
       progress.step('keys: looking for saturation');
-      const saturation = await findSaturation(target, { ...load, seconds: scale.saturationSeconds });
+      const saturation = await findSaturation(sendOpenLoop, target, { ...load, seconds: scale.saturationSeconds });
       const perSecond = rateOf(plannedShare, saturation, scale.seconds);
       const points: CurvePoint[] = [];
       for (const count of scale.keys) {
         progress.step(`keys: ${perSecond} a second from ${count} keys`);
         await writeRequests(requestsFile, pageLoad(sessions, target.keys.slice(0, count)));
-        points.push(await loadPoint(target, count, perSecond, { ...load, seconds: scale.seconds }));
+        points.push(await loadPoint(sendOpenLoop, target, count, perSecond, { ...load, seconds: scale.seconds }));
       }
       return {
         curve: {

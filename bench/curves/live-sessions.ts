@@ -26,7 +26,7 @@ export const liveSessionsCurve: Curve = {
   name: 'live-sessions',
   about: 'the same load with more and more live sessions, and what one takes of memory',
   measure: async (context, scale) => {
-    const { progress } = context;
+    const { progress, sendOpenLoop } = context;
     const points: CurvePoint[] = [];
     const memory: MemoryPoint[] = [];
     let perSecond = 0;
@@ -42,14 +42,14 @@ export const liveSessionsCurve: Curve = {
         const requests = steadyLoad(sessions);
         await writeRequests(requestsFile, requests);
         // Each of them is warmed up alike, and the first one sets the rate.
-        const saturation = await findSaturation(target, {
+        const saturation = await findSaturation(sendOpenLoop, target, {
           requestsFile,
           once: false,
           seconds: scale.saturationSeconds,
         });
         perSecond ||= rateOf(plannedShare, saturation, scale.seconds);
         progress.step(`live-sessions: ${perSecond} a second with ${count}`);
-        await withBareBeside(target, { scale, folder, requests, requestsFile }, async (measure) => {
+        await withBareBeside(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
           points.push(await measure({ x: count, perSecond, share: plannedShare, place: points.length }));
         });
       });

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import { clientSaturated } from '../open-loop/client-saturated.ts';
-import { failedInAll, type OpenLoopPlan, type OpenLoopResult } from '../open-loop/open-loop-plan.ts';
-import { runOpenLoop } from '../open-loop/run-open-loop.ts';
+import { failedInAll, type OpenLoopPlan, type OpenLoopResult, type SendOpenLoop } from '../open-loop/open-loop-plan.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
 import { type Target, usageWhenQuiet } from '../target/target.ts';
 
@@ -25,24 +24,39 @@ export interface LoadWanted {
 }
 
 /** Answers a second of a closed loop, by the very client that the load on schedule comes from. Throws at any other answer. */
-export async function findSaturation(target: Target, load: Omit<LoadWanted, 'warmUpSeconds'>): Promise<number> {
+export async function findSaturation(
+  send: SendOpenLoop,
+  target: Target,
+  load: Omit<LoadWanted, 'warmUpSeconds'>,
+): Promise<number> {
   await usageWhenQuiet(target);
-  const result = await runClosedLoop(target, { ...load, warmUpSeconds: load.seconds / 2 });
+  const result = await runClosedLoop(send, target, { ...load, warmUpSeconds: load.seconds / 2 });
   return result.achievedPerSecond;
 }
 
 /** Sends each of these requests once, as fast as answers come. Throws when any answer is another than expected. */
-export async function askOnce(target: Target, folder: string, requests: readonly PreparedRequest[]): Promise<void> {
+export async function askOnce(
+  send: SendOpenLoop,
+  target: Target,
+  folder: string,
+  requests: readonly PreparedRequest[],
+): Promise<void> {
   const requestsFile = join(folder, 'requests-once');
   await writeRequests(requestsFile, requests);
-  await runClosedLoop(target, { requestsFile, once: true, warmUpSeconds: 0, seconds: askOnceSecondsMax });
+  await runClosedLoop(send, target, { requestsFile, once: true, warmUpSeconds: 0, seconds: askOnceSecondsMax });
 }
 
 /** One point of a curve: a load on schedule, and what server and client made of it. */
-export async function loadPoint(target: Target, x: number, perSecond: number, load: LoadWanted): Promise<CurvePoint> {
+export async function loadPoint(
+  send: SendOpenLoop,
+  target: Target,
+  x: number,
+  perSecond: number,
+  load: LoadWanted,
+): Promise<CurvePoint> {
   const before = await usageWhenQuiet(target);
   await target.probe.begin();
-  const result = await runOpenLoop({
+  const result = await send({
     ...planOf(target, load),
     perSecond,
     connections: openConnections,
@@ -65,8 +79,8 @@ export async function loadPoint(target: Target, x: number, perSecond: number, lo
   };
 }
 
-async function runClosedLoop(target: Target, load: LoadWanted): Promise<OpenLoopResult> {
-  const result = await runOpenLoop({
+async function runClosedLoop(send: SendOpenLoop, target: Target, load: LoadWanted): Promise<OpenLoopResult> {
+  const result = await send({
     ...planOf(target, load),
     perSecond: null,
     connections: closedConnections,

@@ -19,19 +19,23 @@ export const offeredLoadCurve: Curve = {
   name: 'offered-load',
   about: 'answers and latency by the rate offered, past saturation',
   measure: async (context, scale) => {
-    const { progress } = context;
+    const { progress, sendOpenLoop } = context;
     progress.step('offered-load: starting the service');
     const { keys } = context.scale;
     const wanted = { keys, sessions: { count: knownSessions, fields: 'all', told: knownSessions } } as const;
     return withFilledService(context, wanted, async ({ target, sessions, folder }) => {
-      await askOnce(target, folder, firstLooks(sessions));
+      await askOnce(sendOpenLoop, target, folder, firstLooks(sessions));
       const requestsFile = join(folder, 'requests');
       const requests = pageLoad(sessions, target.keys);
       await writeRequests(requestsFile, requests);
       progress.step('offered-load: looking for saturation');
-      const saturation = await findSaturation(target, { requestsFile, once: false, seconds: scale.saturationSeconds });
+      const saturation = await findSaturation(sendOpenLoop, target, {
+        requestsFile,
+        once: false,
+        seconds: scale.saturationSeconds,
+      });
       const points: CurvePoint[] = [];
-      await withBareBeside(target, { scale, folder, requests, requestsFile }, async (measure) => {
+      await withBareBeside(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
         const offer = async (share: number): Promise<CurvePoint> => {
           const perSecond = rateOf(share, saturation, scale.seconds);
           progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);

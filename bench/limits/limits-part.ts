@@ -1,5 +1,6 @@
 import type { OwnLimits } from '../../src/access/key-limits.ts';
 import { bounds } from '../../src/bounds.ts';
+import { autocannonClient } from '../load/autocannon-client.ts';
 import type { BenchContext, BenchPart } from '../part.ts';
 import type { LimitResult } from '../result/limit-result.ts';
 import { makeOwnedFolder } from '../target/owned-folder.ts';
@@ -20,16 +21,18 @@ const noLimitReached: OwnLimits = {
 export const limitsPart: BenchPart = {
   name: 'limits',
   about: 'more requests than the limits let through, from many connections at once',
-  measure: async (context) => ({
-    limits: await measureLimits(limitScenarios, context, context.quick ? excess.quick : excess.full),
-  }),
+  measure: async (context) => {
+    // Only autocannon distinguishes every status, so the client of the other loads is not used here.
+    const withAutocannon = { ...context, client: autocannonClient };
+    return { limits: await measureLimits(limitScenarios, withAutocannon, context.quick ? excess.quick : excess.full) };
+  },
   faults: ({ limits = [] }) => limits.map(limitFault).filter((fault) => fault !== null),
 };
 
 /** Each with a key of its own, one after the other, on one server. */
 export async function measureLimits(
   scenarios: readonly LimitScenario[],
-  { scale, folder, progress }: Pick<BenchContext, 'scale' | 'folder' | 'progress'>,
+  { scale, client, folder, progress }: Pick<BenchContext, 'scale' | 'client' | 'folder' | 'progress'>,
   more: number,
 ): Promise<LimitResult[]> {
   const owned = await makeOwnedFolder(folder, 'limits-');
@@ -44,6 +47,7 @@ export async function measureLimits(
         results.push(
           await measureLimit(scenario, {
             service,
+            client,
             key: keys[at]!,
             freeKey: freeKey!,
             connections: Math.max(connectionsMin, scale.connections),

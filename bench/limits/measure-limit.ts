@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
-import { autocannonClient } from '../load/autocannon-client.ts';
 import { HttpCaller } from '../load/http-caller.ts';
-import type { LoadResult } from '../load/load-client.ts';
+import type { LoadClient, LoadResult } from '../load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import type { Progress } from '../progress.ts';
 import type { LimitResult } from '../result/limit-result.ts';
@@ -18,6 +17,7 @@ import type { LimitScenario } from './limit-scenario.ts';
 
 export interface LimitRun {
   readonly service: Target;
+  readonly client: LoadClient;
   /** The key that is used up: with the limits of the scenario, and not used before. */
   readonly key: string;
   /** A key of the same account that no limit stops: what an admitted request costs is measured with it. */
@@ -99,9 +99,8 @@ interface MeasuredLoad extends LoadResult, LoadShares {
   readonly endedMs: number;
 }
 
-/** By autocannon, whatever the other loads are put on with: it tells each status from every other. */
 async function load(
-  { service, connections, seconds, folder }: LimitRun,
+  { service, client, connections, seconds, folder }: LimitRun,
   requests: readonly PreparedRequest[],
   expectedStatus: number,
 ): Promise<MeasuredLoad> {
@@ -110,7 +109,7 @@ async function load(
   await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
   const before = await usageWhenQuiet(service);
   const plan = { port: service.port, requestsFile, connections, seconds, once: false, expectedStatus };
-  const result = await autocannonClient.run(plan);
+  const result = await client.run(plan);
   const endedMs = performance.now();
   const after = await usageWhenQuiet(service);
   await rm(requestsFile);

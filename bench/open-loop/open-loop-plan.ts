@@ -27,6 +27,9 @@ export interface OpenLoopPlan {
   readonly alsoExpected?: readonly number[];
 }
 
+/** Sends the load of one plan. */
+export type SendOpenLoop = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
+
 /** Of the requests that were due after the warm-up. */
 export interface OpenLoopResult {
   /** Requests that were due: each is one of expected, refused and failed. In a closed loop, those that were sent. */

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { arrivalTimes } from './arrival-times.ts';
-import { KeepAliveConnection } from './keep-alive-connection.ts';
+import { type ConnectionEvents, KeepAliveConnection } from './keep-alive-connection.ts';
 import { LoadTally } from './load-tally.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
@@ -13,9 +13,25 @@ const connectMs = 3_000;
 /** From the last preparation to the start of the schedule. */
 const startMs = 10;
 
+/** What a load uses of the system. A test passes a clock and connections of its own. */
+export interface OpenLoopDeps {
+  nowMs(): number;
+  /** @see Pacer.start */
+  startPacer(dueMs: readonly number[], onDue: () => number): Promise<Pick<Pacer, 'stop'>>;
+  connect(port: number, events: ConnectionEvents): Connection;
+}
+
+export type Connection = Pick<KeepAliveConnection, 'isFree' | 'send' | 'abandon' | 'end'>;
+
+const systemDeps: OpenLoopDeps = {
+  nowMs: monotonicMs,
+  startPacer: Pacer.start,
+  connect: (port, events) => new KeepAliveConnection(port, events),
+};
+
 /** A connection, and the request it carries. */
 interface Lane {
-  readonly connection: KeepAliveConnection;
+  readonly connection: Connection;
   /** Number of the request under way, or `none`. */
   request: number;
 }
@@ -25,6 +41,7 @@ const none = -1;
 export class OpenLoop {
   readonly #plan: OpenLoopPlan;
   readonly #requests: readonly Buffer[];
+  readonly #deps: OpenLoopDeps;
   readonly #lanes: Lane[] = [];
   /** Those that can take a request, the one that has been idle longest first: none is idle for so long that it is closed. */
   readonly #free = new Set<Lane>();
@@ -42,9 +59,10 @@ export class OpenLoop {
   #loopAtStart: ReturnType<typeof performance.eventLoopUtilization> | null = null;
 
   /** @param requests as they go over the wire, at least one */
-  constructor(plan: OpenLoopPlan, requests: readonly Buffer[]) {
+  constructor(plan: OpenLoopPlan, requests: readonly Buffer[], deps = systemDeps) {
     this.#plan = plan;
     this.#requests = requests;
+    this.#deps = deps;
     this.#waiting = new WaitingRing(plan.waitingMax);
   }
 
@@ -56,17 +74,17 @@ export class OpenLoop {
     const times = perSecond === null ? [] : arrivalTimes({ ...this.#plan, perSecond });
     if (once) times.length = Math.min(times.length, this.#requests.length);
     // A closed loop is on its way at once.
-    const began = monotonicMs() + (perSecond === null ? 0 : startMs);
+    const began = this.#deps.nowMs() + (perSecond === null ? 0 : startMs);
     this.#dueMs = times.map((ms) => began + ms);
     this.#countedFromMs = began + warmUpSeconds * 1_000;
     this.#endMs = began + loadSeconds * 1_000;
     this.#tally = new LoadTally([expectedStatus, ...alsoExpected], this.#countedFromMs);
     const deadlines = setInterval(() => this.#giveUpLate(), deadlineCheckMs);
     this.#started = true;
-    let pacer: Pacer | null = null;
+    let pacer: Pick<Pacer, 'stop'> | null = null;
     if (perSecond === null) for (const lane of [...this.#free]) this.#sendAgain(lane);
     else if (times.length === 0) this.#done.resolve();
-    else pacer = await Pacer.start(this.#dueMs, () => this.#takeDue());
+    else pacer = await this.#deps.startPacer(this.#dueMs, () => this.#takeDue());
     await this.#done.promise;
     clearInterval(deadlines);
     for (const { connection } of this.#lanes) connection.end();
@@ -79,9 +97,9 @@ export class OpenLoop {
     const timer = setTimeout(() => opened.reject(new Error('the server takes no connections')), connectMs);
     for (let count = 0; count < this.#plan.connections; count++) {
       const lane: Lane = {
-        connection: new KeepAliveConnection(this.#plan.port, {
+        connection: this.#deps.connect(this.#plan.port, {
           onAnswer: (status) => this.#answered(lane, status),
-          onLost: () => this.#settle(lane, (dueMs) => this.#tally.failed(dueMs, monotonicMs(), 'connection')),
+          onLost: () => this.#settle(lane, (dueMs) => this.#tally.failed(dueMs, this.#deps.nowMs(), 'connection')),
           onFree: () => {
             this.#freed(lane);
             if (this.#free.size === this.#plan.connections) opened.resolve();
@@ -103,7 +121,7 @@ export class OpenLoop {
 
   /** Sees to everything that is due: on a connection, or waiting for one, or not at all. */
   #takeDue(): number {
-    const nowMs = monotonicMs();
+    const nowMs = this.#deps.nowMs();
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
       const request = this.#next++;
       const dueMs = this.#dueMs[request]!;
@@ -141,7 +159,7 @@ export class OpenLoop {
 
   /** The next request of a closed loop: due now. */
   #sendAgain(lane: Lane): void {
-    const nowMs = monotonicMs();
+    const nowMs = this.#deps.nowMs();
     const usedUp = this.#plan.once && this.#next === this.#requests.length;
     if (nowMs >= this.#endMs || usedUp) {
       this.#noteEnd(nowMs);
@@ -162,7 +180,7 @@ export class OpenLoop {
   }
 
   #answered(lane: Lane, status: number): void {
-    this.#settle(lane, (dueMs) => this.#tally.answered(dueMs, monotonicMs(), status));
+    this.#settle(lane, (dueMs) => this.#tally.answered(dueMs, this.#deps.nowMs(), status));
   }
 
   #settle(lane: Lane, how: (dueMs: number) => void): void {
@@ -174,7 +192,7 @@ export class OpenLoop {
   }
 
   #giveUpLate(): void {
-    const nowMs = monotonicMs();
+    const nowMs = this.#deps.nowMs();
     const isLate = (request: number) => this.#dueMs[request]! + this.#plan.deadlineMs <= nowMs;
     for (let request = this.#waiting.peek(); request !== undefined && isLate(request); request = this.#waiting.peek()) {
       this.#waiting.take();
@@ -192,7 +210,7 @@ export class OpenLoop {
   #endIfDone(): void {
     const allDue =
       this.#plan.perSecond === null
-        ? monotonicMs() >= this.#endMs
+        ? this.#deps.nowMs() >= this.#endMs
         : this.#next === this.#dueMs.length && this.#waiting.size === 0;
     if (allDue && this.#underWay === 0) this.#done.resolve();
   }

@@ -115,9 +115,10 @@ describe('aggregator crash', () => {
   it('has counted every record once after its thread was ended at any point and started again', async () => {
     const storeFile = join(folder, 'ended.sqlite');
     const progress = new SharedProgress();
-    progress.durablePosition = records;
     let ended = 0;
     while (progress.foldedPosition < records) {
+      // A thread of a fast machine cannot fold the rest before it is ended.
+      progress.durablePosition = Math.min(records, progress.foldedPosition + Math.ceil(records / 4));
       const workerData: AggregatorSetup = { files: { ...files, storeFile }, progress: progress.buffer };
       const worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), { workerData });
       const exited = once(worker, 'exit');
@@ -130,7 +131,7 @@ describe('aggregator crash', () => {
       await exited;
       ended++;
     }
-    assert(ended > 1);
+    assert(ended >= 4);
     await assertFigures(storeFile);
   });
 });

@@ -108,7 +108,6 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 
 test('a full disk stops what must be durable and nothing else, and the service heals when there is room', {
   skip,
-  timeout: 60_000,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
   const server = await served(t, folder, key);
@@ -166,7 +165,6 @@ test('a full disk stops what must be durable and nothing else, and the service h
 
 test('while only the figures find no room, sessions go on, and the figures catch up when there is', {
   skip,
-  timeout: 60_000,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
   const server = await served(t, folder, key);

@@ -69,8 +69,8 @@ test('a key can be issued for a vertical that is not served yet', async (t) => {
 });
 
 test('keys created by several processes at once on a fresh folder are all there', async (t) => {
-  const { run } = marketplaceOnFreshFolder(t);
-  const created = await Promise.all(Array.from({ length: 4 }, () => run(...acmeTest, '--raw')));
+  const { run, runInOwnProcess } = marketplaceOnFreshFolder(t);
+  const created = await Promise.all(Array.from({ length: 4 }, () => runInOwnProcess(...acmeTest, '--raw')));
   assert.deepEqual(
     created.map(({ code, stderr }) => [code, stderr.replace(/^This made the key file .*\n/, '')]),
     created.map(() => [0, '']),

@@ -37,7 +37,7 @@ for (const wrong of ['0', '63', '-1', '1.5', 'half', '1 GB', '99999999']) {
 }
 
 test('commands that serve nothing do not ask for the heap', async () => {
-  const { code } = await runMarketplace(['--version'], { MARKETPLACE_HEAP_MB: 'half' });
+  const { code } = await runMarketplace(['--version'], { MARKETPLACE_HEAP_MB: 'half' }, { ownProcess: true });
   assert.equal(code, 0);
 });
 

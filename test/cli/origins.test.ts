@@ -9,10 +9,10 @@ const forAcme = ['--account', 'acme'];
 
 /** The command line on a folder in which the account `acme` has a key. */
 async function withAcme(t: TestContext) {
-  const { run, folder } = marketplaceOnFreshFolder(t);
+  const { run, runInOwnProcess } = marketplaceOnFreshFolder(t);
   const { code } = await run('keys', 'create', ...forAcme, '--vertical', 'personal-loans', '--mode', 'test', '--raw');
   assert.equal(code, 0);
-  return { run, folder };
+  return { run, runInOwnProcess };
 }
 
 test('allow tells of each origin, and again that it was allowed before', async (t) => {
@@ -109,9 +109,9 @@ test('what was pasted by mistake is not repeated: it may be a key, or move the c
 });
 
 test('origins that several processes allow at once are all there', async (t) => {
-  const { run } = await withAcme(t);
+  const { run, runInOwnProcess } = await withAcme(t);
   const origins = Array.from({ length: 4 }, (_, n) => `https://${n}.example.com`);
-  const ran = await Promise.all(origins.map((origin) => run('origins', 'allow', ...forAcme, origin)));
+  const ran = await Promise.all(origins.map((origin) => runInOwnProcess('origins', 'allow', ...forAcme, origin)));
   assert.deepEqual(
     ran,
     origins.map((origin) => ({ code: 0, stdout: `allowed ${origin}\n`, stderr: '' })),

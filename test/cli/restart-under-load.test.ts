@@ -11,9 +11,9 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { ServedProcess } from './served-process.ts';
 
-const restarts = 3;
+const restarts = 2;
 const clients = 24;
-const sessionsBeforeStop = 60;
+const sessionsBeforeStop = 40;
 const tag = 'restarted';
 
 type Operation = 'session' | 'inputs' | 'marketplace' | 'click';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
@@ -12,6 +12,7 @@ import { figuresInStore } from '../support/figures-in-store.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
 import { serveMarketplace } from './serve-marketplace.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
@@ -24,11 +25,10 @@ function ok<Value>(result: Result<Value>): Value {
 }
 
 /**
- * A data folder with five lives of the service, each of which begins a segment of the ledger: sessions of two tags that were
+ * Writes a data folder in five lives of the service, each of which begins a segment of the ledger: sessions of two tags that were
  * shown offers and clicked, at days 0, 3, 60, 149 and 150, and confirmations of the older ones in the younger lives.
  */
-async function lived(t: TestContext, startMs: number) {
-  const { folder, run } = marketplaceOnFreshFolder(t);
+async function live(folder: string, startMs: number) {
   const clock = new ManualClock(startMs);
   let key = '';
   const subIds: string[][] = [];
@@ -63,7 +63,24 @@ async function lived(t: TestContext, startMs: number) {
     ok(await partner.queryAnalytics({ referrer_tag: tags[0]! }));
     await marketplace.close();
   }
-  return { folder, run, clock, key, subIds, clickIds, store: join(folder, 'analytics.sqlite') };
+  return { endMs: clock.wallMs(), key, subIds, clickIds };
+}
+
+const firstDayMs = Date.UTC(2026, 0, 10, 12);
+let root = '';
+let history: Awaited<ReturnType<typeof live>>;
+before(async () => {
+  root = temporaryFolder();
+  history = await live(join(root, 'data'), firstDayMs);
+});
+after(() => rmSync(root, { recursive: true }));
+
+/** A copy of a data folder in which the service lived from the first day on, and a clock at the end of its last life. */
+function lived(t: TestContext) {
+  const { folder, run } = marketplaceOnFreshFolder(t);
+  cpSync(join(root, 'data'), folder, { recursive: true });
+  const { endMs, ...others } = history;
+  return { folder, run, clock: new ManualClock(endMs), store: join(folder, 'analytics.sqlite'), ...others };
 }
 
 /** Answers of the analytics over all dates, by whoever asks. */
@@ -108,8 +125,7 @@ async function untilGivenUp(folder: string, segments: number): Promise<void> {
 }
 
 test('what is older than the retention is given up, and no figure of a tag changes, nor when they are derived again', async (t) => {
-  const startMs = Date.UTC(2026, 0, 10, 12);
-  const { folder, run, clock, key, subIds, clickIds, store } = await lived(t, startMs);
+  const { folder, run, clock, key, subIds, clickIds, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const all = subIds.flat();
   const keeper = await createMarketplace(options);
@@ -130,7 +146,7 @@ test('what is older than the retention is given up, and no figure of a tag chang
   assert.deepEqual(after.rows.map(({ sub_id }) => sub_id).sort(), kept.sort());
   assert.equal(after.byIds.sessions_total, 18);
   assert.equal(after.byIds.ids_outside_dates, 0);
-  assert.equal(after.byIds.sessions_kept_from, isoDate(dayOf(startMs) + 150 - retentionDays));
+  assert.equal(after.byIds.sessions_kept_from, isoDate(dayOf(firstDayMs) + 150 - retentionDays));
 
   // What comes for a session given up is too late, and says so; a younger one is as it was.
   const late = {
@@ -172,7 +188,7 @@ test('what is older than the retention is given up, and no figure of a tag chang
 });
 
 test('sealed figures that are lost are sealed once more, as long as the store has them', async (t) => {
-  const { folder, run, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const { folder, run, clock, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   const sealed = join(folder, 'sealed');
   await giveUp(options, 3);
@@ -194,7 +210,7 @@ test('sealed figures that are lost are sealed once more, as long as the store ha
 });
 
 test('damaged sealed figures are refused, naming the file, and the store stays as it is', async (t) => {
-  const { folder, run, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const { folder, run, clock, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   await giveUp(options, 3);
   const stored = figuresInStore(store);
@@ -214,7 +230,7 @@ test('damaged sealed figures are refused, naming the file, and the store stays a
 });
 
 test('damage in an older sealing is found before the store that still knows better is given up', async (t) => {
-  const { folder, clock, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const { folder, clock, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   await giveUp({ ...options, retentionDays: 148 }, 4);
   await giveUp({ ...options, retentionDays }, 3);
@@ -235,7 +251,7 @@ test('damage in an older sealing is found before the store that still knows bett
 });
 
 test('a backup of the ledger first and the sealed figures then has every figure, whatever happens in between', async (t) => {
-  const { folder, clock, key, subIds } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const { folder, clock, key, subIds } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const backup = join(folder, '..', 'backup');
   mkdirSync(backup);
@@ -254,7 +270,7 @@ test('a backup of the ledger first and the sealed figures then has every figure,
 });
 
 test('a ledger that ends before what was dropped is told of, and loses nothing more', async (t) => {
-  const { folder, clock, key, store } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const { folder, clock, key, store } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   await giveUp(options, 3);
   // As after damage to the oldest header and a repair that could keep nothing.
@@ -274,7 +290,7 @@ test('a ledger that ends before what was dropped is told of, and loses nothing m
 });
 
 test('pages of rows go on across a sealing: what is given up in between is left out, and nothing comes twice', async (t) => {
-  const { folder, clock, key, subIds } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const { folder, clock, key, subIds } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   const query = {
     granularity: 'row',
@@ -303,7 +319,7 @@ test('pages of rows go on across a sealing: what is given up in between is left 
 });
 
 test('a sealing that the disk does not take is told of, and nothing is given up', async (t) => {
-  const { folder, clock, key, subIds } = await lived(t, Date.UTC(2026, 0, 10, 12));
+  const { folder, clock, key, subIds } = lived(t);
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
   const told = Promise.withResolvers<string>();
@@ -320,7 +336,8 @@ test('a sealing that the disk does not take is told of, and nothing is given up'
 test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
   const days = 170;
   const startMs = Date.now() - days * dayMs;
-  const { folder, key, store } = await lived(t, startMs);
+  const { folder } = marketplaceOnFreshFolder(t);
+  const { key } = await live(folder, startMs);
   const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
   await untilGivenUp(folder, 3);
   // The last sessions are 20 days old, so that many days have not passed yet as the ledger tells it.
@@ -337,5 +354,5 @@ test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
   await server.stop();
   assert.deepEqual([summary.sessions_total, summary.sessions_kept_from], [15, keptFrom]);
   assert.deepEqual([(rows.data as unknown[]).length, rows.sessions_kept_from], [9, keptFrom]);
-  assert.equal((figuresInStore(store).sessions as unknown[]).length, 18);
+  assert.equal((figuresInStore(join(folder, 'analytics.sqlite')).sessions as unknown[]).length, 18);
 });

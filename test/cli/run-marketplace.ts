@@ -1,9 +1,12 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, fork } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { plainEnvironment } from '../support/plain-environment.ts';
+import type { HostedCommand } from './programs/command-host.ts';
 
 const checkout = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const hostProgram = fileURLToPath(new URL('./programs/command-host.ts', import.meta.url));
+const timeoutMs = 60_000;
 
 export interface Ran {
   readonly code: number;
@@ -11,18 +14,59 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Runs `bin/marketplace`, or a command of a folder, to its end as a real process, with no settings but the ones given. */
+/**
+ * Runs a command of `marketplace` to its end, with no settings but the ones given. Starting Node.js and loading all modules
+ * takes far longer than most commands, so one process runs them one after the other. A process of its own is for commands
+ * that serve or depend on how they are started, and for those that run at the same time.
+ */
 export function runMarketplace(
   args: readonly string[],
   settings: Readonly<Record<string, string>> = {},
-  { command = checkout, folder = process.cwd() } = {},
+  { command = checkout, folder = process.cwd(), ownProcess = false } = {},
 ): Promise<Ran> {
   const env = { ...plainEnvironment(), ...settings };
+  const isLaunched = command !== checkout || args[0] === 'serve' || args[0] === 'check-config';
+  if (!isLaunched && !ownProcess) return runHosted({ args, env, folder });
   return new Promise((resolve, reject) => {
-    execFile(command, args, { env, cwd: folder, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(command, args, { env, cwd: folder, timeout: timeoutMs }, (error, stdout, stderr) => {
       if (error === null) resolve({ code: 0, stdout, stderr });
       else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
       else reject(error);
     });
+  });
+}
+
+let host: ChildProcess | null = null;
+let last: Promise<unknown> = Promise.resolve();
+
+/** Commands run one after the other, in the order of the calls. */
+function runHosted(command: HostedCommand): Promise<Ran> {
+  const ran = last.then(() => ask(command));
+  last = ran.catch(() => {});
+  return ran;
+}
+
+function ask(command: HostedCommand): Promise<Ran> {
+  host ??= fork(hostProgram, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = host;
+  child.ref();
+  child.channel!.ref();
+  return new Promise<Ran>((resolve, reject) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const settle = (done: () => void): void => {
+      clearTimeout(timer);
+      child.off('message', answered).off('exit', ended);
+      // An idle host does not keep the tests running; it ends with them.
+      child.unref();
+      child.channel?.unref();
+      done();
+    };
+    const answered = (ran: unknown): void => settle(() => resolve(ran as Ran));
+    const ended = (): void => {
+      host = null;
+      settle(() => reject(new Error(`the process ended while it ran marketplace ${command.args.join(' ')}`)));
+    };
+    child.once('message', answered).once('exit', ended);
+    child.send(command);
   });
 }

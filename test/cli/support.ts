@@ -9,6 +9,8 @@ export function marketplaceOnFreshFolder(t: TestContext) {
   const root = mkdtempSync(join(tmpdir(), 'marketplace-cli-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const folder = join(root, 'data');
-  const run = (...args: string[]): Promise<Ran> => runMarketplace(args, { SVC_DATA_DIR: folder });
-  return { folder, run };
+  const settings = { SVC_DATA_DIR: folder };
+  const run = (...args: string[]): Promise<Ran> => runMarketplace(args, settings);
+  const runInOwnProcess = (...args: string[]): Promise<Ran> => runMarketplace(args, settings, { ownProcess: true });
+  return { folder, run, runInOwnProcess };
 }

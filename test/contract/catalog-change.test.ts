@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
-import { afterwards } from '../support/afterwards.ts';
+import { after, before, describe, test } from 'node:test';
+import type { MarketplaceView } from '../../src/index.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
 import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';
 import type { Answer } from '../support/http-client.ts';
 import { engines, RunningMarketplace } from '../support/running-marketplace.ts';
@@ -17,29 +18,48 @@ function assertLandsOld(fixture: VerticalFixture, id: string, answer: Answer): v
   assert.ok(answer.headers.get('location')?.startsWith(head), answer.headers.get('location'));
 }
 
+/** A session of a caller of its own that was shown 20 offers, before all of them moved and the first one was removed. */
+interface Visit {
+  readonly caller: ApiCaller;
+  readonly subId: string;
+  readonly before: MarketplaceView;
+  readonly gone: Offer;
+}
+type Offer = MarketplaceView['offers'][number];
+
+/** Each test has a visit. */
+const testsOfEach = 5;
+
+async function visit(market: RunningMarketplace, fixture: VerticalFixture): Promise<Visit> {
+  const caller = market.caller(fixture);
+  const subId = await caller.sessionWith('before', fixture.complete);
+  const before = await caller.offers(subId, { max_offers: 20 });
+  return { caller, subId, before, gone: before.offers[0]! };
+}
+
 for (const engine of engines) {
   for (const fixture of allFixtures) {
-    /** A session that was shown 20 offers, and then a catalog in which all have moved and the first is gone. */
-    const afterChange = async (t: TestContext) => {
-      const catalogs = new ChangeableCatalogs(fixture);
-      afterwards(t, () => catalogs.remove());
-      const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
-      afterwards(t, () => market.close());
-      const caller = market.caller(fixture);
-      const subId = await caller.sessionWith('before', fixture.complete);
-      const before = await caller.offers(subId, { max_offers: 20 });
-      const gone = before.offers[0]!;
-      catalogs.write(movedCatalog(catalogs.first, [gone.svc_offer_id]));
-      assert.deepEqual(
-        (await market.marketplace.reloadCatalogs()).map((change) => change.ok && change.changed),
-        [true],
-      );
-      return { market, caller, subId, before, gone };
-    };
-
     describe(`after a change of catalog, on ${engine}, in ${fixture.vertical.segment}`, () => {
-      test('a session is shown the new one, and its links lead there for what they are worth now', async (t) => {
-        const { caller, subId, before, gone } = await afterChange(t);
+      const catalogs = new ChangeableCatalogs(fixture);
+      let market: RunningMarketplace;
+      const visits: Visit[] = [];
+      before(async () => {
+        market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
+        for (let count = 0; count < testsOfEach; count++) visits.push(await visit(market, fixture));
+        const [gone] = visits[0]!.before.offers as [Offer];
+        catalogs.write(movedCatalog(catalogs.first, [gone.svc_offer_id]));
+        assert.deepEqual(
+          (await market.marketplace.reloadCatalogs()).map((change) => change.ok && change.changed),
+          [true],
+        );
+      });
+      after(async () => {
+        await market?.close();
+        catalogs.remove();
+      });
+
+      test('a session is shown the new one, and its links lead there for what they are worth now', async () => {
+        const { caller, subId, before, gone } = visits.pop()!;
         const after = await caller.offers(subId, { max_offers: 20 });
         assert.notEqual(after.catalog_version, before.catalog_version);
         assert.equal(after.total_offers, before.total_offers - 1);
@@ -51,8 +71,8 @@ for (const engine of engines) {
         assert.equal(revenue, worthUsd(fixture, [id, id, id]));
       });
 
-      test('a link shown before leads where its offer was, for what it was worth, also to an offer that is gone', async (t) => {
-        const { caller, before } = await afterChange(t);
+      test('a link shown before leads where its offer was, for what it was worth, also to an offer that is gone', async () => {
+        const { caller, before } = visits.pop()!;
         const clicked = before.offers.slice(0, 3);
         for (const { svc_offer_id: id, click_url: url } of clicked) {
           assertLandsOld(fixture, id, await caller.click(url));
@@ -63,8 +83,8 @@ for (const engine of engines) {
         assert.equal(summary.rev_attributed, worthUsd(fixture, ids));
       });
 
-      test('a link shown before stays what it was when the same session has asked again', async (t) => {
-        const { caller, subId, before } = await afterChange(t);
+      test('a link shown before stays what it was when the same session has asked again', async () => {
+        const { caller, subId, before } = visits.pop()!;
         await caller.offers(subId, { max_offers: 20 });
         const { svc_offer_id: id, click_url: url } = before.offers[1]!;
         assertLandsOld(fixture, id, await caller.click(url));
@@ -72,17 +92,8 @@ for (const engine of engines) {
         assert.equal(revenue, worthUsd(fixture, [id]));
       });
 
-      test('a link shown before leads there for 28 hours, and then nowhere', async (t) => {
-        const { market, caller, before } = await afterChange(t);
-        market.clock.advance(28 * hourMs - 1);
-        const [{ svc_offer_id: id, click_url: url }] = before.offers as [(typeof before.offers)[0]];
-        assertLandsOld(fixture, id, await caller.click(url));
-        market.clock.advance(1);
-        assert.equal((await caller.click(url)).status, 404);
-      });
-
-      test('what is behind a link of one version is not taken for another', async (t) => {
-        const { caller, subId, before, gone } = await afterChange(t);
+      test('what is behind a link of one version is not taken for another', async () => {
+        const { caller, subId, before, gone } = visits.pop()!;
         const after = await caller.offers(subId, { max_offers: 20 });
         const swapped = new URL(after.offers[0]!.click_url);
         swapped.searchParams.set('offer', gone.svc_offer_id);
@@ -91,6 +102,16 @@ for (const engine of engines) {
         swapped.searchParams.set('offer', before.offers[1]!.svc_offer_id);
         swapped.searchParams.set('v', old.searchParams.get('v') as string);
         assertLandsOld(fixture, before.offers[1]!.svc_offer_id, await caller.click(swapped.href));
+      });
+
+      // The last one: it moves the clock of all.
+      test('a link shown before leads there for 28 hours, and then nowhere', async () => {
+        const { caller, before } = visits.pop()!;
+        market.clock.advance(28 * hourMs - 1);
+        const [{ svc_offer_id: id, click_url: url }] = before.offers as [(typeof before.offers)[0]];
+        assertLandsOld(fixture, id, await caller.click(url));
+        market.clock.advance(1);
+        assert.equal((await caller.click(url)).status, 404);
       });
     });
   }

@@ -99,7 +99,7 @@ atEveryDoor('the sessions of a day', (door) => {
     while ((await caller.post('session', { referrer_tag: 'A' })).status !== 429);
     connection.close();
     let answer = await create(caller);
-    for (let tries = 0; answer.status === 429 && tries < 100; tries++) {
+    while (answer.status === 429) {
       await pause(10);
       answer = await create(caller);
     }

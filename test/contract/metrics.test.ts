@@ -32,7 +32,7 @@ const answered: Readonly<Record<string, number>> = {
 };
 
 for (const engine of engines) {
-  describe(`the figures of a visited service, on ${engine}`, { timeout: 60_000 }, () => {
+  describe(`the figures of a visited service, on ${engine}`, () => {
     let market: RunningMarketplace;
     let scrape: Scrape;
     before(async () => {
@@ -109,7 +109,7 @@ for (const engine of engines) {
     });
   });
 
-  describe(`the figures of a service, on ${engine}`, { timeout: 60_000 }, () => {
+  describe(`the figures of a service, on ${engine}`, () => {
     test('count refusals by the limit or the want that caused them', async (t) => {
       const market = await RunningMarketplace.start(engine);
       t.after(() => market.close());

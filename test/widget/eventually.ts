@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Asks until the answer is the one wanted, for ten seconds at most: what a browser sends on its own comes when it comes. */
+/** Asks until the answer is the one wanted, for a minute at most: what a browser sends on its own comes when it comes. */
 export async function eventually<Answer>(ask: () => Promise<Answer>, wanted: Answer): Promise<void> {
-  const giveUpMs = performance.now() + 10_000;
+  const giveUpMs = performance.now() + 60_000;
   for (;;) {
     const answer = await ask();
     try {
@@ -11,6 +11,6 @@ export async function eventually<Answer>(ask: () => Promise<Answer>, wanted: Ans
     } catch (fault) {
       if (performance.now() > giveUpMs) throw fault;
     }
-    await pause(250);
+    await pause(50);
   }
 }

@@ -7,12 +7,14 @@ import { catalogSizeCurve } from '../../../bench/curves/catalog-size.ts';
 import type { CurveScale } from '../../../bench/curves/curve-scale.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions.ts';
 import { offeredLoadCurve } from '../../../bench/curves/offered-load.ts';
-import { autocannonClient } from '../../../bench/load/autocannon-client.ts';
+import { type PreparedRequest, readRequests } from '../../../bench/load/prepared-request.ts';
+import type { OpenLoopPlan, SendOpenLoop } from '../../../bench/open-loop/open-loop-plan.ts';
 import type { BenchContext } from '../../../bench/part.ts';
 import { Progress } from '../../../bench/progress.ts';
 import type { CurveResult } from '../../../bench/result/curve-result.ts';
 import { quickScale } from '../../../bench/scale.ts';
 import { generateCatalog } from '../../support/random-catalog.ts';
+import { countedClient, countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 
 let folder = '';
 before(async () => {
@@ -22,80 +24,126 @@ after(() => rm(folder, { recursive: true }));
 
 const scale: CurveScale = {
   saturationSeconds: 0.1,
-  seconds: 0.2,
+  seconds: 1,
   onceSeconds: 0.1,
-  oncePerSecondMax: 30_000,
+  oncePerSecondMax: 1_000,
   warmUpSeconds: 0.1,
   loadShares: [0.1, 0.3, 0.75],
-  furtherLoads: 0,
+  furtherLoads: 4,
   besideBareShareMax: 0.7,
-  liveSessions: [50, 2_000],
+  liveSessions: [50, 500],
   catalogOffers: [40],
   matcherThreads: [],
   keys: [],
 };
 
-function context(): BenchContext {
+interface SentLoad {
+  readonly plan: OpenLoopPlan;
+  readonly requests: readonly PreparedRequest[];
+}
+
+/** Records each load, and what it may send, before it is sent. */
+function recording(send: SendOpenLoop): { readonly loads: readonly SentLoad[]; readonly sendOpenLoop: SendOpenLoop } {
+  const loads: SentLoad[] = [];
+  const sendOpenLoop: SendOpenLoop = async (plan) => {
+    loads.push({ plan, requests: await readRequests(plan.requestsFile) });
+    return send(plan);
+  };
+  return { loads, sendOpenLoop };
+}
+
+function context(sendOpenLoop: SendOpenLoop): BenchContext {
   return {
     scale: { ...quickScale, keys: 100 },
     quick: true,
-    client: autocannonClient,
+    client: countedClient,
+    sendOpenLoop,
     folder,
     progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
     catalog: (offers) => JSON.stringify(generateCatalog(1, offers)),
   };
 }
 
-function assertPoints({ points }: CurveResult, xs: readonly number[]): void {
-  assert.deepEqual(
-    points.map(({ x }) => x),
-    xs,
-  );
-  for (const point of points) {
+/** Every request got the expected answer, on the bare server too, and each point has the figures of its load. */
+function assertAnswered({ points }: CurveResult): void {
+  for (const point of points.flatMap((each) => [each, ...(each.bare === undefined ? [] : [each.bare])])) {
     assert.equal(point.refused + point.failed, 0);
-    assert.ok(point.achievedPerSecond <= point.offeredPerSecond * 1.05);
-    assert.ok(point.latencyMs.p50 > 0 && point.latencyMs.p50 <= point.latencyMs.p999);
+    assert.deepEqual(point.latencyMs, countedLatencyMs);
   }
 }
 
-/** The bare server answered the same requests, as many of them a second, and with a latency of its own. */
-function assertBesideBare({ points }: CurveResult): void {
-  for (const { offeredPerSecond, latencyMs, bare } of points) {
-    assert.equal(bare!.offeredPerSecond, offeredPerSecond);
-    assert.equal(bare!.refused + bare!.failed, 0);
-    assert.ok(bare!.achievedPerSecond > 0);
-    assert.notDeepEqual(bare!.latencyMs, latencyMs);
-  }
-}
-
-test('the curve of offered load has a point for each share of saturation, and leaves nothing behind', async () => {
-  const { curve } = await offeredLoadCurve.measure(context(), scale);
-  const rates = curve.points.map(({ offeredPerSecond }) => offeredPerSecond);
-  assert.equal(rates.length, 3);
-  assertPoints(curve, rates);
+test('the curve of offered load goes past saturation, with the bare server beside the loads that are well below', async () => {
+  const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 1_000));
+  const { curve } = await offeredLoadCurve.measure(context(sendOpenLoop), scale);
+  // The shares, and further rates until the service answers less than is offered.
   assert.deepEqual(
-    rates,
-    rates.toSorted((a, b) => a - b),
+    curve.points.map(({ x, offeredPerSecond, achievedPerSecond, bare }) => [
+      x,
+      offeredPerSecond,
+      achievedPerSecond,
+      bare?.offeredPerSecond,
+    ]),
+    [
+      [100, 100, 100, 100],
+      [300, 300, 300, 300],
+      [750, 750, 750, undefined],
+      [938, 938, 938, undefined],
+      [1_172, 1_172, 1_000, undefined],
+    ],
   );
-  assertBesideBare({ ...curve, points: curve.points.slice(0, 2) });
-  assert.equal(curve.points[2]!.bare, undefined);
+  assertAnswered(curve);
+  const service = loads[0]!.plan.port;
+  assert.deepEqual(
+    loads.map(({ plan }) => [plan.port === service ? 'service' : 'bare', plan.perSecond]),
+    [
+      ['service', null],
+      ['service', null],
+      ['service', 100],
+      ['bare', 100],
+      ['bare', 300],
+      ['service', 300],
+      ['service', 750],
+      ['service', 938],
+      ['service', 1_172],
+    ],
+  );
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('the curve of live sessions keeps one rate, and tells what a session takes of memory', async () => {
-  const { curve, memory } = await liveSessionsCurve.measure(context(), scale);
-  assertPoints(curve, [50, 2_000]);
-  assert.equal(new Set(curve.points.map(({ offeredPerSecond }) => offeredPerSecond)).size, 1);
-  assertBesideBare(curve);
+test('the curve of live sessions keeps the rate of its first point, and reports the memory of a session', async () => {
+  const { curve, memory } = await liveSessionsCurve.measure(
+    context(countedOpenLoop((closedLoop) => 1_000 - 300 * closedLoop)),
+    scale,
+  );
+  assert.deepEqual(
+    curve.points.map(({ x, offeredPerSecond, bare }) => [x, offeredPerSecond, bare?.offeredPerSecond]),
+    [
+      [50, 600, 600],
+      [500, 600, 600],
+    ],
+  );
+  assertAnswered(curve);
   assert.equal(memory!.fields, 6);
   assert.deepEqual(
     memory!.points.map(({ sessions }) => sessions),
-    [50, 2_000],
+    [50, 500],
   );
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('the curve of catalogs has sessions enough to ask each once', async () => {
-  const { curve } = await catalogSizeCurve.measure(context(), scale);
-  assertPoints(curve, [40]);
+test('the curve of catalogs has enough sessions to ask each once', async () => {
+  const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 900));
+  const { curve } = await catalogSizeCurve.measure(context(sendOpenLoop), scale);
+  assert.deepEqual(
+    curve.points.map(({ x, offeredPerSecond }) => [x, offeredPerSecond]),
+    [[40, 540]],
+  );
+  assertAnswered(curve);
+  const [closedLoop, onSchedule] = loads;
+  assert.ok(loads.length === 2 && loads.every(({ plan }) => plan.once));
+  // As many as the fastest service that is provided for answers, warm-up included.
+  assert.ok(closedLoop!.requests.length >= scale.oncePerSecondMax * 1.5 * scale.saturationSeconds);
+  assert.ok(onSchedule!.requests.length >= 0.6 * scale.oncePerSecondMax * (scale.warmUpSeconds + scale.onceSeconds));
+  const paths = loads.flatMap(({ requests }) => requests.map(({ path }) => path));
+  assert.equal(new Set(paths).size, paths.length);
 });

@@ -72,64 +72,59 @@ const numbered = Array.from({ length: 400 }, (_, i) => ({ method: 'GET' as const
 for (const [name, client] of clients) {
   describe(name, { skip: client === null && 'it is not on PATH' }, () => {
     test('sends each prepared request once and ends with the last', async () => {
-      const { result, received } = await load(client!, numbered, { seconds: 30, once: true, expectedStatus: 200 });
+      const { result, received } = await load(client!, numbered, { seconds: 200, once: true, expectedStatus: 200 });
       const paths = received.map(({ path }) => path);
       assert.deepEqual(new Set(paths), new Set(numbered.map(({ path }) => path)));
       // wrk must send something more when it finds the list at its end; that answer it does not count.
       assert.ok(paths.length <= numbered.length + 4, String(paths.length));
       assert.ok(result.requests <= numbered.length && result.requests > numbered.length - 8, String(result.requests));
-      assert.ok(result.seconds < 29);
+      assert.ok(result.seconds < 199);
       assert.equal(result.unexpected, 0);
     });
 
-    test('sends method, key and body as prepared', async () => {
-      const request: PreparedRequest = { method: 'POST', path: '/p?q=1', key: 'svc_key', body: '{"text":"a b"}' };
-      const requests = new Array<PreparedRequest>(4).fill(request);
-      const { received } = await load(client!, requests, { seconds: 1, once: false, expectedStatus: 200 });
-      for (const each of received) {
-        assert.deepEqual(each, {
-          method: 'POST',
-          path: '/p?q=1',
-          authorization: 'Bearer svc_key',
-          body: '{"text":"a b"}',
-        });
-      }
-    });
-
-    test('begins again from the first request until its time is over', async () => {
-      const { result, received } = await load(client!, numbered.slice(0, 8), {
-        seconds: 1,
-        once: false,
-        expectedStatus: 200,
-      });
-      assert.ok(result.requests > 8, String(result.requests));
-      assert.equal(new Set(received.map(({ path }) => path)).size, 8);
-    });
-
-    test('counts refusals as unexpected', async () => {
-      const status = (path: string) => (Number(path.slice(1)) % 2 === 0 ? 200 : 429);
-      const { result } = await load(client!, numbered, { seconds: 1, once: false, expectedStatus: 200 }, status);
-      assert.ok(result.unexpected > 0 && result.unexpected < result.requests);
+    test('sends requests as prepared, begins again after the last one, and counts other statuses as unexpected', async () => {
+      const requests: readonly PreparedRequest[] = [
+        ...numbered.slice(0, 4),
+        ...numbered
+          .slice(0, 4)
+          .map(({ path, key }) => ({ method: 'POST', path, key, body: '{"text":"a b"}' }) as const),
+      ];
+      const prepared = new Set(
+        requests.map(({ method, path, key, body = '' }) =>
+          JSON.stringify({ method, path, authorization: `Bearer ${key}`, body }),
+        ),
+      );
+      const statusOf = (path: string) => (path === '/0' ? 429 : 200);
+      let result: LoadResult;
+      let sent: Set<string>;
+      // However slow the machine is, one of these loads is long enough.
+      let seconds = 0.2;
+      do {
+        const loaded = await load(client!, requests, { seconds, once: false, expectedStatus: 200 }, statusOf);
+        result = loaded.result;
+        sent = new Set(loaded.received.map((each) => JSON.stringify(each)));
+        seconds *= 2;
+      } while (
+        seconds < 60 &&
+        (sent.size < prepared.size || result.requests <= prepared.size || result.unexpected === 0)
+      );
+      assert.deepEqual(sent, prepared);
+      assert.ok(result.requests > prepared.size, String(result.requests));
+      assert.ok(result.unexpected > 0 && result.unexpected < result.requests, String(result.unexpected));
     });
   });
 }
 
-test('autocannon takes other statuses for right where it is told so', async () => {
-  const plan = { seconds: 1, once: true, expectedStatus: 200, alsoExpected: [302] };
-  const { result } = await load(autocannonClient, numbered, plan, (path) => (path.endsWith('7') ? 302 : 200));
-  assert.equal(result.requests, 400);
-  assert.equal(result.unexpected, 0);
+test('autocannon expects more than one status where it is told to', async () => {
+  const plan = { seconds: 60, once: true, expectedStatus: 200, alsoExpected: [302] };
+  const statusOf = (path: string) => (path.endsWith('7') ? 302 : path.endsWith('3') ? 204 : 200);
+  const { result } = await load(autocannonClient, numbered, plan, statusOf);
+  assert.deepEqual([result.requests, result.unexpected], [400, 40]);
 });
 
-test('autocannon says how many threads it sent from: not more than it has connections', async () => {
-  const plan = { seconds: 1, once: true, expectedStatus: 200 };
+test('autocannon sends from no more threads than it has connections, and reports how many', async () => {
+  const plan = { seconds: 60, once: true, expectedStatus: 200 };
   const { result } = await load(autocannonClientOf(6), numbered, plan);
   assert.equal(result.clientThreads, 4);
   assert.ok(result.clientCpuSeconds > 0);
-});
-
-test('autocannon tells any other status from the expected one', async () => {
-  const plan = { seconds: 1, once: false, expectedStatus: 302 };
-  const { result } = await load(autocannonClient, numbered, plan, () => 200);
-  assert.equal(result.unexpected, result.requests);
 });

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { KeepAliveConnection } from '../../../bench/open-loop/keep-alive-connection.ts';
+
+const request = Buffer.from('GET / HTTP/1.1\r\n\r\n');
+const answer = (status: number, headers = '') => `HTTP/1.1 ${status} Any\r\n${headers}Content-Length: 0\r\n\r\n`;
+
+/** A connection to a server of the test, and what becomes of it: `sockets` emits each one that the server accepts. */
+async function connected(t: TestContext) {
+  const sockets = new EventEmitter();
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    sockets.emit('accepted', socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const events = new EventEmitter();
+  const accepted = once(sockets, 'accepted');
+  const free = once(events, 'free');
+  const connection = new KeepAliveConnection((server.address() as AddressInfo).port, {
+    onAnswer: (status) => events.emit('answer', status),
+    onLost: () => events.emit('lost'),
+    onFree: () => events.emit('free'),
+  });
+  t.after(() => {
+    connection.end();
+    server.close();
+  });
+  const [socket] = (await accepted) as [Socket];
+  await free;
+  return { connection, events, sockets, socket };
+}
+
+test('takes the next request after each answer', async (t) => {
+  const { connection, events, socket } = await connected(t);
+  for (const status of [200, 503]) {
+    connection.send(request);
+    assert.equal(connection.isFree, false);
+    const answered = once(events, 'answer');
+    socket.write(answer(status));
+    assert.deepEqual(await answered, [status]);
+    assert.equal(connection.isFree, true);
+  }
+});
+
+for (const [name, end] of [
+  ['that breaks', (socket: Socket) => socket.destroy()],
+  ['with an unreadable answer', (socket: Socket) => socket.write('SSH-2.0-server\r\n\r\n')],
+] as const) {
+  test(`loses the request on a connection ${name}, and opens another connection`, async (t) => {
+    const { connection, events, sockets, socket } = await connected(t);
+    connection.send(request);
+    const next = Promise.all([once(events, 'lost'), once(sockets, 'accepted'), once(events, 'free')]);
+    await once(socket, 'data');
+    end(socket);
+    await next;
+    assert.equal(connection.isFree, true);
+  });
+}
+
+test('opens another connection where the server ends one with an answer', async (t) => {
+  const { connection, events, sockets, socket } = await connected(t);
+  connection.send(request);
+  const next = Promise.all([once(events, 'answer'), once(sockets, 'accepted'), once(events, 'free')]);
+  socket.write(answer(200, 'Connection: close\r\n'));
+  const [[status]] = await next;
+  assert.equal(status, 200);
+  assert.equal(connection.isFree, true);
+});
+
+test('never delivers the answer to an abandoned request', async (t) => {
+  const { connection, events, sockets, socket } = await connected(t);
+  const statuses: number[] = [];
+  events.on('answer', (status: number) => statuses.push(status));
+  connection.send(request);
+  await once(socket, 'data');
+  const next = Promise.all([once(sockets, 'accepted'), once(events, 'free')]);
+  connection.abandon();
+  socket.write(answer(500));
+  const [[other]] = (await next) as [[Socket], unknown];
+  connection.send(request);
+  const answered = once(events, 'answer');
+  other.write(answer(200));
+  await answered;
+  assert.deepEqual(statuses, [200]);
+});

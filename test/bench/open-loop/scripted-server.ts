@@ -1,0 +1,145 @@
+import type { TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ConnectionEvents } from '../../../bench/open-loop/keep-alive-connection.ts';
+import { type Connection, OpenLoop, type OpenLoopDeps } from '../../../bench/open-loop/open-loop.ts';
+import { failedInAll, type OpenLoopPlan, type OpenLoopResult } from '../../../bench/open-loop/open-loop-plan.ts';
+
+/** The answer to one request and the milliseconds until it comes. Null: none comes. `break`: the connection breaks. */
+export type ScriptedAnswer = { readonly status: number; readonly afterMs: number } | 'break' | null;
+
+export interface Script {
+  /** How the n-th request, from 0, is answered at this time. Default: with 200, after 1 ms. */
+  readonly answerTo?: (n: number, nowMs: number) => ScriptedAnswer;
+  /** Whether connections open at all. */
+  readonly listens?: boolean;
+}
+
+export interface ScriptedLoad {
+  readonly result: OpenLoopResult;
+  /** The requests in the order in which they were sent. */
+  readonly sent: readonly string[];
+  /** The most that were sent and not answered at any time. */
+  readonly underWayMax: number;
+}
+
+const reopenMs = 50;
+const requests = Array.from({ length: 50 }, (_, n) => Buffer.from(`request ${n}`));
+
+/** Runs a load in simulated time, in steps of a millisecond, against connections in memory. */
+export async function scriptedLoad(
+  t: TestContext,
+  plan: Partial<OpenLoopPlan>,
+  { answerTo = () => ({ status: 200, afterMs: 1 }), listens = true }: Script = {},
+): Promise<ScriptedLoad> {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const sent: string[] = [];
+  let nowMs = 0;
+  let underWay = 0;
+  let underWayMax = 0;
+  let handleDue = () => {};
+
+  const deps: OpenLoopDeps = {
+    nowMs: () => nowMs,
+    startPacer: async (dueMs, onDue) => {
+      let next = 0;
+      handleDue = () => {
+        if (next < dueMs.length && dueMs[next]! <= nowMs) next = onDue();
+      };
+      return { stop: async () => {} };
+    },
+    connect: (_port, events) => (listens ? new ScriptedConnection(events) : closed),
+  };
+
+  class ScriptedConnection implements Connection {
+    readonly #events: ConnectionEvents;
+    #open = false;
+    #answer: NodeJS.Timeout | null = null;
+    isFree = false;
+
+    constructor(events: ConnectionEvents) {
+      this.#events = events;
+      this.#reopen(1);
+    }
+
+    send(bytes: Buffer): void {
+      this.isFree = false;
+      underWayMax = Math.max(underWayMax, ++underWay);
+      const answer = answerTo(sent.length, nowMs);
+      sent.push(bytes.toString());
+      if (answer === null) return;
+      if (answer === 'break') this.#answer = setTimeout(() => this.#break(), 1);
+      else this.#answer = setTimeout(() => this.#deliver(answer.status), answer.afterMs);
+    }
+
+    abandon(): void {
+      underWay--;
+      if (this.#answer !== null) clearTimeout(this.#answer);
+      this.#open = false;
+      this.#reopen(reopenMs);
+    }
+
+    end(): void {
+      this.#open = false;
+    }
+
+    #deliver(status: number): void {
+      underWay--;
+      this.isFree = this.#open;
+      this.#events.onAnswer(status);
+      if (this.isFree) this.#events.onFree();
+    }
+
+    #break(): void {
+      underWay--;
+      this.#open = false;
+      this.#events.onLost();
+      this.#reopen(reopenMs);
+    }
+
+    #reopen(afterMs: number): void {
+      setTimeout(() => {
+        this.#open = true;
+        this.isFree = true;
+        this.#events.onFree();
+      }, afterMs);
+    }
+  }
+
+  const run = new OpenLoop(
+    {
+      port: 1,
+      requestsFile: '',
+      once: false,
+      perSecond: 200,
+      arrivals: 'even',
+      seed: 1,
+      warmUpSeconds: 0,
+      seconds: 0.5,
+      connections: 4,
+      waitingMax: 10_000,
+      deadlineMs: 20_000,
+      expectedStatus: 200,
+      ...plan,
+    },
+    requests,
+    deps,
+  ).run();
+  let ended = false;
+  run.then(
+    () => (ended = true),
+    () => (ended = true),
+  );
+  for (await turn(); !ended; await turn()) {
+    nowMs++;
+    t.mock.timers.tick(1);
+    handleDue();
+  }
+  const result = await run;
+  t.mock.timers.reset();
+  if (result.due !== result.expected + result.refused + failedInAll(result.failed)) {
+    throw new Error(`not every request has one outcome: ${JSON.stringify(result)}`);
+  }
+  return { result, sent, underWayMax };
+}
+
+const closed: Connection = { isFree: false, send: () => {}, abandon: () => {}, end: () => {} };
