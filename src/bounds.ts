@@ -62,8 +62,12 @@ export const bounds = {
   metadataKeysMax: 10,
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
-  /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 500 bytes each. */
+  /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 120 bytes each, outside the heap. */
   idempotencyKeysMax: 1_000_000,
+  /** Expired keys removed before one is remembered: microseconds. */
+  idempotencyKeysDroppedAtOnce: 16,
+  /** The JSON text by which the payloads of two requests are compared. */
+  idempotentPayloadBytesMax: 48 * 1024,
   /** The store is many small parts: one large one would hold up everything for hundreds of milliseconds when it grows. */
   sessionStoreParts: 256,
   /** All parts are swept once in this time; expiry never waits for it. */
@@ -71,8 +75,8 @@ export const bounds = {
   /** How often a full store looks for expired sessions before it refuses a new one. */
   sessionRoomSoughtMs: 100,
   /**
-   * What one live session is reckoned to need when SVC_MAX_SESSIONS is left to the machine. Itself and its ranking are some 400
-   * bytes outside the heap; the rest is what it may have on it: an Idempotency-Key (500) and what its widgets have had (800).
+   * Heap per live session from which the default of SVC_MAX_SESSIONS is derived. What its widgets have had counted takes up to 800
+   * bytes of the heap. The session, its ranking and its Idempotency-Key take some 500 bytes outside of it.
    */
   sessionBytes: 2_048,
   /** Live sessions an embedding program gets unless it says otherwise: it has other uses for its heap. */
@@ -371,6 +375,11 @@ export const bounds = {
 
 // The longest metadata in its worst encoding (4 bytes a code point, escaped) fits a record with room for the rest.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.recordBytesMax);
+// The same metadata as a text within JSON, whose escapes are escaped again (7 bytes a code point), beside the longest user agent.
+assert(
+  bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
+    bounds.idempotentPayloadBytesMax,
+);
 // A sub_id in a query is 68 characters and a separator of three: `%2C`; the rest of the head needs a few hundred bytes.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.headBytesMax);
 assert(bounds.offersDefault <= bounds.offersMax);

@@ -7,7 +7,6 @@ import { bounds } from '../bounds.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { Closers } from '../closers.ts';
 import { isoDate } from '../domain/calendar.ts';
-import type { Outcome } from '../domain/outcome.ts';
 import { dropSegments } from '../events/drop-segments.ts';
 import { type LogTrouble, openEventLog } from '../events/file-event-log.ts';
 import { recordTimeMs } from '../events/ledger-record.ts';
@@ -16,7 +15,6 @@ import { FileJournal, type JournalTrouble } from '../journal/file-journal.ts';
 import { describeFault } from '../logs/describe-fault.ts';
 import type { LogName } from '../metrics/log-names.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { type CreatedSession, restoreIdempotencyKey } from '../operations/create-session.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
@@ -49,7 +47,7 @@ export async function openHistory(
   });
   closers.add(() => sessions.close());
 
-  const idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
+  const idempotencyKeys = new IdempotencyKeys({
     clock,
     secrets,
     rememberedMs: sessionTtlMs,
@@ -60,7 +58,7 @@ export async function openHistory(
     sessions,
     sessionTtlMs,
     verticals: verticalsOf(options),
-    onKeyedSession: (session) => restoreIdempotencyKey({ idempotencyKeys, sessionTtlMs }, session),
+    onKeyedSession: (keyed, sub) => idempotencyKeys.restore(keyed, sub),
   });
   const ledger = await openEventLog({
     folder: files.ledgerFolder,

@@ -295,6 +295,16 @@ test('an idempotency key under another name is refused before it makes a session
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
 });
 
+test('a repeat of a call by its idempotency key gets the first session, beyond the sessions of a day, too', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
+  const first = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' });
+  assert.ok(first.ok);
+  assert.deepEqual(await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' }), first);
+  const another = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'two' });
+  assert.ok(!another.ok && another.error.error === 'RATE_LIMIT_EXCEEDED');
+});
+
 test('members that mean nothing, even without a JSON text, do not keep a keyed retry from its first answer', async (t) => {
   const { keys, partner: partnerOf } = await started(t);
   const partner = partnerOf(keys.create(newKey).key);

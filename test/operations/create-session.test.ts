@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { done, type Outcome } from '../../src/domain/outcome.ts';
+import { done } from '../../src/domain/outcome.ts';
 import { deviceClasses } from '../../src/events/ledger-record.ts';
-import { type CreatedSession, createSession } from '../../src/operations/create-session.ts';
+import { createSession } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
@@ -26,7 +26,7 @@ class Bench {
   readonly devices = new DeviceClassifier(100);
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
-  readonly idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
+  readonly idempotencyKeys = new IdempotencyKeys({
     clock: this.clock,
     secrets: ringOf('ours'),
     rememberedMs: sessionTtlMs,
@@ -57,10 +57,11 @@ class Bench {
     const { clock, subIds, devices, sessions, idempotencyKeys, ledger } = this;
     const ports = { clock, subIds, devices, sessions, idempotencyKeys, ledger: ledger.log, sessionTtlMs };
     let told = 0;
-    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, () => {
+    const giveBack = () => {
       told++;
       this.nothingCreated++;
-    });
+    };
+    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { giveBack });
     // Whoever reserved something for the session must hear of it exactly when there will be none.
     if (outcome.ok) assert.equal(told, outcome.value.replayed ? 1 : 0);
     else if (outcome.refusal.outcomeUnknown !== true) assert.equal(told, 1);
@@ -402,6 +403,15 @@ describe('createSession with an Idempotency-Key', () => {
     assert(retry.ok && retry.value.replayed);
     assert(bench.sessions.get(retry.value.session.sub_id) !== undefined);
     assert.equal((await bench.ledger.records()).length, 1);
+  });
+
+  it('creates nothing for a request without a place in the day, whose key was forgotten meanwhile', async (t) => {
+    const bench = await Bench.open(t);
+    const { clock, subIds, devices, sessions, idempotencyKeys, ledger } = bench;
+    const ports = { clock, subIds, devices, sessions, idempotencyKeys, ledger: ledger.log, sessionTtlMs };
+    const outcome = await createSession(ports, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
+    assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    assert.equal(sessions.size, 0);
   });
 
   it('compares payloads by what it understands of them', async (t) => {

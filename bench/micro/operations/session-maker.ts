@@ -54,7 +54,7 @@ export class SessionMaker {
   }
 
   async create(): Promise<SessionView> {
-    const outcome = await createSession(this.#ports, tenant, 1, body, null, () => {});
+    const outcome = await createSession(this.#ports, tenant, 1, body, null, { giveBack: () => {} });
     if (!outcome.ok) throw new Error(`no session: ${outcome.refusal.code}`);
     return outcome.value.session;
   }
