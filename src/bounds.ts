@@ -59,6 +59,12 @@ export const bounds = {
   userAgentCharactersMax: 1024,
   /** Distinct user agents whose device class is remembered: about 8 MB at their longest. */
   userAgentsRememberedMax: 4_096,
+  /** Different referrer tags an account may use in one vertical and mode unless told otherwise: each keeps daily figures for ever. */
+  referrerTagsDefault: 100_000,
+  /** The largest such limit. An account that reaches it takes up to 80 MB of memory, with all tags at their longest. */
+  referrerTagsMax: 1_000_000,
+  /** How often a service that could not read the tags of earlier runs at its start checks whether it can. */
+  referrerTagsPollMs: 100,
   metadataKeysMax: 10,
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
@@ -356,6 +362,8 @@ export const bounds = {
   cohortPieceSessionsMax: 30,
   /** Sessions whose rows the aggregator removes in one transaction, between batches, once they are no longer kept. */
   sessionsPrunedAtOnce: 500,
+  /** Experiments in one answer of the aggregator when a start asks for all: a few milliseconds' work on both sides. */
+  experimentsAtOnce: 5_000,
   /** Pages of 4 KiB that the analytics store's write-ahead log holds before they are copied into its file. */
   storeCheckpointPages: 4_000,
   /** What the analytics store keeps of its file in memory. */

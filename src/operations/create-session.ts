@@ -9,6 +9,7 @@ import { isVisibleAscii } from '../domain/visible-ascii.ts';
 import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { recordKind } from '../events/ledger-record.ts';
 import type { FirstRequest, IdempotencyKeys, KeyedRequestDigests } from '../sessions/idempotency-keys.ts';
+import type { ReferrerTags, TagUse } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { decodeSubId, type SubIds, subIdText } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
@@ -23,6 +24,7 @@ export interface CreateSessionPorts {
   readonly ledger: EventLog;
   readonly devices: DeviceClassifier;
   readonly idempotencyKeys: IdempotencyKeys;
+  readonly referrerTags: ReferrerTags;
   readonly sessionTtlMs: number;
 }
 
@@ -92,13 +94,14 @@ export async function createSession(
   slot: ReservedSlot | null,
 ): Promise<Outcome<CreatedSession>> {
   let mayCreate = false;
+  let keyed: KeyedRequestDigests | null = null;
+  let tagUse: TagUse | null = null;
   try {
     if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
     const read = readSessionRequest(body);
     if (!read.ok) return read;
     const request = read.value;
 
-    let keyed: KeyedRequestDigests | null = null;
     if (idempotencyKey !== null) {
       const found = ports.idempotencyKeys.lookUp(nameOf(tenant, idempotencyKey), JSON.stringify(request));
       if (found.kind === 'mismatch') return refusedFor('IDEMPOTENCY_MISMATCH');
@@ -109,24 +112,25 @@ export async function createSession(
     // The first request was forgotten since `isRepeat`: it expired or failed. A retry is checked against the day limit again.
     if (slot === null) return unavailable(bounds.retryAfterSeconds);
 
+    tagUse = ports.referrerTags.use(tenant, request.referrerTag);
+    if (tagUse === null) return refusedFor('TAG_LIMIT_EXCEEDED');
     const opened = openSession(ports, tenant, keyNumber, request, keyed);
     if (opened === null) return unavailable(bounds.retryAfterSeconds);
     mayCreate = true;
     const { position, durable } = opened;
     if (keyed !== null) ports.idempotencyKeys.remember(keyed, { sub: ports.subIds.issuedBytes, position, durable });
-    let taken = true;
     try {
       await durable;
       return done({ session: opened.view, replayed: false });
     } catch (fault) {
       if (!(fault instanceof LogUnavailable)) throw fault;
-      mayCreate = taken = fault.taken;
+      mayCreate = fault.taken;
       if (keyed === null || !fault.taken) ports.sessions.delete(opened.subId);
       return notDurable(bounds.retryAfterSeconds, fault.taken);
-    } finally {
-      if (keyed !== null) ports.idempotencyKeys.settle(keyed, taken);
     }
   } finally {
+    if (keyed !== null) ports.idempotencyKeys.settle(keyed, mayCreate);
+    tagUse?.settle(mayCreate);
     if (!mayCreate) slot?.giveBack();
   }
 }

@@ -18,8 +18,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
+import { ReferrerTags } from '../sessions/referrer-tags.ts';
 import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
 import { logTrouble } from './log-trouble.ts';
+import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import type { ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
 import { verticalsOf } from './verticals-of.ts';
@@ -35,7 +37,7 @@ export async function openHistory(
   metrics: Metrics,
 ) {
   const { dataDir, clock, logger, onReadBack } = options;
-  const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
+  const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
   const files = analyticsFiles(dataDir);
   const sessions = new MemorySessionStore({
     clock,
@@ -108,6 +110,8 @@ export async function openHistory(
   });
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
+  const referrerTags = new ReferrerTags(tagsMax);
+  await restoreReferrerTags(analytics, ledger.appendedPosition, referrerTags, closers);
 
   if (options.retentionDays !== null) {
     const retention = new Retention({
@@ -122,7 +126,7 @@ export async function openHistory(
     });
     closers.add(() => retention.close());
   }
-  return { sessions, idempotencyKeys, ledger, journal, analytics };
+  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
 /** What becomes of the groups and troubles of a log. */

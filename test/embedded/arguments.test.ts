@@ -36,6 +36,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['matcherThreads', { matcherThreads: -1 }],
   ['matcherThreads', { matcherThreads: 257 }],
   ['maxSessions', { maxSessions: 0 }],
+  ['maxReferrerTags', { maxReferrerTags: 1_000_001 }],
   ['maxSessions', { maxSessions: Number.NaN }],
   ['sessionTtlMs', { sessionTtlMs: 0.5 }],
   ['sessionTtlMs', { sessionTtlMs: 4 * 60 * 60 * 1000 + 1 }],
@@ -100,7 +101,7 @@ const misnamed: readonly (readonly [told: string, options: unknown])[] = [
     { dataDir: '/secret/folder', limits: { requestPerMinute: 1 } },
   ],
   [
-    'a\\u000ab is no option; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, sessionTtlMs, limits, corsOrigins, logger, clock',
+    'a\\u000ab is no option; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, limits, corsOrigins, logger, clock',
     { 'a\nb': 1 },
   ],
 ];

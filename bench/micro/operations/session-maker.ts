@@ -5,6 +5,7 @@ import { type CreateSessionPorts, createSession, type SessionView } from '../../
 import { RandomPool } from '../../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../../src/sessions/memory-session-store.ts';
+import { ReferrerTags } from '../../../src/sessions/referrer-tags.ts';
 import { SubIds } from '../../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../../src/user-agents/device-class.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
@@ -49,6 +50,7 @@ export class SessionMaker {
       ledger: instantLog,
       devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
       idempotencyKeys: new IdempotencyKeys({ clock, secrets, rememberedMs: sessionTtlMs, keysMax: 1_000 }),
+      referrerTags: new ReferrerTags(bounds.referrerTagsDefault),
       sessionTtlMs,
     };
   }
