@@ -82,8 +82,8 @@ export interface ReservedSlot {
  * POST /session (contract 4.1). With an Idempotency-Key (D5), a request that was made before gets what it got then, waiting
  * for it if need be, and creates nothing; unless it was refused: then this is the first.
  *
- * `slot` is given back, before the answer, when this request has certainly created no session. It is null for a request that
- * `isRepeat` told to be a repeat: such a request creates no session.
+ * `slot` is given back, before the answer, when this request has certainly created no session. It is null for a request for which
+ * `isRepeat` was true: such a request creates no session.
  */
 export async function createSession(
   ports: CreateSessionPorts,
@@ -109,7 +109,7 @@ export async function createSession(
       if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
       keyed = found.digests;
     }
-    // The first request was forgotten since `isRepeat`: it expired or failed. A retry is checked against the day limit again.
+    // `isRepeat` was true, but the first request has expired or failed since. A retry is checked against the day limit again.
     if (slot === null) return unavailable(bounds.retryAfterSeconds);
 
     tagUse = ports.referrerTags.use(tenant, request.referrerTag);

@@ -75,7 +75,7 @@ export class IdempotencyKeys {
     return this.#hmacs.some((hmac) => this.#find(digest(hmac, 'key', key)) !== undefined);
   }
 
-  /** Whether a request is the first with its key, and else whether it has the payload that the first one had. */
+  /** Finds the first request with a key, if there is one, and compares the payloads. */
   lookUp(key: string, payload: string): Lookup {
     let newest: Uint8Array | null = null;
     for (const hmac of this.#hmacs) {
@@ -114,7 +114,7 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#remembered.add(key, request);
   }
 
-  /** Remembers the key of a live session that the ledger told of at the start, unless there is no room. */
+  /** Remembers the key of a live session that was read back from the ledger, unless there is no room. */
   restore({ key, payload }: KeyedRequestDigests, sub: Uint8Array): void {
     if (this.hasRoom()) this.#remembered.add(key, { payload, sub, position: 0 });
   }

@@ -27,7 +27,7 @@ const none = -1;
 
 /**
  * Requests with an Idempotency-Key in the order of their arrival, in buffers outside the JavaScript heap: 72 bytes for each
- * record, and 8 to 16 for its two or more slots in the index. All are remembered equally long, so they leave from the front.
+ * record, and an index of 4 bytes a slot. All are remembered equally long, so they leave from the front.
  *
  * Positions in the ring count on without end; the last bits of a position are its place in memory. The index uses open
  * addressing by the first bytes of the key's digest. That digest is made with a secret, so no caller can choose keys that collide.

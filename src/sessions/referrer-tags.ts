@@ -13,8 +13,8 @@ const known: TagUse = { settle: () => {} };
 /**
  * The referrer tags of each account, vertical and mode, and a limit to their number: a tag keeps its daily figures for ever.
  *
- * A tag counts from the first session whose record the ledger takes. Until then it is pending, and takes a place as well. Those of
- * earlier runs are restored from the analytics store; the limit applies once all of them are here.
+ * A tag counts once the ledger has taken the record of a session under it; until then it is pending, which counts as well. Tags of
+ * earlier runs are restored from the analytics store, and the limit applies once all of them are here.
  */
 export class ReferrerTags {
   readonly #tagsMax: number;
