@@ -59,11 +59,21 @@ export const bounds = {
   userAgentCharactersMax: 1024,
   /** Distinct user agents whose device class is remembered: about 8 MB at their longest. */
   userAgentsRememberedMax: 4_096,
+  /** Different referrer tags an account may use in one vertical and mode unless told otherwise: each keeps daily figures for ever. */
+  referrerTagsDefault: 100_000,
+  /** The largest such limit. An account that reaches it takes up to 80 MB of memory, with all tags at their longest. */
+  referrerTagsMax: 1_000_000,
+  /** How often a service that could not read the tags of earlier runs at its start checks whether it can. */
+  referrerTagsPollMs: 100,
   metadataKeysMax: 10,
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
-  /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 500 bytes each. */
+  /** Keys remembered, each until its session ends; a keyed request beyond it gets 503. About 120 bytes each, outside the heap. */
   idempotencyKeysMax: 1_000_000,
+  /** Expired keys removed before one is remembered: microseconds. */
+  idempotencyKeysDroppedAtOnce: 16,
+  /** The JSON text by which the payloads of two requests are compared. */
+  idempotentPayloadBytesMax: 48 * 1024,
   /** The store is many small parts: one large one would hold up everything for hundreds of milliseconds when it grows. */
   sessionStoreParts: 256,
   /** All parts are swept once in this time; expiry never waits for it. */
@@ -71,8 +81,8 @@ export const bounds = {
   /** How often a full store looks for expired sessions before it refuses a new one. */
   sessionRoomSoughtMs: 100,
   /**
-   * What one live session is reckoned to need when SVC_MAX_SESSIONS is left to the machine. Itself and its ranking are some 400
-   * bytes outside the heap; the rest is what it may have on it: an Idempotency-Key (500) and what its widgets have had (800).
+   * Heap per live session from which the default of SVC_MAX_SESSIONS is derived. What its widgets have had counted takes up to 800
+   * bytes of the heap. The session, its ranking and its Idempotency-Key take some 500 bytes outside of it.
    */
   sessionBytes: 2_048,
   /** Live sessions an embedding program gets unless it says otherwise: it has other uses for its heap. */
@@ -359,6 +369,8 @@ export const bounds = {
   cohortPieceSessionsMax: 30,
   /** Sessions whose rows the aggregator removes in one transaction, between batches, once they are no longer kept. */
   sessionsPrunedAtOnce: 500,
+  /** Experiments in one answer of the aggregator when a start asks for all: a few milliseconds' work on both sides. */
+  experimentsAtOnce: 5_000,
   /** Pages of 4 KiB that the analytics store's write-ahead log holds before they are copied into its file. */
   storeCheckpointPages: 4_000,
   /** What the analytics store keeps of its file in memory. */
@@ -378,6 +390,11 @@ export const bounds = {
 
 // The longest metadata in its worst encoding (4 bytes a code point, escaped) fits a record with room for the rest.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.recordBytesMax);
+// The same metadata as a text within JSON, whose escapes are escaped again (7 bytes a code point), beside the longest user agent.
+assert(
+  bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
+    bounds.idempotentPayloadBytesMax,
+);
 // A sub_id in a query is 68 characters and a separator of three: `%2C`; the rest of the head needs a few hundred bytes.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.headBytesMax);
 assert(bounds.offersDefault <= bounds.offersMax);

@@ -119,6 +119,8 @@ export interface MarketplaceOptions {
   readonly retentionDays?: number;
   /** Live sessions held, default 100,000; a new one beyond it is refused with 503. */
   readonly maxSessions?: number;
+  /** Different referrer tags of an account in one vertical and mode, default 100,000; a new one beyond it is refused with 403. */
+  readonly maxReferrerTags?: number;
   /** Default, and at most, four hours. */
   readonly sessionTtlMs?: number;
   /** For keys that carry no limits of their own. */
@@ -260,6 +262,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     sessions: {
       max: options.maxSessions ?? bounds.embeddedSessionsDefault,
       ttlMs: options.sessionTtlMs ?? bounds.sessionTtlMs,
+      tagsMax: options.maxReferrerTags ?? bounds.referrerTagsDefault,
     },
     limits: effectiveLimits(ownLimits(options.limits), defaultKeyLimits),
     corsOrigins: options.corsOrigins ?? [],
@@ -355,6 +358,7 @@ const optionNames = Object.keys({
   durability: true,
   retentionDays: true,
   maxSessions: true,
+  maxReferrerTags: true,
   sessionTtlMs: true,
   limits: true,
   corsOrigins: true,
@@ -408,6 +412,7 @@ function requireOptions(given: MarketplaceOptions): void {
   }
   requireWholeNumber('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
   requireWholeNumber('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionsHeldMax);
+  requireWholeNumber('maxReferrerTags', options.maxReferrerTags ?? 1, 1, bounds.referrerTagsMax);
   requireWholeNumber('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
   const { retentionDaysMin, retentionDaysMax } = bounds;
   requireWholeNumber('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);

@@ -16,7 +16,7 @@ export interface Admission {
   readonly caller: Caller;
   /** For `limitHeaders`, whatever the operation comes to. */
   readonly limits: LimitStatus;
-  /** For `create_session`: to be given back unless a session was created. Null for every other operation. */
+  /** For `create_session`: to be given back unless a session was created. Null for a repeat, and for every other operation. */
   readonly daySlot: DaySlot | null;
 }
 
@@ -76,8 +76,17 @@ export class Gatekeeper {
     return this.#uses.size + this.#restored.size;
   }
 
-  /** @param authorization the `Authorization` header as sent, empty when absent */
-  admit(authorization: string, vertical: Vertical, operation: Operation): Admission | Rejection {
+  /**
+   * @param authorization the `Authorization` header as sent, empty when absent
+   * @param isRepeat for `create_session` with an Idempotency-Key: whether this caller used it before. Then the day's limit does
+   * not apply, since no session will be created.
+   */
+  admit(
+    authorization: string,
+    vertical: Vertical,
+    operation: Operation,
+    isRepeat?: (caller: Caller) => boolean,
+  ): Admission | Rejection {
     const text = bearerKey(authorization);
     if (text === null) return this.#unauthorized();
     const key = this.#directory.find(hashApiKey(text));
@@ -94,13 +103,14 @@ export class Gatekeeper {
       return { ok: false, refusal: verticalMismatch, limits: use.standing(operation, nowMs, wallMs), askedBy };
     }
     use.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
-    if (!use.fits(operation, nowMs, wallMs)) {
-      const limits = use.exhausted(operation, nowMs, wallMs);
+    const charged = isRepeat?.(use.caller) ? 'repeat_session' : operation;
+    if (!use.fits(charged, nowMs, wallMs)) {
+      const limits = use.exhausted(charged, nowMs, wallMs);
       this.#onRefused(limits.policy.name);
       const retryAfterSeconds = Math.max(1, limits.resetSeconds);
       return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limits, askedBy: use.caller };
     }
-    const daySlot = use.charge(operation, nowMs, wallMs);
+    const daySlot = use.charge(charged, nowMs, wallMs);
     return {
       ok: true,
       caller: use.caller,

@@ -8,6 +8,9 @@ import { SlidingWindow } from './sliding-window.ts';
 /** The operations of the API, as far as limits tell them apart (contract section 8). */
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
+/** What limits apply to: a request that repeats an earlier one by its Idempotency-Key creates no session. */
+type Charged = Operation | 'repeat_session';
+
 /**
  * What one key has used of its limits (D13). Every operation is subject to the requests of a minute; analytics queries
  * also to the queries of a minute, new sessions also to the sessions of a day.
@@ -33,7 +36,7 @@ export class KeyUse {
   }
 
   /** Whether all limits of the operation have room. Charges none. */
-  fits(operation: Operation, nowMs: number, wallMs: number): boolean {
+  fits(operation: Charged, nowMs: number, wallMs: number): boolean {
     if (this.#requests.remaining(nowMs) === 0) return false;
     if (operation === 'query_analytics') return this.#analytics.remaining(nowMs) > 0;
     if (operation === 'create_session') return this.#sessionsLeft(wallMs) > 0;
@@ -41,7 +44,7 @@ export class KeyUse {
   }
 
   /** Charges all limits of an operation that fits; for a new session, returns the place it holds in its day. */
-  charge(operation: Operation, nowMs: number, wallMs: number): DaySlot | null {
+  charge(operation: Charged, nowMs: number, wallMs: number): DaySlot | null {
     this.#requests.take(nowMs);
     if (operation === 'query_analytics') this.#analytics.take(nowMs);
     return operation === 'create_session' ? this.#sessions.reserve(dayOf(wallMs)) : null;
@@ -68,7 +71,7 @@ export class KeyUse {
   }
 
   /** For an operation that does not fit: the limit that keeps it out the longest, and when it will fit. */
-  exhausted(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
+  exhausted(operation: Charged, nowMs: number, wallMs: number): LimitStatus {
     let policy = this.#requestsPolicy(operation);
     let waitMs = this.#requests.nextFreeMs(nowMs);
     if (operation === 'query_analytics' && this.#analytics.nextFreeMs(nowMs) > waitMs) {
@@ -94,9 +97,10 @@ export class KeyUse {
     return Math.max(0, this.#sessionsPerDay - this.#sessions.count(dayOf(wallMs)));
   }
 
-  #requestsPolicy(operation: Operation): LimitPolicy {
+  #requestsPolicy(operation: Charged): LimitPolicy {
     if (operation === 'query_analytics') return this.#policies.ofAnalytics.requests;
-    return operation === 'create_session' ? this.#policies.ofSessions.requests : this.#policies.requests;
+    const isOfSessions = operation === 'create_session' || operation === 'repeat_session';
+    return isOfSessions ? this.#policies.ofSessions.requests : this.#policies.requests;
   }
 }
 

@@ -2,6 +2,7 @@ import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-his
 import { subIdBytes } from '../sessions/sub-id.ts';
 import type { CohortQuery, DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
+import type { ExperimentRow } from './experiments-reader.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
 import type { Age } from './store-retention.ts';
@@ -19,6 +20,7 @@ export type Question =
   | { readonly kind: 'rows'; readonly query: Packed<RowsQuery> }
   | { readonly kind: 'payouts'; readonly asked: readonly AskedPayout[] }
   | { readonly kind: 'totals' }
+  | { readonly kind: 'experiments'; readonly after: number }
   | { readonly kind: 'seal'; readonly age: Age };
 
 export interface Answers {
@@ -27,6 +29,7 @@ export interface Answers {
   readonly daily: DailyFigures;
   readonly rows: RowsPage;
   readonly totals: FoldTotals;
+  readonly experiments: readonly ExperimentRow[];
   readonly seal: SealOutcome;
 }
 

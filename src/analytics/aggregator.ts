@@ -102,6 +102,8 @@ export class Aggregator {
         return this.#follower.rows(unpackQuery(question.query));
       case 'totals':
         return this.#follower.totals();
+      case 'experiments':
+        return this.#follower.experiments(question.after);
       case 'seal': {
         const outcome = this.#follower.seal(question.age);
         // There may be something to prune.

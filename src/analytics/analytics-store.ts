@@ -5,6 +5,7 @@ import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } 
 import { openAnalyticsDatabase } from './analytics-schema.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { DailyReader } from './daily-reader.ts';
+import { type ExperimentRow, ExperimentsReader } from './experiments-reader.ts';
 import { KeptSessions } from './kept-sessions.ts';
 import { type FoldTotals, LedgerFold } from './ledger-fold.ts';
 import { LedgerSegments } from './ledger-segments.ts';
@@ -36,6 +37,7 @@ export class AnalyticsStore {
   readonly #revenue: StoredRevenue;
   readonly #days: DailyReader;
   readonly #rows: RowsReader;
+  readonly #experiments: ExperimentsReader;
   readonly #atOnce: <Answer>(read: () => Answer) => Answer;
   readonly #progress: Statement<[], ProgressRow>;
   #cursor: LogCursor | null;
@@ -56,6 +58,7 @@ export class AnalyticsStore {
       this.#summaries = new SummaryReader(this.#database, sessions);
       this.#days = new DailyReader(this.#database, sessions);
       this.#rows = new RowsReader(this.#database, sessions);
+      this.#experiments = new ExperimentsReader(this.#database);
       // In one transaction: otherwise SQLite locks its file anew for every statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#atOnce = (read) => transaction(read) as ReturnType<typeof read>;
@@ -131,6 +134,11 @@ export class AnalyticsStore {
 
   rows(query: RowsQuery): RowsPage {
     return this.#atOnce(() => this.#rows.rows(query));
+  }
+
+  /** As `ExperimentsReader.page`. */
+  experiments(after: number): ExperimentRow[] {
+    return this.#experiments.page(after);
   }
 
   knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {

@@ -7,6 +7,7 @@ import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } 
 import type { AnalyticsFiles } from './analytics-files.ts';
 import { dropAnalyticsDatabase, isDamage, OtherStoreFormat } from './analytics-schema.ts';
 import { AnalyticsStore } from './analytics-store.ts';
+import type { ExperimentRow } from './experiments-reader.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import { SealedFigures, SealingFailed } from './sealed-figures.ts';
 import type { Age } from './store-retention.ts';
@@ -142,6 +143,10 @@ export class LedgerFollower {
 
   totals(): FoldTotals {
     return this.#guard(() => this.#store.totals());
+  }
+
+  experiments(after: number): ExperimentRow[] {
+    return this.#guard(() => this.#store.experiments(after));
   }
 
   /** Idempotent. */

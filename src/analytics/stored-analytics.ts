@@ -2,6 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { Analytics, DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
 import { openAnalyticsDatabaseToRead } from './analytics-schema.ts';
 import { DailyReader } from './daily-reader.ts';
+import { ExperimentsReader, type TagCount } from './experiments-reader.ts';
 import { KeptSessions } from './kept-sessions.ts';
 import { RowsReader } from './rows-reader.ts';
 import { StoredSessions } from './stored-sessions.ts';
@@ -38,6 +39,11 @@ export class StoredAnalytics implements Analytics {
 
   async rows(query: RowsQuery): Promise<RowsPage> {
     return this.#read((sessions) => new RowsReader(this.#database, sessions).rows(query));
+  }
+
+  /** As `ExperimentsReader.counts`. */
+  tagCounts(): TagCount[] {
+    return this.#read(() => new ExperimentsReader(this.#database).counts());
   }
 
   /** Idempotent. */

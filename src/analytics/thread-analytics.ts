@@ -21,6 +21,7 @@ import {
   type SummaryQuery,
 } from './analytics.ts';
 import type { AnalyticsFiles } from './analytics-files.ts';
+import type { ExperimentRow } from './experiments-reader.ts';
 import { FoldLag } from './fold-lag.ts';
 import type { FoldTotals } from './ledger-fold.ts';
 import type { SealOutcome } from './ledger-follower.ts';
@@ -47,6 +48,8 @@ export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
   totals(): Promise<FoldTotals>;
   /** The same of what is counted so far, however far behind that is. */
   totalsSoFar(): Promise<FoldTotals>;
+  /** A page of the experiments, as `ExperimentsReader.page`. Rejects as `summary` does. */
+  experiments(after: number): Promise<readonly ExperimentRow[]>;
   /**
    * Gives up the sessions of a certain age, once all that was appended before is counted: their daily counters are sealed,
    * they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the same, and may be asked
@@ -155,6 +158,10 @@ class AggregatorThread implements ThreadAnalytics {
 
   totalsSoFar(): Promise<FoldTotals> {
     return this.#ask({ kind: 'totals' }, 0) as Promise<FoldTotals>;
+  }
+
+  experiments(after: number): Promise<readonly ExperimentRow[]> {
+    return this.#ask({ kind: 'experiments', after }) as Promise<readonly ExperimentRow[]>;
   }
 
   seal(age: Age): Promise<SealOutcome> {

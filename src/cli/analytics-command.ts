@@ -11,6 +11,7 @@ export function analyticsCommand(): Command {
     .addCommand(analyticsQueryCommand('summary'))
     .addCommand(analyticsQueryCommand('daily'))
     .addCommand(analyticsQueryCommand('sessions'))
+    .addCommand(tagsCommand())
     .addCommand(rebuildCommand());
   return guided(command, {
     examples: [
@@ -19,6 +20,38 @@ export function analyticsCommand(): Command {
       'marketplace analytics rebuild',
     ],
     exits: { 1: null, 3: null, 130: null },
+  });
+}
+
+function tagsCommand(): Command {
+  const command = new Command('tags')
+    .summary('count the referrer tags of each account')
+    .description(
+      'Counts the different referrer tags that each account has used in each vertical and mode, the most first: what ' +
+        'SVC_LIMIT_REFERRER_TAGS limits. Tags count for ever, also when their single sessions were given up. It reads the store of ' +
+        'the data folder, also while a server runs.',
+    )
+    .option('--json', 'print an array of JSON objects')
+    .action(async (options: { readonly json?: true }) => {
+      const { countTags } = await import('./analytics-tags.ts');
+      await countTags(options);
+    });
+  return guided(command, {
+    examples: [
+      'marketplace analytics tags',
+      `marketplace analytics tags --json | jq -r '.[] | select(.tags > 50000) | .account'`,
+    ],
+    exits: { 1: null },
+    json: {
+      prints: 'an array with an object for each account, vertical and mode, the most tags first',
+      members: {
+        account: 'its name, or null where no key of it is left in the key file',
+        vertical: 'path segment, or null where this version does not know it',
+        mode: '`live` or `test`',
+        tags: 'how many different referrer tags it has used',
+        as_of_position: 'of the last record of the ledger that is counted',
+      },
+    },
   });
 }
 

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { keyFilePath } from '../access/key-file.ts';
 import { KeyRegister } from '../access/key-register.ts';
-import { analyticsFiles } from '../analytics/analytics-files.ts';
-import { isDamage, OtherStoreFormat } from '../analytics/analytics-schema.ts';
 import { PageCursors } from '../analytics/page-cursors.ts';
-import { StoredAnalytics } from '../analytics/stored-analytics.ts';
+import type { StoredAnalytics } from '../analytics/stored-analytics.ts';
 import { dataDirOf } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -24,6 +21,7 @@ import { CommandLineError } from './command-line-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { printJson, printPart, printResult, say } from './output.ts';
 import { withKeyRegister } from './with-key-register.ts';
+import { withStoredAnalytics } from './with-stored-analytics.ts';
 
 export interface AnalyticsQueryOptions {
   readonly account: string;
@@ -40,20 +38,9 @@ export async function askAnalytics(query: AnalyticsQuery, options: AnalyticsQuer
   const dataDir = dataDirOf(readEnv());
   const tenant = tenantOf(dataDir, options);
   const request = { referrer_tag: options.tag, date_from: options.from, date_to: options.to };
-  const { storeFile } = analyticsFiles(dataDir);
-  if (!existsSync(storeFile)) {
-    throw new CommandLineError(`there are no analytics in ${dataDir} yet (see SVC_DATA_DIR)`);
-  }
-  try {
-    const analytics = new StoredAnalytics(storeFile);
-    try {
-      await answer(query, new Questioner(analytics, tenant), request, options.json ?? false);
-    } finally {
-      await analytics.close();
-    }
-  } catch (fault) {
-    throw storeFailure(storeFile, fault);
-  }
+  await withStoredAnalytics(dataDir, (analytics) =>
+    answer(query, new Questioner(analytics, tenant), request, options.json ?? false),
+  );
 }
 
 /** Asks for one tenant, and knows up to which record the last answer counts. */
@@ -155,15 +142,4 @@ function tenantOf(dataDir: string, { account: name, vertical: segment, mode }: A
     throw new CommandLineError('there is no account of this name; marketplace keys list shows them');
   }
   return { account, vertical, mode };
-}
-
-/** What an operator can do something about, as one line; anything else stays as it is. */
-function storeFailure(file: string, fault: unknown): unknown {
-  if (fault instanceof OtherStoreFormat || isDamage(fault)) {
-    const remedy = 'the next start of the service derives it again, or marketplace analytics rebuild';
-    return new CommandLineError(`${file} cannot be read (${fault.message}): ${remedy}`, { cause: fault });
-  }
-  const { code } = fault as { readonly code?: unknown };
-  if (fault instanceof CommandLineError || typeof code !== 'string') return fault;
-  return new CommandLineError(`${file} cannot be read (${code})`, { cause: fault });
 }

@@ -61,6 +61,7 @@ function settingValues(
     SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
     SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,
+    SVC_LIMIT_REFERRER_TAGS: config.sessions.tagsMax,
     SVC_CORS_ORIGINS: config.cors.kind === 'off' ? [] : config.cors.origins,
     SVC_LOG_LEVEL: config.logLevel,
   };

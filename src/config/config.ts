@@ -47,6 +47,8 @@ export interface Config {
     /** Live sessions held at most; beyond it, 503. */
     readonly max: number;
     readonly ttlMs: number;
+    /** Different referrer tags of an account in one vertical and mode; a new one beyond it, 403. */
+    readonly tagsMax: number;
   };
   /** For keys that carry no limits of their own (D13). */
   readonly limits: KeyLimits;
@@ -165,6 +167,8 @@ export function loadConfig(
     sessions: {
       max: wholeNumberSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionsHeldMax) ?? sessionsFitting,
       ttlMs: (wholeNumberSetting(env, 'SVC_SESSION_TTL_SECONDS', 1, ttlSecondsMax) ?? ttlSecondsMax) * 1000,
+      tagsMax:
+        wholeNumberSetting(env, 'SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagsMax) ?? bounds.referrerTagsDefault,
     },
     limits: effectiveLimits(
       {

@@ -43,6 +43,11 @@ export const errorTable = {
     message:
       'This web page may not show the offers of this account. Ask the operator to allow the origin of the page for the account, or show the offers on one that is allowed.',
   },
+  TAG_LIMIT_EXCEEDED: {
+    status: 403,
+    message:
+      'This account has used as many different referrer_tags as it may in this vertical and mode. Use one of them again, or ask the operator for a higher limit.',
+  },
   SUB_ID_NOT_FOUND: {
     status: 404,
     message:

@@ -86,7 +86,14 @@ export class ApiFace {
       return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, cors + header('Allow', route.allow));
     }
 
-    const admission = this.#ports.gatekeeper.admit(exchange.header('authorization'), route.vertical, route.operation);
+    const { gatekeeper, operations } = this.#ports;
+    const idempotencyKey = route.operation === 'create_session' ? exchange.header('idempotency-key') || null : null;
+    const admission = gatekeeper.admit(
+      exchange.header('authorization'),
+      route.vertical,
+      route.operation,
+      operations.isRepeat(idempotencyKey),
+    );
     if (!admission.ok) {
       const { refusal, limits } = admission;
       exchange.askedBy = admission.askedBy;
@@ -98,7 +105,7 @@ export class ApiFace {
 
     switch (route.operation) {
       case 'create_session':
-        return this.#createSession(exchange, admission, headers);
+        return this.#createSession(exchange, admission, idempotencyKey, headers);
       case 'submit_inputs':
         return this.#submitInputs(exchange, admission, headers);
       case 'get_marketplace':
@@ -114,8 +121,7 @@ export class ApiFace {
     this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
   }
 
-  #createSession(exchange: Exchange, admission: Admission, headers: HeaderText): void {
-    const idempotencyKey = exchange.header('idempotency-key') || null;
+  #createSession(exchange: Exchange, admission: Admission, idempotencyKey: string | null, headers: HeaderText): void {
     this.#withJsonBody(exchange, headers, admission, (body) =>
       this.#ports.operations.createSession(admission, body, idempotencyKey).then((outcome) => {
         if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);

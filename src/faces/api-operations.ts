@@ -1,7 +1,8 @@
+import type { Caller } from '../access/caller.ts';
 import type { Admission } from '../access/gatekeeper.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { refused } from '../domain/outcome.ts';
-import { type CreatedSession, type CreateSessionPorts, createSession } from '../operations/create-session.ts';
+import { type CreatedSession, type CreateSessionPorts, createSession, isRepeat } from '../operations/create-session.ts';
 import { type EmbedWidgetPorts, embedWidget, type WidgetEmbedView } from '../operations/embed-widget.ts';
 import { type GetMarketplacePorts, getMarketplace } from '../operations/get-marketplace.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
@@ -30,12 +31,17 @@ export class ApiOperations {
     this.#ports = ports;
   }
 
+  /** For the gatekeeper; undefined where there is no Idempotency-Key. */
+  isRepeat(idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined {
+    return idempotencyKey === null ? undefined : (caller) => isRepeat(this.#ports, caller, idempotencyKey);
+  }
+
   createSession(
     { caller, daySlot }: Admission,
     body: unknown,
     idempotencyKey: string | null,
   ): Promise<Outcome<CreatedSession>> {
-    return createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey, () => daySlot?.giveBack());
+    return createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey, daySlot);
   }
 
   submitInputs(admission: Admission, body: unknown): Promise<Outcome<InputsView>> {

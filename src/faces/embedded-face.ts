@@ -1,3 +1,4 @@
+import type { Caller } from '../access/caller.ts';
 import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
 import { bounds } from '../bounds.ts';
@@ -103,14 +104,15 @@ export class Partner {
     options?: { readonly idempotencyKey?: string | null },
   ): Promise<Result<SessionView>> {
     requireKnownNames('', options ?? {}, ['idempotencyKey']);
-    const admission = this.#admit('create_session');
-    if (!admission.ok) return failed(admission.refusal);
     const { operations } = this.#ports;
-    const idempotencyKey: unknown = options?.idempotencyKey ?? '';
-    if (typeof idempotencyKey !== 'string') {
+    const given: unknown = options?.idempotencyKey ?? '';
+    const idempotencyKey = typeof given === 'string' && given !== '' ? given : null;
+    const admission = this.#admit('create_session', operations.isRepeat(idempotencyKey));
+    if (!admission.ok) return failed(admission.refusal);
+    if (typeof given !== 'string') {
       return failed(operations.giveUp(admission, invalidRequest('Idempotency-Key').refusal).refusal);
     }
-    const outcome = await operations.createSession(admission, sessionBody(body), idempotencyKey || null);
+    const outcome = await operations.createSession(admission, sessionBody(body), idempotencyKey);
     if (!outcome.ok) return failed(outcome.refusal);
     return { ok: true, value: withIgnored(admission, 'create_session', body, outcome.value.session) };
   }
@@ -167,9 +169,9 @@ export class Partner {
     return { ok: true, value: withIgnored(admission, 'query_analytics', query, outcome.value) };
   }
 
-  #admit(operation: Operation) {
+  #admit(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
     if (this.#ports.stopping()) return unavailable(bounds.retryAfterSeconds);
-    return this.#ports.gatekeeper.admit(this.#authorization, this.#vertical, operation);
+    return this.#ports.gatekeeper.admit(this.#authorization, this.#vertical, operation, isRepeat);
   }
 }
 

@@ -40,6 +40,7 @@ function createSession(samples: Samples): PathItem {
             'INVALID_REQUEST',
             'UNAUTHORIZED',
             'VERTICAL_MISMATCH',
+            'TAG_LIMIT_EXCEEDED',
             'METHOD_NOT_ALLOWED',
             'PAYLOAD_TOO_LARGE',
             'UNSUPPORTED_MEDIA_TYPE',

@@ -69,7 +69,7 @@ export type Statuses = Readonly<Record<number, { readonly when: string; readonly
 const statuses: Statuses = {
   400: { when: 'Something in the request has to be mended, or the session is over.', headers: limitHeadersIfKnown },
   401: { when: 'No valid API key.', headers: challengeHeader },
-  403: { when: 'The key belongs to another vertical.', headers: limitHeaders },
+  403: { when: 'The key does not allow it.', headers: limitHeaders },
   404: { when: 'No session of this account, vertical and mode has this id.', headers: limitHeaders },
   405: { when: 'The path does not answer this method.', headers: allowHeader },
   413: { when: `The body is larger than ${bounds.bodyBytesMax / 1024} KiB.`, headers: limitHeaders },

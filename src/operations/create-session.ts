@@ -8,10 +8,10 @@ import { done, invalidRequest, notDurable, type Outcome, refusedFor, unavailable
 import { isVisibleAscii } from '../domain/visible-ascii.ts';
 import { type EventLog, LogUnavailable } from '../events/event-log.ts';
 import { recordKind } from '../events/ledger-record.ts';
-import type { IdempotencyKeys, KeyedRequestDigests } from '../sessions/idempotency-keys.ts';
-import type { KeyedSession } from '../sessions/restore-from-ledger.ts';
+import type { FirstRequest, IdempotencyKeys, KeyedRequestDigests } from '../sessions/idempotency-keys.ts';
+import type { ReferrerTags, TagUse } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import type { SubIds } from '../sessions/sub-id.ts';
+import { decodeSubId, type SubIds, subIdText } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredNames } from './ignored-names.ts';
@@ -24,7 +24,8 @@ export interface CreateSessionPorts {
   readonly sessions: SessionStore;
   readonly ledger: EventLog;
   readonly devices: DeviceClassifier;
-  readonly idempotencyKeys: IdempotencyKeys<Outcome<CreatedSession>>;
+  readonly idempotencyKeys: IdempotencyKeys;
+  readonly referrerTags: ReferrerTags;
   readonly sessionTtlMs: number;
 }
 
@@ -67,18 +68,23 @@ export interface CreatedSession {
 /** A session whose record is on its way: it becomes the caller's when the record is durable. */
 interface OpenedSession {
   readonly subId: string;
-  readonly createdMs: number;
   readonly view: SessionView;
   /** Where its record lies in the ledger, if the ledger took it. */
   readonly position: number;
   readonly durable: Promise<void>;
 }
 
+/** The place that a new session has in its key's day (D13). */
+export interface ReservedSlot {
+  giveBack(): void;
+}
+
 /**
  * POST /session (contract 4.1). With an Idempotency-Key (D5), a request that was made before gets what it got then, waiting
  * for it if need be, and creates nothing; unless it was refused: then this is the first.
  *
- * `onNothingCreated` is called, before the answer, when this request has certainly created no session.
+ * `slot` is given back, before the answer, when this request has certainly created no session. It is null for a request for which
+ * `isRepeat` was true: such a request creates no session.
  */
 export async function createSession(
   ports: CreateSessionPorts,
@@ -86,63 +92,84 @@ export async function createSession(
   keyNumber: number,
   body: unknown,
   idempotencyKey: string | null,
-  onNothingCreated: () => void,
+  slot: ReservedSlot | null,
 ): Promise<Outcome<CreatedSession>> {
   let mayCreate = false;
+  let keyed: KeyedRequestDigests | null = null;
+  let tagUse: TagUse | null = null;
   try {
-    if (idempotencyKey !== null && !isVisibleAscii(idempotencyKey, bounds.idempotencyKeyCharactersMax)) {
-      return invalidRequest('Idempotency-Key');
-    }
+    if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
     const read = readSessionRequest(body);
     if (!read.ok) return read;
     const request = read.value;
 
-    let keyed: KeyedRequestDigests | null = null;
     if (idempotencyKey !== null) {
-      const key = `${tenant.account} ${tenant.vertical.number} ${tenant.mode} ${idempotencyKey}`;
-      const payload = JSON.stringify(request);
-      const first = ports.idempotencyKeys.find(key, payload);
-      if (first !== undefined) return first.samePayload ? await first.answer() : refusedFor('IDEMPOTENCY_MISMATCH');
+      const found = ports.idempotencyKeys.lookUp(nameOf(tenant, idempotencyKey), JSON.stringify(request));
+      if (found.kind === 'mismatch') return refusedFor('IDEMPOTENCY_MISMATCH');
+      if (found.kind === 'repeat') return await replay(ports, tenant, request.referrerTag, found.first);
       if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
-      keyed = ports.idempotencyKeys.digestsOf(key, payload);
+      keyed = found.digests;
     }
+    // `isRepeat` was true, but the first request has expired or failed since. A retry is checked against the day limit again.
+    if (slot === null) return unavailable(bounds.retryAfterSeconds);
 
+    tagUse = ports.referrerTags.use(tenant, request.referrerTag);
+    if (tagUse === null) return refusedFor('TAG_LIMIT_EXCEEDED');
     const opened = openSession(ports, tenant, keyNumber, request, keyed);
     if (opened === null) return unavailable(bounds.retryAfterSeconds);
     mayCreate = true;
-    if (keyed !== null) ports.idempotencyKeys.remember(keyed, opened.createdMs, () => replay(ports, opened));
+    const { position, durable } = opened;
+    if (keyed !== null) ports.idempotencyKeys.remember(keyed, { sub: ports.subIds.issuedBytes, position, durable });
     try {
-      await opened.durable;
+      await durable;
       return done({ session: opened.view, replayed: false });
     } catch (fault) {
       if (!(fault instanceof LogUnavailable)) throw fault;
       mayCreate = fault.taken;
       if (keyed === null || !fault.taken) ports.sessions.delete(opened.subId);
-      if (keyed !== null && !fault.taken) ports.idempotencyKeys.forget(keyed);
       return notDurable(bounds.retryAfterSeconds, fault.taken);
     }
   } finally {
-    if (!mayCreate) onNothingCreated();
+    if (keyed !== null) ports.idempotencyKeys.settle(keyed, mayCreate);
+    tagUse?.settle(mayCreate);
+    if (!mayCreate) slot?.giveBack();
   }
 }
 
-/** What a repeat gets: the first answer, also where the first request was told 503 and its record was written later. */
-async function replay({ ledger }: CreateSessionPorts, opened: OpenedSession): Promise<Outcome<CreatedSession>> {
-  const written = await whenDurable(ledger, opened);
-  return written.ok ? done({ session: opened.view, replayed: true }) : written;
+/** Whether a request with this Idempotency-Key was made before, so that one more creates no session, whatever its payload. */
+export function isRepeat(
+  { idempotencyKeys }: Pick<CreateSessionPorts, 'idempotencyKeys'>,
+  tenant: Tenant,
+  idempotencyKey: string,
+): boolean {
+  return isIdempotencyKey(idempotencyKey) && idempotencyKeys.has(nameOf(tenant, idempotencyKey));
+}
+
+function isIdempotencyKey(text: string): boolean {
+  return isVisibleAscii(text, bounds.idempotencyKeyCharactersMax);
+}
+
+/** The name that an Idempotency-Key is remembered by: tenants may use the same key. */
+function nameOf({ account, vertical, mode }: Tenant, idempotencyKey: string): string {
+  return `${account} ${vertical.number} ${mode} ${idempotencyKey}`;
 }
 
 /**
- * Remembers the Idempotency-Key of a session that was created before a restart, as the ledger tells it: a repeat gets what
- * the first request got.
+ * The first answer, also where the first request was told 503 and its record was written later. It is made from the session's id;
+ * the tag is the repeat's own, since the payloads are the same.
  */
-export function restoreIdempotencyKey(
-  { idempotencyKeys, sessionTtlMs }: Pick<CreateSessionPorts, 'idempotencyKeys' | 'sessionTtlMs'>,
-  { subId, tenant, createdMs, referrerTag, keyed }: KeyedSession,
-): void {
-  const session = sessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
-  const outcome = done({ session, replayed: true });
-  if (idempotencyKeys.hasRoom()) idempotencyKeys.remember(keyed, createdMs, async () => outcome);
+async function replay(
+  { ledger, sessionTtlMs }: CreateSessionPorts,
+  tenant: Tenant,
+  referrerTag: string,
+  { sub, position, durable }: FirstRequest,
+): Promise<Outcome<CreatedSession>> {
+  if (durable !== null) {
+    const written = await whenDurable(ledger, { position, durable });
+    if (!written.ok) return written;
+  } else if (ledger.durablePosition < position) return notDurable(bounds.retryAfterSeconds, true);
+  const session = sessionView(subIdText(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
+  return done({ session, replayed: true });
 }
 
 function sessionView(
@@ -197,7 +224,7 @@ function openSession(
   ] as const;
   const durable = ledger.append(keyed === null ? record : [...record, keyed.key, keyed.payload]);
   const view = sessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
-  return { subId, createdMs, view, position: ledger.appendedPosition, durable };
+  return { subId, view, position: ledger.appendedPosition, durable };
 }
 
 function hasTypedUserAgent(body: object): boolean {

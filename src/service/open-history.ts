@@ -7,7 +7,6 @@ import { bounds } from '../bounds.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { Closers } from '../closers.ts';
 import { isoDate } from '../domain/calendar.ts';
-import type { Outcome } from '../domain/outcome.ts';
 import { dropSegments } from '../events/drop-segments.ts';
 import { type LogTrouble, openEventLog } from '../events/file-event-log.ts';
 import { recordTimeMs } from '../events/ledger-record.ts';
@@ -16,12 +15,13 @@ import { FileJournal, type JournalTrouble } from '../journal/file-journal.ts';
 import { describeFault } from '../logs/describe-fault.ts';
 import type { LogName } from '../metrics/log-names.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { type CreatedSession, restoreIdempotencyKey } from '../operations/create-session.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
+import { ReferrerTags } from '../sessions/referrer-tags.ts';
 import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
 import { logTrouble } from './log-trouble.ts';
+import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import type { ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
 import { verticalsOf } from './verticals-of.ts';
@@ -37,7 +37,7 @@ export async function openHistory(
   metrics: Metrics,
 ) {
   const { dataDir, clock, logger, onReadBack } = options;
-  const { ttlMs: sessionTtlMs, max: sessionsMax } = options.sessions;
+  const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
   const files = analyticsFiles(dataDir);
   const sessions = new MemorySessionStore({
     clock,
@@ -49,7 +49,7 @@ export async function openHistory(
   });
   closers.add(() => sessions.close());
 
-  const idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
+  const idempotencyKeys = new IdempotencyKeys({
     clock,
     secrets,
     rememberedMs: sessionTtlMs,
@@ -60,7 +60,7 @@ export async function openHistory(
     sessions,
     sessionTtlMs,
     verticals: verticalsOf(options),
-    onKeyedSession: (session) => restoreIdempotencyKey({ idempotencyKeys, sessionTtlMs }, session),
+    onKeyedSession: (keyed, sub) => idempotencyKeys.restore(keyed, sub),
   });
   const ledger = await openEventLog({
     folder: files.ledgerFolder,
@@ -110,6 +110,8 @@ export async function openHistory(
   });
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
+  const referrerTags = new ReferrerTags(tagsMax);
+  await restoreReferrerTags(analytics, ledger.appendedPosition, referrerTags, closers);
 
   if (options.retentionDays !== null) {
     const retention = new Retention({
@@ -124,7 +126,7 @@ export async function openHistory(
     });
     closers.add(() => retention.close());
   }
-  return { sessions, idempotencyKeys, ledger, journal, analytics };
+  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
 /** What becomes of the groups and troubles of a log. */

@@ -24,7 +24,7 @@ export interface ServiceOptions {
   /** Days back from today that sessions and the ledger are kept; null: for ever. */
   readonly retentionDays: number | null;
   readonly matcher: MatcherChoice;
-  readonly sessions: { readonly max: number; readonly ttlMs: number };
+  readonly sessions: { readonly max: number; readonly ttlMs: number; readonly tagsMax: number };
   readonly limits: KeyLimits;
   readonly corsOrigins: readonly string[];
   /** Null: no listeners, and `urlsFor` is asked with port 0. */

@@ -87,7 +87,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   }
   const widgetScript = loadWidgetScript();
   const certificate = openCertificate(options, closers);
-  const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
+  const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openHistory(
     options,
     closers,
     secrets,
@@ -174,6 +174,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     ...showing,
     sessionTtlMs: options.sessions.ttlMs,
     idempotencyKeys,
+    referrerTags,
     journal,
     analytics,
     pageCursors: new PageCursors(secrets),

@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
+import { digestBytes, type KeyedRequest, KeyedRequestRing } from './keyed-request-ring.ts';
 
 /** What the ledger keeps of a request with an Idempotency-Key, 16 bytes each: enough to know it again, and no more. */
 export interface KeyedRequestDigests {
@@ -9,13 +10,19 @@ export interface KeyedRequestDigests {
   readonly payload: Uint8Array;
 }
 
-/** What became, or is becoming, of the first request that carried a key. */
-export interface FirstRequest<Answer> {
-  /** Whether the request at hand has the payload the first one had. */
-  readonly samePayload: boolean;
-  /** The answer a repeat gets; asked for by each. */
-  readonly answer: () => Promise<Answer>;
+/** The first request that carried a key. */
+export interface FirstRequest {
+  readonly sub: Uint8Array;
+  readonly position: number;
+  /** Settles as `EventLog.append` did for the record of its session; null once that has settled. */
+  readonly durable: Promise<void> | null;
 }
+
+export type Lookup =
+  | { readonly kind: 'first'; readonly digests: KeyedRequestDigests }
+  | { readonly kind: 'repeat'; readonly first: FirstRequest }
+  /** The key was used with another payload. */
+  | { readonly kind: 'mismatch' };
 
 export interface IdempotencyKeysOptions {
   readonly clock: Clock;
@@ -25,12 +32,9 @@ export interface IdempotencyKeysOptions {
   readonly keysMax: number;
 }
 
-interface Remembered<Answer> {
-  readonly payload: string;
-  readonly answer: () => Promise<Answer>;
+interface PendingRequest extends KeyedRequest {
+  readonly durable: Promise<void>;
 }
-
-const digestBytes = 16;
 
 /**
  * The Idempotency-Keys of live sessions (D5). Like the sessions, none is forgotten before its time: when there is no room
@@ -38,66 +42,94 @@ const digestBytes = 16;
  *
  * Keys and payloads are known by digests under a secret: the ledger keeps them for months, callers put all kinds of things
  * into a key, and a plain hash of something short can be tried out. A service with several secrets looks under each.
+ *
+ *     new --remember--> pending --settle(taken)--> remembered --rememberedMs--> expired
+ *                          +-----settle(not taken)--> forgotten
  */
-export class IdempotencyKeys<Answer> {
+export class IdempotencyKeys {
+  readonly #clock: Clock;
+  readonly #rememberedMs: number;
   readonly #keysMax: number;
   /** Newest first: that is the one requests are remembered under. */
-  readonly #secrets: readonly Buffer[];
-  readonly #remembered: LRUCache<string, Remembered<Answer>>;
+  readonly #hmacs: readonly Hmac[];
+  /** Requests whose record is not durable yet, by the digest of their key (latin1). */
+  readonly #pending = new Map<string, PendingRequest>();
+  readonly #remembered: KeyedRequestRing;
 
   constructor({ clock, secrets, rememberedMs, keysMax }: IdempotencyKeysOptions) {
+    this.#clock = clock;
+    this.#rememberedMs = rememberedMs;
     this.#keysMax = keysMax;
-    this.#secrets = secrets.numbers.toSorted((a, b) => b - a).map((number) => secrets.key(number, 'idempotency')!);
-    this.#remembered = new LRUCache({
-      // Bounded by size rather than count, since a count is paid for in advance, used or not.
-      maxSize: keysMax,
-      sizeCalculation: () => 1,
-      // The cache drops what is older than this; a session is over when it is as old as its lifetime.
-      ttl: rememberedMs - 1,
-      ttlResolution: 0,
-      allowStale: true, // so that iterating shows what is over, too
-      perf: { now: () => clock.wallMs() },
-    });
+    this.#hmacs = secrets.numbers
+      .toSorted((a, b) => b - a)
+      .map((number) => new Hmac(secrets.key(number, 'idempotency')!, bounds.idempotentPayloadBytesMax));
+    this.#remembered = new KeyedRequestRing(keysMax);
   }
 
-  /** @param key names its tenant too, so that tenants do not meet */
-  find(key: string, payload: string): FirstRequest<Answer> | undefined {
-    for (const secret of this.#secrets) {
-      const first = this.#remembered.peek(digest(secret, 'key', key).toString('latin1'), { allowStale: false });
-      if (first === undefined) continue;
-      const samePayload = first.payload === digest(secret, 'payload', payload).toString('latin1');
-      return { samePayload, answer: first.answer };
+  /**
+   * Whether a request with this key is pending or remembered.
+   *
+   * @param key names its tenant too, so that tenants do not meet
+   */
+  has(key: string): boolean {
+    return this.#hmacs.some((hmac) => this.#find(digest(hmac, 'key', key)) !== undefined);
+  }
+
+  /** Finds the first request with a key, if there is one, and compares the payloads. */
+  lookUp(key: string, payload: string): Lookup {
+    let newest: Uint8Array | null = null;
+    for (const hmac of this.#hmacs) {
+      const keyDigest = digest(hmac, 'key', key);
+      newest ??= keyDigest;
+      const request = this.#find(keyDigest);
+      if (request === undefined) continue;
+      if (!digest(hmac, 'payload', payload).equals(request.payload)) return { kind: 'mismatch' };
+      const { sub, position, durable = null } = request;
+      return { kind: 'repeat', first: { sub, position, durable } };
     }
-    return undefined;
+    return { kind: 'first', digests: { key: newest!, payload: digest(this.#hmacs[0]!, 'payload', payload) } };
   }
 
-  /** Whether one more key can be remembered. Keys end in the order they came, so looking at the oldest is enough. */
+  /** Whether one more key can be remembered. Removes a few expired keys, which are the oldest. */
   hasRoom(): boolean {
-    while (this.#remembered.size >= this.#keysMax) {
-      const oldest = this.#remembered.rkeys().next().value;
-      if (oldest === undefined || this.#remembered.getRemainingTTL(oldest) >= 0) return false;
-      this.#remembered.delete(oldest);
+    const expiredMs = this.#clock.wallMs() - this.#rememberedMs;
+    for (let dropped = 0; dropped < bounds.idempotencyKeysDroppedAtOnce; dropped++) {
+      if (this.#remembered.oldestCreatedMs > expiredMs) break;
+      this.#remembered.dropOldest();
     }
-    return true;
+    return this.#pending.size + this.#remembered.size < this.#keysMax;
   }
 
-  digestsOf(key: string, payload: string): KeyedRequestDigests {
-    const [newest] = this.#secrets;
-    return { key: digest(newest!, 'key', key), payload: digest(newest!, 'payload', payload) };
+  /** Remembers a first request whose record is on its way. Only while there is room; `settle` must follow. */
+  remember({ key, payload }: KeyedRequestDigests, first: FirstRequest & { readonly durable: Promise<void> }): void {
+    // A copy: the id's buffer is overwritten by the next id.
+    this.#pending.set(latin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /** Only while there is room. `createdMs` is the wall time of the session it goes with. */
-  remember({ key, payload }: KeyedRequestDigests, createdMs: number, answer: () => Promise<Answer>): void {
-    this.#remembered.set(latin1(key), { payload: latin1(payload), answer }, { start: createdMs });
+  /** Ends the pending state: `taken` says whether the ledger has the record, or will have it. */
+  settle({ key }: KeyedRequestDigests, taken: boolean): void {
+    const name = latin1(key);
+    const request = this.#pending.get(name);
+    this.#pending.delete(name);
+    if (taken && request !== undefined) this.#remembered.add(key, request);
   }
 
-  forget({ key }: KeyedRequestDigests): void {
-    this.#remembered.delete(latin1(key));
+  /** Remembers the key of a live session that was read back from the ledger, unless there is no room. */
+  restore({ key, payload }: KeyedRequestDigests, sub: Uint8Array): void {
+    if (this.hasRoom()) this.#remembered.add(key, { payload, sub, position: 0 });
+  }
+
+  #find(key: Uint8Array): (KeyedRequest & { readonly durable?: Promise<void> }) | undefined {
+    const expiredMs = this.#clock.wallMs() - this.#rememberedMs;
+    return this.#pending.get(latin1(key)) ?? this.#remembered.find(key, expiredMs);
   }
 }
 
-function digest(secret: Buffer, part: 'key' | 'payload', text: string): Buffer {
-  return createHmac('sha256', secret).update(`${part} ${text}`).digest().subarray(0, digestBytes);
+function digest(hmac: Hmac, part: 'key' | 'payload', text: string): Buffer {
+  const message = Buffer.from(`${part} ${text}`);
+  const target = Buffer.allocUnsafe(digestBytes);
+  hmac.sign(message, message.length, target, 0, digestBytes);
+  return target;
 }
 
 function latin1(bytes: Uint8Array): string {

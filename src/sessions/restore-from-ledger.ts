@@ -14,17 +14,8 @@ export interface RestoreOptions {
   readonly sessions: SessionStore;
   readonly sessionTtlMs: number;
   readonly verticals: readonly Vertical[];
-  /** Called for each live session that was created with an Idempotency-Key. */
-  readonly onKeyedSession: (session: KeyedSession) => void;
-}
-
-/** A session as a repeat of its first request must be answered. */
-export interface KeyedSession {
-  readonly subId: string;
-  readonly tenant: Tenant;
-  readonly createdMs: number;
-  readonly referrerTag: string;
-  readonly keyed: KeyedRequestDigests;
+  /** Called for each live session that was created with an Idempotency-Key; `sub` is the 32 bytes of its id. */
+  readonly onKeyedSession: (keyed: KeyedRequestDigests, sub: Uint8Array) => void;
 }
 
 /**
@@ -62,7 +53,7 @@ export class RestoreFromLedger {
   }
 
   #visitCreated(record: readonly unknown[]): void {
-    const [, createdMs, sub, referrerTag, keyNumber, , , key, payload] = record;
+    const [, createdMs, sub, , keyNumber, , , key, payload] = record;
     if (typeof createdMs !== 'number' || typeof keyNumber !== 'number') return;
     if (!(sub instanceof Uint8Array) || sub.length !== subIdBytes) return;
     if (dayOf(createdMs) === this.today) {
@@ -72,14 +63,11 @@ export class RestoreFromLedger {
     const { account, vertical, mode } = decodeSubId(sub);
     const tenant = this.#tenant(account, vertical, mode);
     if (tenant === null) return;
-    const subId = subIdText(sub);
     const { sessions, onKeyedSession } = this.#options;
     // A store that has become smaller keeps the older sessions.
-    sessions.add(subId, tenant);
+    sessions.add(subIdText(sub), tenant);
     const keyed = parseKeyedRequest(key, payload);
-    if (keyed !== null && typeof referrerTag === 'string') {
-      onKeyedSession({ subId, tenant, createdMs, referrerTag, keyed });
-    }
+    if (keyed !== null) onKeyedSession(keyed, sub);
   }
 
   /** What a widget has had counted: its view, or events by the digests of their ids, end to end. Of a live session only. */

@@ -33,6 +33,9 @@ test('figures are those of the API, while the service runs and after it', async 
     const withPosition = (items: readonly object[]) => items.map((item) => ({ ...item, as_of_position: 7 }));
     assert.deepEqual(linesOf(daily!.stdout), withPosition(asked.daily));
     assert.deepEqual(linesOf(sessions!.stdout), withPosition(asked.sessions));
+    const tags = await run('analytics', 'tags', '--json');
+    const counted = { account: 'acme', vertical: 'personal-loans', mode: 'live', tags: 2, as_of_position: 7 };
+    assert.deepEqual(JSON.parse(tags.stdout), [counted]);
   };
   await compare();
   await marketplace.close();
@@ -42,14 +45,17 @@ test('figures are those of the API, while the service runs and after it', async 
 test('people get tables that say up to which record they count', async (t) => {
   const { run, partner } = await livedFolder(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
-  const [summary, daily, sessions, none] = await Promise.all([
+  const [summary, daily, sessions, none, tags] = await Promise.all([
     run('analytics', 'summary', ...forHero),
     run('analytics', 'daily', ...forHero),
     run('analytics', 'sessions', ...forHero),
     run('analytics', 'sessions', ...forHero, '--mode', 'test'),
+    run('analytics', 'tags'),
   ]);
   assert.match(summary.stdout, /^tag {9}hero-short\n.*\nas of {7}record 7 of the ledger, .*\nsessions {4}2\n/);
   assert.match(summary.stdout, /\nLENDER +CLICKS +CONFIRMED USD\n/);
+  assert.match(tags.stdout, /^ACCOUNT +VERTICAL +MODE +TAGS\nacme +personal-loans +live +2\n$/);
+  assert.equal(tags.stderr, 'The tags are counted as of record 7 of the ledger.\n');
   assert.match(daily.stdout, /^DATE .*\n(\d{4}-.*\n){31}\nFigures are as of record 7 of the ledger\. /);
   assert.match(sessions.stdout, /^CREATED .*\n20\d\d-.* {2}sub_[0-9a-f]{64} .*\n.*\n$/);
   assert.equal(sessions.stderr, '2 sessions, as of record 7 of the ledger.\n');

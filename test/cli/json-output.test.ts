@@ -74,6 +74,7 @@ test('what --json prints has the members that the help tells, whatever the comma
     json(0, 'analytics', 'summary', ...forHero).then((value) => check('analytics summary', value)),
     firstLine('analytics', 'daily', ...forHero).then((value) => check('analytics daily', value)),
     firstLine('analytics', 'sessions', ...forHero).then((value) => check('analytics sessions', value)),
+    json(0, 'analytics', 'tags').then((value) => check('analytics tags', value)),
     json(0, 'log', 'verify').then((value) => check('log verify', value)),
     firstLine('log', 'inspect').then((value) => {
       told.add('log inspect');

@@ -39,6 +39,7 @@ async function live(folder: string, startMs: number) {
     key ||= marketplace.keys.create({ account: 'keeper', vertical: 'personal-loans', mode: 'live' }).key;
     const partner = marketplace.partner(key);
     const ofLife: string[] = [];
+    if (day === 0) ok(await partner.createSession({ referrer_tag: 'first-day' }));
     for (let serial = 0; serial < 6; serial++) {
       const { sub_id } = ok(
         await partner.createSession({ referrer_tag: tags[serial % 2]!, metadata: { day, serial } }),
@@ -179,8 +180,12 @@ test('what is older than the retention is given up, and no figure of a tag chang
 
   // Without the store, and without the retention: what is given up stays so.
   for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
-  const second = await createMarketplace(options);
+  const second = await createMarketplace({ ...options, maxReferrerTags: 3 });
   assert.deepEqual(await figuresOf(second, key, clock, all), settled);
+  // A tag still counts when all of its sessions are given up.
+  const fourth = await second.partner(key).createSession({ referrer_tag: 'variant-c' });
+  assert.ok(!fourth.ok && fourth.error.error === 'TAG_LIMIT_EXCEEDED');
+  ok(await second.partner(key).createSession({ referrer_tag: 'first-day' }));
   await second.close();
 
   const { code, stdout } = await run('log', 'verify', join(folder, 'sealed'));

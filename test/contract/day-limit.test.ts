@@ -76,6 +76,44 @@ atEveryDoor('the sessions of a day', (door) => {
     assert.equal((await create(caller)).status, 200);
     assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
   });
+
+  test('do not limit a repeat of a request with its Idempotency-Key', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 2 } });
+    const keyed = (tag: string, key: string) =>
+      caller.post('session', { referrer_tag: tag }, { 'Idempotency-Key': key });
+    const first = await keyed('day-limit', 'one');
+    const repeat = await keyed('day-limit', 'one');
+    assert.equal(repeat.text, first.text);
+    assert.equal(header(repeat, 'x-ratelimit-remaining'), 1);
+    assert.equal((await create(caller)).status, 200);
+
+    const beyond = await keyed('day-limit', 'one');
+    assert.equal(beyond.status, 200);
+    assert.equal(beyond.text, first.text);
+    assert.equal(beyond.headers.get('idempotency-replayed'), 'true');
+    assert.equal(header(beyond, 'x-ratelimit-limit'), 2);
+    assert.equal(header(beyond, 'x-ratelimit-remaining'), 0);
+    assertRefused(await keyed('other', 'one'), 'IDEMPOTENCY_MISMATCH');
+    assertRefused(await caller.post('session', '{', { 'Idempotency-Key': 'one' }), 'INVALID_REQUEST', 'body');
+    assertRefused(await keyed('day-limit', 'two'), 'RATE_LIMIT_EXCEEDED');
+    assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
+    assert.equal((await caller.summary({ referrer_tag: 'day-limit' })).sessions_total, 2);
+  });
+
+  test('limit a repeat with the requests of a minute, like every request', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture, { limits: { sessionsPerDay: 1, requestsPerMinute: 2 } });
+    const keyed = () => caller.post('session', { referrer_tag: 'day-limit' }, { 'Idempotency-Key': 'one' });
+    for (let times = 0; times < 2; times++) assert.equal((await keyed()).status, 200);
+    const refusal = await keyed();
+    assertRefused(refusal, 'RATE_LIMIT_EXCEEDED');
+    assert.equal(header(refusal, 'x-ratelimit-limit'), 2);
+    assert.equal(header(refusal, 'retry-after'), 60);
+    market.clock.advance(60_000);
+    assert.equal((await keyed()).status, 200);
+  });
+
   test('are not charged for a body that is too large', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });

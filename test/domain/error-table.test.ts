@@ -13,6 +13,7 @@ it('gives every code of the contract and of D2 its status, and has no other', ()
     UNAUTHORIZED: 401,
     VERTICAL_MISMATCH: 403,
     ORIGIN_NOT_ALLOWED: 403,
+    TAG_LIMIT_EXCEEDED: 403,
     SUB_ID_NOT_FOUND: 404,
     NOT_FOUND: 404,
     METHOD_NOT_ALLOWED: 405,

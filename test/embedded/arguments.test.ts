@@ -36,6 +36,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['matcherThreads', { matcherThreads: -1 }],
   ['matcherThreads', { matcherThreads: 257 }],
   ['maxSessions', { maxSessions: 0 }],
+  ['maxReferrerTags', { maxReferrerTags: 1_000_001 }],
   ['maxSessions', { maxSessions: Number.NaN }],
   ['sessionTtlMs', { sessionTtlMs: 0.5 }],
   ['sessionTtlMs', { sessionTtlMs: 4 * 60 * 60 * 1000 + 1 }],
@@ -102,7 +103,7 @@ const misnamed: readonly (readonly [told: string, options: unknown])[] = [
     { dataDir: '/secret/folder', limits: { requestPerMinute: 1 } },
   ],
   [
-    'a\\u000ab is no option; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, sessionTtlMs, limits, corsOrigins, logger, clock',
+    'a\\u000ab is no option; the options are dataDir, secretFile, listen, urls, catalogs, matcherThreads, durability, retentionDays, maxSessions, maxReferrerTags, sessionTtlMs, limits, corsOrigins, logger, clock',
     { 'a\nb': 1 },
   ],
 ];
@@ -295,6 +296,16 @@ test('an idempotency key under another name is refused before it makes a session
   const told = { name: 'RangeError', message: 'idempotency_key is no option; did you mean idempotencyKey?' };
   await assert.rejects(partner.createSession({ referrer_tag: 'abc' }, misspelt), told);
   assert.ok((await partner.createSession({ referrer_tag: 'abc' })).ok);
+});
+
+test('a repeat of a call by its idempotency key gets the first session, beyond the sessions of a day, too', async (t) => {
+  const { keys, partner: partnerOf } = await started(t);
+  const partner = partnerOf(keys.create({ ...newKey, limits: { sessionsPerDay: 1 } }).key);
+  const first = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' });
+  assert.ok(first.ok);
+  assert.deepEqual(await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'one' }), first);
+  const another = await partner.createSession({ referrer_tag: 'abc' }, { idempotencyKey: 'two' });
+  assert.ok(!another.ok && another.error.error === 'RATE_LIMIT_EXCEEDED');
 });
 
 test('members that mean nothing, even without a JSON text, do not keep a keyed retry from its first answer', async (t) => {

@@ -34,7 +34,7 @@ for (const durability of ['fsync', 'write'] as const) {
     assert.ok(answered.length >= listed - 1);
     assert.equal(new Set(answered).size, answered.length);
 
-    const marketplace = await createMarketplace({ dataDir: folder, durability });
+    const marketplace = await createMarketplace({ dataDir: folder, durability, maxReferrerTags: 1 });
     afterwards(t, () => marketplace.close());
     const partner = marketplace.partner(key);
     for (let from = 0; from < answered.length; from += listed) {
@@ -46,5 +46,9 @@ for (const durability of ['fsync', 'write'] as const) {
     // Those that were durable and whose answer was still on its way are of the last group.
     assert.ok(all >= answered.length && all <= answered.length + 8, `${all} of ${answered.length}`);
     assert.equal(ok(await partner.submitInputs({ sub_id: answered[0] as string, fields: {} })).sub_id, answered[0]);
+
+    ok(await partner.createSession({ referrer_tag: 'killed' }));
+    const another = await partner.createSession({ referrer_tag: 'another' });
+    assert.ok(!another.ok && another.error.error === 'TAG_LIMIT_EXCEEDED');
   });
 }

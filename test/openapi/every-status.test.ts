@@ -21,6 +21,7 @@ const largeCatalog = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * 
 test('every status and code that the document promises is answered by a real service', async (t) => {
   const market = await RunningMarketplace.start('uws', {
     maxSessions: sessionsHeld,
+    maxReferrerTags: 7,
     catalogs: [
       { vertical: fixture.vertical, mode: 'live', text: largeCatalog(1) },
       { vertical: fixture.vertical, mode: 'test', text: largeCatalog(2) },
@@ -44,6 +45,7 @@ test('every status and code that the document promises is answered by a real ser
     statuses.push((await caller.post('session', { referrer_tag: 'full-store' })).status);
   }
   assert.equal(statuses.at(-1), 503);
+  assert.equal((await caller.post('session', { referrer_tag: 'one-too-many' })).status, 403);
 
   const check = documentCheck(fixture.vertical.segment)!;
   assert.deepEqual(

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { done, invalidRequest, type Outcome } from '../../src/domain/outcome.ts';
+import { done, invalidRequest } from '../../src/domain/outcome.ts';
 import { deviceClasses } from '../../src/events/ledger-record.ts';
-import { type CreatedSession, createSession } from '../../src/operations/create-session.ts';
+import { createSession } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { decodeSubId, SubIds } from '../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
@@ -26,25 +27,33 @@ class Bench {
   readonly devices = new DeviceClassifier(100);
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
-  readonly idempotencyKeys = new IdempotencyKeys<Outcome<CreatedSession>>({
+  readonly idempotencyKeys = new IdempotencyKeys({
     clock: this.clock,
     secrets: ringOf('ours'),
     rememberedMs: sessionTtlMs,
     keysMax: 3,
   });
+  readonly referrerTags: ReferrerTags;
 
   nothingCreated = 0;
 
-  private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number) {
+  private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number, tagsMax: number) {
     const { clock } = this;
+    this.referrerTags = new ReferrerTags(tagsMax);
+    this.referrerTags.complete();
     const fieldsMax = liveTenant.vertical.fields.length;
     this.sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, parts: 4, sweepMs: 60_000 });
     this.ledger = ledger;
     t.after(() => this.sessions.close());
   }
 
-  static async open(t: TestContext, { sessionsMax = 1_000 } = {}): Promise<Bench> {
-    return new Bench(t, await openTemporaryLedger(t), sessionsMax);
+  static async open(t: TestContext, { sessionsMax = 1_000, tagsMax = 100 } = {}): Promise<Bench> {
+    return new Bench(t, await openTemporaryLedger(t), sessionsMax, tagsMax);
+  }
+
+  get ports() {
+    const { clock, subIds, devices, sessions, idempotencyKeys, referrerTags, ledger } = this;
+    return { clock, subIds, devices, sessions, idempotencyKeys, referrerTags, ledger: ledger.log, sessionTtlMs };
   }
 
   /** The session, or the refusal. */
@@ -54,13 +63,13 @@ class Bench {
   }
 
   async createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {
-    const { clock, subIds, devices, sessions, idempotencyKeys, ledger } = this;
-    const ports = { clock, subIds, devices, sessions, idempotencyKeys, ledger: ledger.log, sessionTtlMs };
+    const { ports } = this;
     let told = 0;
-    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, () => {
+    const giveBack = () => {
       told++;
       this.nothingCreated++;
-    });
+    };
+    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { giveBack });
     // Whoever reserved something for the session must hear of it exactly when there will be none.
     if (outcome.ok) assert.equal(told, outcome.value.replayed ? 1 : 0);
     else if (outcome.refusal.outcomeUnknown !== true) assert.equal(told, 1);
@@ -307,6 +316,75 @@ describe('createSession', () => {
   });
 });
 
+describe('createSession under a limit of referrer tags', () => {
+  const create = async (bench: Bench, tag: string, tenant = liveTenant) => {
+    const outcome = await bench.create({ referrer_tag: tag }, tenant);
+    return outcome.ok ? 'ok' : outcome.refusal.code;
+  };
+
+  it('refuses a new tag beyond the limit and leaves nothing behind, and takes known tags', async (t) => {
+    const bench = await Bench.open(t, { tagsMax: 2 });
+    assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
+    assert.equal(await create(bench, 'tag-3'), 'TAG_LIMIT_EXCEEDED');
+    assert.deepEqual([bench.nothingCreated, bench.sessions.size, bench.ledger.log.appendedPosition], [1, 2, 2]);
+    assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
+  });
+
+  it('counts a new tag once, and at once, when its first sessions are created together', async (t) => {
+    const bench = await Bench.open(t, { tagsMax: 2 });
+    const tags = ['tag-1', 'tag-1', 'tag-2', 'tag-3', 'tag-2'];
+    const codes = await Promise.all(tags.map((tag) => create(bench, tag)));
+    assert.deepEqual(codes, ['ok', 'ok', 'ok', 'TAG_LIMIT_EXCEEDED', 'ok']);
+  });
+
+  it('keeps the limits of tenants apart, be it the account, the vertical or the mode that differs', async (t) => {
+    const bench = await Bench.open(t, { tagsMax: 1 });
+    const others = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
+    for (const tenant of [liveTenant, ...others]) {
+      assert.equal(await create(bench, `tag-${tenant.account}`, tenant), 'ok');
+      assert.equal(await create(bench, 'another', tenant), 'TAG_LIMIT_EXCEEDED');
+    }
+  });
+
+  it('does not count a tag whose session was refused by the store or the log', async (t) => {
+    const bench = await Bench.open(t, { sessionsMax: 1, tagsMax: 2 });
+    await create(bench, 'tag-1');
+    assert.equal(await create(bench, 'tag-2'), 'SERVICE_UNAVAILABLE');
+    bench.clock.advance(sessionTtlMs + 1);
+    assert.equal(await create(bench, 'tag-3'), 'ok');
+    assert.equal(await create(bench, 'tag-4'), 'TAG_LIMIT_EXCEEDED');
+
+    const closed = await Bench.open(t, { tagsMax: 1 });
+    await closed.ledger.log.close();
+    const lost = await Promise.all(['tag-1', 'tag-1'].map((tag) => create(closed, tag)));
+    assert.deepEqual(lost, ['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+    assert.equal(await create(closed, 'tag-2'), 'SERVICE_UNAVAILABLE');
+  });
+
+  it('counts a tag whose record the log took and will write later', async (t) => {
+    const bench = await Bench.open(t, { tagsMax: 1 });
+    bench.ledger.breakFiles();
+    assert.equal(await create(bench, 'tag-1'), 'SERVICE_UNAVAILABLE');
+    assert.equal(await create(bench, 'tag-2'), 'TAG_LIMIT_EXCEEDED');
+  });
+
+  it('answers a repeat by its Idempotency-Key before it looks at the tag', async (t) => {
+    const bench = await Bench.open(t, { tagsMax: 1 });
+    const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    const repeat = await bench.createWithKey({ referrer_tag }, 'retry-1');
+    assert(first.ok && repeat.ok && repeat.value.replayed);
+  });
+
+  it('limits nothing until the tags of earlier runs are there', () => {
+    const tags = new ReferrerTags(1);
+    for (const tag of ['tag-1', 'tag-2']) tags.use(liveTenant, tag)!.settle(true);
+    tags.restore(liveTenant.account, liveTenant.vertical.number, 'live', 'tag-0');
+    tags.complete();
+    assert.equal(tags.use(liveTenant, 'tag-3'), null);
+    for (const tag of ['tag-0', 'tag-1', 'tag-2']) assert.notEqual(tags.use(liveTenant, tag), null);
+  });
+});
+
 describe('createSession with an Idempotency-Key', () => {
   it('answers a repeat with the first session, marked as replayed, and records nothing', async (t) => {
     const bench = await Bench.open(t);
@@ -402,6 +480,13 @@ describe('createSession with an Idempotency-Key', () => {
     assert(retry.ok && retry.value.replayed);
     assert(bench.sessions.get(retry.value.session.sub_id) !== undefined);
     assert.equal((await bench.ledger.records()).length, 1);
+  });
+
+  it('creates nothing for a request without a place in the day, whose key was forgotten meanwhile', async (t) => {
+    const bench = await Bench.open(t);
+    const outcome = await createSession(bench.ports, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
+    assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
+    assert.equal(bench.sessions.size, 0);
   });
 
   it('compares payloads by what it understands of them', async (t) => {

@@ -103,6 +103,8 @@ const commands: readonly { readonly words: string; readonly shows: readonly stri
     shows: ['tag', 'metadata name', 'metadata value', 'the sub_id as text'],
     why: 'as the rows of the API, which give the metadata back',
   },
+  { words: 'analytics tags', shows: ['account'], why: 'it counts the tags of each account' },
+  { words: 'analytics tags --json', shows: ['account'], why: 'as without' },
   { words: 'keys list', shows: ['account', 'issued account'], why: 'whose keys they are' },
   { words: 'keys list --json', shows: ['account', 'issued account'], why: 'as without' },
   {

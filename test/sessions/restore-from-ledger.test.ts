@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { dayMs } from '../../src/domain/calendar.ts';
+import type { KeyedRequestDigests } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import { type KeyedSession, RestoreFromLedger } from '../../src/sessions/restore-from-ledger.ts';
+import { RestoreFromLedger } from '../../src/sessions/restore-from-ledger.ts';
 import { subIdText } from '../../src/sessions/sub-id.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
@@ -15,8 +16,8 @@ function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
   const fieldsMax = personalLoans.fields.length;
   const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, parts: 4, sweepMs: 60_000 });
   t.after(() => sessions.close());
-  const keyed: KeyedSession[] = [];
-  const onKeyedSession = (session: KeyedSession) => keyed.push(session);
+  const keyed: { readonly known: KeyedRequestDigests; readonly sub: Uint8Array }[] = [];
+  const onKeyedSession = (known: KeyedRequestDigests, sub: Uint8Array) => keyed.push({ known, sub });
   const restore = new RestoreFromLedger({
     ...{ clock, sessions, sessionTtlMs, onKeyedSession },
     verticals: [personalLoans],
@@ -45,11 +46,11 @@ describe('RestoreFromLedger', () => {
     const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)];
     const live = subOf({ createdMs: nowMs - 1_000, serial: 1 });
     const over = subOf({ createdMs: nowMs - sessionTtlMs, serial: 2 });
-    for (const sub of [live, over]) restore.visit([...createdRecord(sub, { tag: 'tag-1' }), ...digests]);
+    for (const sub of [live, over]) restore.visit([...createdRecord(sub), ...digests]);
     restore.visit([...createdRecord(subOf({ createdMs: nowMs, serial: 3 })), Buffer.alloc(15), digests[1]]);
     assert.equal(keyed.length, 1);
-    const { subId, createdMs, referrerTag, keyed: known } = keyed[0]!;
-    assert.deepEqual([subId, createdMs, referrerTag], [subIdText(live), nowMs - 1_000, 'tag-1']);
+    const { known, sub } = keyed[0]!;
+    assert.deepEqual(sub, live);
     assert.deepEqual([known.key, known.payload], digests);
   });
 

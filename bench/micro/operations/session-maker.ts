@@ -5,6 +5,7 @@ import { type CreateSessionPorts, createSession, type SessionView } from '../../
 import { RandomPool } from '../../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../../src/sessions/memory-session-store.ts';
+import { ReferrerTags } from '../../../src/sessions/referrer-tags.ts';
 import { SubIds } from '../../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../../src/user-agents/device-class.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
@@ -49,12 +50,13 @@ export class SessionMaker {
       ledger: instantLog,
       devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
       idempotencyKeys: new IdempotencyKeys({ clock, secrets, rememberedMs: sessionTtlMs, keysMax: 1_000 }),
+      referrerTags: new ReferrerTags(bounds.referrerTagsDefault),
       sessionTtlMs,
     };
   }
 
   async create(): Promise<SessionView> {
-    const outcome = await createSession(this.#ports, tenant, 1, body, null, () => {});
+    const outcome = await createSession(this.#ports, tenant, 1, body, null, { giveBack: () => {} });
     if (!outcome.ok) throw new Error(`no session: ${outcome.refusal.code}`);
     return outcome.value.session;
   }

@@ -1,0 +1,38 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
+
+/** A referrer tag that sessions were created under. Later experiments have greater numbers. */
+export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
+
+/** How many referrer tags an account has for one vertical and mode. */
+export type TagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
+
+/** Lists the experiments of the store. None is ever removed: their daily figures stay when single sessions are given up. */
+export class ExperimentsReader {
+  readonly #page: Statement<[number, number], ExperimentRow>;
+  readonly #counts: Statement<[], TagCount>;
+
+  constructor(database: Database) {
+    this.#page = database
+      .prepare<[number, number], ExperimentRow>(
+        'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
+      )
+      .raw();
+    this.#counts = database
+      .prepare<[], TagCount>(
+        `SELECT account, vertical, test, count(*) AS tags FROM experiment
+        GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`,
+      )
+      .raw();
+  }
+
+  /** The experiments whose numbers are greater than `after`, ascending, up to `bounds.experimentsAtOnce`. */
+  page(after: number): ExperimentRow[] {
+    return this.#page.all(after, bounds.experimentsAtOnce);
+  }
+
+  /** The largest number of tags first. */
+  counts(): TagCount[] {
+    return this.#counts.all();
+  }
+}

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { analyticsFiles } from '../analytics/analytics-files.ts';
+import { isDamage, OtherStoreFormat } from '../analytics/analytics-schema.ts';
+import { StoredAnalytics } from '../analytics/stored-analytics.ts';
+import { CommandLineError } from './command-line-error.ts';
+
+/** Runs a command on the analytics store of a data folder, which a server may have open too, and closes it whatever happens. */
+export async function withStoredAnalytics(
+  dataDir: string,
+  run: (analytics: StoredAnalytics) => void | Promise<void>,
+): Promise<void> {
+  const { storeFile } = analyticsFiles(dataDir);
+  if (!existsSync(storeFile)) {
+    throw new CommandLineError(`there are no analytics in ${dataDir} yet (see SVC_DATA_DIR)`);
+  }
+  try {
+    const analytics = new StoredAnalytics(storeFile);
+    try {
+      await run(analytics);
+    } finally {
+      await analytics.close();
+    }
+  } catch (fault) {
+    throw storeFailure(storeFile, fault);
+  }
+}
+
+/** What an operator can do something about, as one line; anything else stays as it is. */
+function storeFailure(file: string, fault: unknown): unknown {
+  if (fault instanceof OtherStoreFormat || isDamage(fault)) {
+    const remedy = 'the next start of the service derives it again, or marketplace analytics rebuild';
+    return new CommandLineError(`${file} cannot be read (${fault.message}): ${remedy}`, { cause: fault });
+  }
+  const { code } = fault as { readonly code?: unknown };
+  if (fault instanceof CommandLineError || typeof code !== 'string') return fault;
+  return new CommandLineError(`${file} cannot be read (${code})`, { cause: fault });
+}
