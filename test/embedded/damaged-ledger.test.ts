@@ -34,7 +34,7 @@ async function twoLives(t: TestContext) {
   const [first, second] = readdirSync(join(dataDir, 'ledger'))
     .sort()
     .map((name) => join(dataDir, 'ledger', name));
-  return { dataDir, open, keys: { old, recent }, first: first!, second: second! };
+  return { dataDir, clock, open, keys: { old, recent }, first: first!, second: second! };
 }
 
 function damage(file: string): void {
@@ -56,6 +56,14 @@ test('damage in a part of the ledger that a start does not need does not keep th
 test('damage in the part that it needs does', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
+  await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
+});
+
+test('after a clean stop, a byte of the last record that goes bad does as well, instead of losing the record', async (t) => {
+  const { open, second } = await twoLives(t);
+  const bytes = readFileSync(second);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(second, bytes);
   await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
 });
 
