@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -140,6 +141,23 @@ test('after a clean stop, a last record that cannot be read is damage, and a rep
   assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or not whole']);
   const repair = await run('log', 'repair', '--cut', `${second}:${found.offset}`);
   assert.match(repair.stdout, /kept {7}5 records.*\n.*\n {11}no record in there can be read; 1 cannot\n/);
+});
+
+test('a missing journal is accepted by an option of its own, beside a ledger that no server has open', async (t) => {
+  const { dataFolder, run } = await sixSessions(t);
+  const journal = join(dataFolder, 'journal');
+  const accept = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);
+  const told = await accept();
+  assert.deepEqual([told.code, existsSync(journal)], [0, false]);
+  assert.match(told.stdout, /^Would create an empty .*journal/);
+  assert.match(told.stderr, /--yes/);
+  const lock = lockFolder(dataFolder);
+  assert.equal((await accept('--yes')).code, 1);
+  lock.release();
+  assert.equal((await accept('--yes')).code, 0);
+  assert.deepEqual([readdirSync(journal), statSync(journal).mode & 0o777], [[], 0o700]);
+  assert.deepEqual(JSON.parse((await accept('--yes', '--json')).stdout), { outcome: 'journal_not_missing' });
+  assert.equal((await accept('--cut', 'a:1')).code, 2);
 });
 
 test('verify of no log at all says so', async (t) => {
