@@ -82,7 +82,12 @@ test('two tails cut off at the same byte are both kept, and one that is cut twic
   const { file, ends } = await logOf(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
     writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, ends[0]), Buffer.from(tail)]));
-    await (await openLog(folder)).close();
+    const files = new TroubledLogFiles();
+    const log = await openLog(folder, { files });
+    // The copy is complete and has its name before anything is cut.
+    const copied = ['write', 'datasync', 'rename', 'syncFolder'];
+    assert.deepEqual(files.steps, [...copied, 'write', 'truncate', 'datasync', 'syncFolder']);
+    await log.close();
     removeEndMark(folder);
   }
   const kept = readdirSync(folder).filter((name) => name.startsWith(`${segmentName(1)}.from-${ends[0]}.`));
