@@ -58,6 +58,7 @@ export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
 export type { MarketplaceView, OfferView } from './operations/marketplace-view.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
+export { FolderMissing } from './service/missing-folder.ts';
 export { CertificateFaulty } from './tls/certificate.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
@@ -233,7 +234,7 @@ export interface Marketplace extends AsyncDisposable {
 
 /**
  * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects with a RangeError that
- * names an option which is unknown or holds what it may not, a `FolderInUse`, a `CatalogUnusable` with all `faults` of a catalog, a
+ * names an option which is unknown or holds what it may not, a `FolderInUse`, a `FolderMissing`, a `CatalogUnusable` with all `faults` of a catalog, a
  * `CertificateFaulty`, or the error of a file or a port (its `code` tells, such as `EADDRINUSE`), and leaves nothing running then.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {

@@ -36,7 +36,9 @@ export class SealedFigures {
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
-    const last = firstSequences(nodeLogFiles.list(folder)).at(-1);
+    const firsts = firstSequences(nodeLogFiles.list(folder));
+    // The last segment is the end mark of the log, unless a crash came before it was written, or an older version sealed.
+    const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#walk(last)) {
       if (record[0] !== sealedKind.opened) continue;
@@ -86,8 +88,19 @@ export class SealedFigures {
     }
     // Read back: where it ends, and that what will replace the ledger can be read.
     for (const _ of this.#walk(header.firstSequence));
+    this.#markEnd();
     this.#keptFromDay = untilDay;
     this.#ledgerFrom = ledgerFrom;
+  }
+
+  /** Ends the log as one that was closed (see log-format.ts), for the commands that check or copy any log. */
+  #markEnd(): void {
+    try {
+      writeSegment(this.#folder, { shard: noShard, firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
+    } catch (error) {
+      // The sealing is whole by itself, and checked by its own last record.
+      if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    }
   }
 
   /** The sealings from a segment on, each whole; after the last, the log goes on from there. */

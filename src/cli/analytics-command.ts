@@ -83,7 +83,7 @@ function rebuildCommand(): Command {
         records: 'of the ledger that it is derived from',
         left_out: 'an object: how many of them counted nothing, by the reason',
         missing: 'sentences about what the figures leave out since it is gone',
-        tail_bytes: 'behind the last whole record of the ledger; the next start of the service cuts them',
+        tail_bytes: 'behind the last whole record of the ledger; the next start of the service moves them to a file',
       },
     },
   });

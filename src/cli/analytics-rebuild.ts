@@ -28,7 +28,9 @@ export async function rebuildAnalytics(asked: { readonly json?: true }): Promise
       return;
     }
     if (tornBytes > 0) {
-      say(`The ledger ends in ${tornBytes} bytes that are no whole record; the next start of the service cuts them.`);
+      say(
+        `The ledger ends in ${tornBytes} bytes that are no whole record; the next start of the service moves them to a file.`,
+      );
     }
     for (const what of missing) say(`marketplace: ${what}; the figures leave them out`);
     printResult(`${replaced ? 'rebuilt' : 'built'} ${storeFile} from ${records} records`);

@@ -1,28 +1,46 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { LogPlace } from '../events/log-walk.ts';
 import { guided } from './guide.ts';
 import type { RepairOptions } from './log-repair.ts';
+
+type Options = Omit<RepairOptions, 'cut'> &
+  Partial<Pick<RepairOptions, 'cut'>> & { readonly acceptMissingJournal?: true };
 
 export function logRepairCommand(): Command {
   const command = new Command('repair')
     .summary('cut a damaged log where log verify found the damage')
     .description(
       'Cuts a log at its first damage, so that it opens again. What is before it stays; all that is behind it, also what is ' +
-        'whole, is moved unchanged into a folder beside the log. The service must be stopped. Without --yes it only says ' +
+        'whole, is moved unchanged into a folder beside the log. With --accept-missing-journal it creates an empty journal ' +
+        'beside the ledger instead, when that folder is gone. The service must be stopped. Without --yes it only says ' +
         'what it would do. Killed at any moment, it can be run again.',
     )
     .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
-    .requiredOption('--cut <file:offset>', 'the damage, as log verify names it', place)
+    .option('--cut <file:offset>', 'the damage, as log verify names it', place)
+    .addOption(
+      new Option(
+        '--accept-missing-journal',
+        'go on without the journal: live sessions have to be sent their inputs again',
+      ).conflicts('cut'),
+    )
     .option('--yes', 'do it')
     .option('--json', 'print one JSON object')
-    .action(async (folder: string | undefined, options: RepairOptions) => {
-      const { repair } = await import('./log-repair.ts');
-      await repair(folder, options);
+    .action(async (folder: string | undefined, { cut, acceptMissingJournal, ...options }: Options) => {
+      if (acceptMissingJournal) {
+        const { acceptMissingJournal: accept } = await import('./accept-missing-journal.ts');
+        accept(folder, options);
+      } else if (cut === undefined) {
+        command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
+      } else {
+        const { repair } = await import('./log-repair.ts');
+        await repair(folder, { cut, ...options });
+      }
     });
   return guided(command, {
     examples: [
       'marketplace log repair --cut 0000000000000001.log:4096',
       'marketplace log repair --cut 0000000000000001.log:4096 --yes',
+      'marketplace log repair --accept-missing-journal',
     ],
     exits: {
       0: 'done, told, or nothing to do: the log ends there',
@@ -32,7 +50,9 @@ export function logRepairCommand(): Command {
     json: {
       prints: 'one object',
       members: {
-        outcome: '`cut`, `would_cut` without --yes, or `nothing_to_cut`; the rest is there unless it is the last',
+        outcome:
+          '`cut`, `would_cut` without --yes, or `nothing_to_cut`; with --accept-missing-journal `journal_created`, ' +
+          '`would_create_journal` or `journal_not_missing`. The rest is there only with the first two',
         kept_records: 'records that stay',
         kept_to_position: 'of the last of them; 0 for none',
         moved_bytes: 'cut off the last segment that stays',
@@ -40,7 +60,7 @@ export function logRepairCommand(): Command {
         moved_records: 'records in what is moved that can be read',
         moved_first_at: 'when the oldest of them happened, ISO 8601, or null',
         moved_last_at: 'when the newest of them happened, or null',
-        lost_records: 'records before those that cannot be read',
+        lost_records: 'records in what is moved that cannot be read',
         removed_folder: 'where it is moved to',
       },
     },

@@ -71,7 +71,6 @@ async function carryOut(
     removedFolder,
     span,
     readable: behind.records,
-    readableTo: behind.position,
     lost: behind.position - plan.position - behind.records,
   };
   if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
@@ -89,11 +88,10 @@ interface Repairing {
   /** Records that stay. */
   readonly kept: number;
   readonly removedFolder: string;
-  /** When the records happened that can be read in what is set aside; how many they are, and the last of them. */
+  /** When the records happened that can be read in what is set aside, and how many they are. */
   readonly span: TimeSpan;
   readonly readable: number;
-  readonly readableTo: number;
-  /** How many before the last of them cannot be read. */
+  /** How many cannot be read. */
   readonly lost: number;
 }
 
@@ -112,7 +110,7 @@ function jsonOf({ plan, kept, removedFolder, span, readable, lost }: Repairing, 
   };
 }
 
-function reportOf({ plan, kept, removedFolder, span, readable, readableTo, lost }: Repairing): string {
+function reportOf({ plan, kept, removedFolder, span, readable, lost }: Repairing): string {
   const { position, end, restBytes, later } = plan;
   const [oldest, newest] = [later[0], later.at(-1)];
   const aside: string[] = [];
@@ -122,11 +120,11 @@ function reportOf({ plan, kept, removedFolder, span, readable, readableTo, lost 
   const told =
     readable === 0
       ? 'no record in there can be read'
-      : `${readable} records in there can be read, up to position ${readableTo}, from ${timestamp(span.firstMs)} to ${timestamp(span.lastMs)}`;
+      : `${readable} records in there can be read, from ${timestamp(span.firstMs)} to ${timestamp(span.lastMs)}`;
   return [
     `kept       ${kept === 0 ? 'nothing' : `${kept} records, up to position ${position}`}`,
     `set aside  ${aside.join(', ')}`,
-    `           ${told}${lost > 0 ? `; ${lost} before that cannot` : ''}`,
+    `           ${told}${lost > 0 ? `; ${lost} cannot` : ''}`,
     `into       ${removedFolder}`,
     '',
     'What the records set aside told, counts no longer: their sessions, views, clicks and revenue. The next start of the',

@@ -45,7 +45,7 @@ function jsonOf(check: LogCheck, { firstMs, lastMs }: TimeSpan) {
 
 function textOf(check: LogCheck, { firstMs, lastMs }: TimeSpan): string {
   const { folder, segments, bytes, records, position, tornBytes, damage } = check;
-  const tail = `; ends in ${tornBytes} bytes that are no whole record (a write under way or a torn tail; the next start cuts it)`;
+  const tail = `; ends in ${tornBytes} bytes that are no whole record (a write under way or a torn tail; the next start moves it to a file of its own)`;
   const rows: [string, string][] = [
     ['folder', folder],
     ['segments', String(segments)],

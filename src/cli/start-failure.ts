@@ -6,6 +6,7 @@ import { FolderInUse } from '../events/folder-lock.ts';
 import { LogDamaged } from '../events/segment-reader.ts';
 import { CatalogUnusable } from '../offers/catalog-library.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
+import { FolderMissing } from '../service/missing-folder.ts';
 import { CertificateFaulty } from '../tls/certificate.ts';
 import { CommandLineError } from './command-line-error.ts';
 
@@ -21,7 +22,7 @@ interface SystemFault {
 
 /** Turns a failed start that an operator can mend into one line that names the setting to mend; anything else stays as it is. */
 export function startFailure(fault: unknown, config: Config): unknown {
-  if (fault instanceof FolderInUse || fault instanceof SecretFileError) {
+  if (fault instanceof FolderInUse || fault instanceof FolderMissing || fault instanceof SecretFileError) {
     return new CommandLineError(fault.message, { cause: fault });
   }
   if (fault instanceof CertificateFaulty) {

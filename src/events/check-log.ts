@@ -16,6 +16,8 @@ export interface LogCheck {
   /** Of the last record; where records were pruned, it is more than there are. */
   readonly position: number;
   readonly crc: number;
+  /** Shard of the segments; null when no header is whole. */
+  readonly shard: number | null;
   /** Where the last record ends; null when not even a segment's header is whole. */
   readonly end: LogPlace | null;
   /** Bytes behind the end that are no whole record: a write under way, or a torn tail that opening the log cuts. */
@@ -88,7 +90,7 @@ export async function checkLog(
   } finally {
     walk.close();
   }
-  const { position, crc, tornBytes } = walk;
+  const { position, crc, shard, tornBytes } = walk;
   const segments = firstSequences(files.list(folder)).length;
-  return { folder, segments, bytes: logBytes(files, folder), records, position, crc, end, tornBytes, damage };
+  return { folder, segments, bytes: logBytes(files, folder), records, position, crc, shard, end, tornBytes, damage };
 }

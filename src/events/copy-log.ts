@@ -5,9 +5,10 @@ import { bounds } from '../bounds.ts';
 import { makeFolderDurably } from '../files/make-folder-durably.ts';
 import { syncPath } from '../files/sync-path.ts';
 import { type CheckLogOptions, checkLog, type LogCheck } from './check-log.ts';
-import { firstSequences, segmentName } from './log-format.ts';
+import { firstSequences, headerBytes, segmentName } from './log-format.ts';
 import { LogRewritten } from './log-walk.ts';
 import { nodeLogFiles } from './node-log-files.ts';
+import { writeSegment } from './write-segment.ts';
 
 /** How often a copy reads each byte: to check the log, to copy it, and to check the copy. */
 export const copyReadings = 3;
@@ -15,7 +16,7 @@ export const copyReadings = 3;
 /**
  * Copies a log, which may be in use, up to the record that was its last one when the copy began. What lies before the end of a whole
  * record never changes again, while bytes behind it may be written as they are read: a copy of the whole file could have a hole.
- * The copy is durable and has been checked; it holds what its `LogCheck` says.
+ * The copy is durable, ends as a closed log does, and has been checked; it holds what its `LogCheck` says.
  *
  * @throws LogDamaged when the log, or its copy, cannot be read to its end
  * @throws LogRewritten when its writer went back, or dropped it, meanwhile; then it is to be copied again
@@ -25,7 +26,7 @@ export async function copyLog(
   target: string,
   options: Pick<CheckLogOptions, 'onBytes' | 'signal'> = {},
 ): Promise<LogCheck> {
-  const { end, damage } = await checkLog(nodeLogFiles, folder, options);
+  const { position, crc, shard, end, damage } = await checkLog(nodeLogFiles, folder, options);
   if (damage !== null) throw damage;
   makeFolderDurably(target);
   if (end !== null) {
@@ -38,6 +39,10 @@ export async function copyLog(
       await copyBytes(join(folder, name), join(target, name), bytes, options);
     }
     syncPath(target);
+    // The copy of a log in use is complete, too: with an end mark, a byte of its last record that goes bad shows as damage.
+    if (shard !== null && end.offset > headerBytes) {
+      writeSegment(target, { shard, firstSequence: position + 1, previousCrc: crc }, []);
+    }
   }
   syncPath(dirname(target));
   const copied = await checkLog(nodeLogFiles, target, options);

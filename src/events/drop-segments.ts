@@ -1,18 +1,22 @@
 import { join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
-import { firstSequences, segmentName } from './log-format.ts';
+import { firstSequences, isCutTailOf, segmentName } from './log-format.ts';
 
 /**
  * Removes the segments of a log that hold only records before a sequence number, oldest first and each for good before the
- * next, so that whatever ends it leaves a log without a gap. The newest segment stays. The log may be in use.
+ * next, so that whatever ends it leaves a log without a gap. What recovery once cut off a segment goes with it. The newest
+ * segment stays. The log may be in use.
  *
  * Returns how many were removed. Rejects with the error of the system.
  */
 export async function dropSegments(files: LogFiles, folder: string, beforeSequence: number): Promise<number> {
-  const firsts = firstSequences(files.list(folder));
+  const names = files.list(folder);
+  const firsts = firstSequences(names);
   let dropped = 0;
   for (; firsts[dropped + 1] !== undefined && firsts[dropped + 1]! <= beforeSequence; dropped++) {
-    await files.remove(join(folder, segmentName(firsts[dropped]!)));
+    const segment = segmentName(firsts[dropped]!);
+    for (const name of names) if (isCutTailOf(segment, name)) await files.remove(join(folder, name));
+    await files.remove(join(folder, segment));
     await files.syncFolder(folder);
   }
   return dropped;

@@ -20,7 +20,7 @@ export interface EventLog {
   readonly healthy: boolean;
   /** Calls back, never re-entrantly, after each group that became durable. One listener. */
   onDurable(listener: (position: number) => void): void;
-  /** Makes everything appended durable, then closes the files. Idempotent. */
+  /** Makes everything appended durable, marks the end of the log, and closes the files. Idempotent. */
   close(): Promise<void>;
 }
 

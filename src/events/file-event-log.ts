@@ -15,7 +15,7 @@ import {
   unfinishedName,
   writeChain,
 } from './log-format.ts';
-import type { RecordVisitor, RecoveryObserver, VisitSince } from './log-recovery.ts';
+import type { CutTail, RecordVisitor, RecoveredLog, RecoveryObserver, VisitSince } from './log-recovery.ts';
 import { recoverLog } from './log-recovery.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 
@@ -43,8 +43,8 @@ export interface EventLogOptions {
 }
 
 export type LogTrouble =
-  /** A crash had left a torn tail; it was never acknowledged and is gone. */
-  | { readonly kind: 'tail-cut'; readonly file: string; readonly offset: number; readonly bytes: number }
+  /** The log had not been closed and ended in bytes that are no whole record; they were moved to a file of their own. */
+  | ({ readonly kind: 'tail-cut' } & CutTail)
   /** A write or sync failed; the log goes on in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
   /** That failed too: the log refuses appends until it works again. */
@@ -66,7 +66,14 @@ export async function openEventLog<Item extends readonly unknown[] = LedgerRecor
   const { folder, shard, onRecord, visitSince, onRead } = options;
   const recovered = await recoverLog(files, folder, shard, onRecord, visitSince, onRead);
   if (recovered.cut !== null) options.onTrouble?.({ kind: 'tail-cut', ...recovered.cut });
-  return new FileEventLog<Item>(options, files, recovered.position, recovered.crc);
+  return new FileEventLog<Item>(options, files, recovered);
+}
+
+/** Creates a log in an empty folder whose name is durable already. There is nothing to recover, so it does no I/O. */
+export function createEventLog<Item extends readonly unknown[] = LedgerRecord>(
+  options: EventLogOptions,
+): FileEventLog<Item> {
+  return new FileEventLog<Item>(options, options.files ?? nodeLogFiles, { position: 0, crc: 0, endMarked: true });
 }
 
 /** Frames that are written and synced together, end to end in one buffer that is used again. */
@@ -178,6 +185,8 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   #appendedPosition: number;
   #appendedCrc: number;
   #durablePosition: number;
+  /** Whether the newest segment holds no record, or there is none. */
+  #endMarked: boolean;
   #healthy = true;
   #closing = false;
   /** The gathered records are to be stored without further ado: somebody waits, or they are many. */
@@ -190,8 +199,13 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   #closed: Promise<void> | null = null;
   #listener: (position: number) => void = () => {};
 
-  /** Use `openEventLog`: the log must have been recovered. */
-  constructor(options: EventLogOptions, files: LogFiles, position: number, crc: number) {
+  /** Use `openEventLog` or `createEventLog`: the log must have been recovered. */
+  constructor(
+    options: EventLogOptions,
+    files: LogFiles,
+    { position, crc, endMarked }: Pick<RecoveredLog, 'position' | 'crc' | 'endMarked'>,
+  ) {
+    this.#endMarked = endMarked;
     this.#files = files;
     this.#folder = options.folder;
     this.#shard = options.shard;
@@ -336,6 +350,7 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
       if (this.#synced) await file.datasync();
     }
     segment.offset = end;
+    this.#endMarked = false;
   }
 
   /**
@@ -348,13 +363,12 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     segment.reserved = reserved;
   }
 
-  async #beginSegment(group: Group): Promise<Segment> {
+  async #beginSegment({ firstSequence, previousCrc }: Pick<Group, 'firstSequence' | 'previousCrc'>): Promise<Segment> {
     await this.#finishSegment();
-    const name = segmentName(group.firstSequence);
+    const name = segmentName(firstSequence);
     const unfinished = join(this.#folder, unfinishedName(name));
     const file = await this.#files.create(unfinished);
     try {
-      const { firstSequence, previousCrc } = group;
       await file.write(encodeHeader({ shard: this.#shard, firstSequence, previousCrc }), headerBytes, 0);
       await file.datasync();
       await this.#files.rename(unfinished, join(this.#folder, name));
@@ -403,6 +417,10 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     const lost = this.#appendedPosition - this.#durablePosition;
     if (lost > 0) this.#onTrouble({ kind: 'records-lost', records: lost });
     try {
+      // The end mark (see log-format.ts). The segment before it is whole and synced by then.
+      if (lost === 0 && !this.#endMarked) {
+        await this.#beginSegment({ firstSequence: this.#appendedPosition + 1, previousCrc: this.#appendedCrc });
+      }
       await this.#finishSegment();
     } catch (error) {
       await this.#abandonSegment();

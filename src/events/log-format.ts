@@ -23,6 +23,10 @@ import { crc32 } from 'node:zlib';
  * segment whose first sequence is the first of them. A reader therefore leaves a segment as soon as it reaches the first
  * sequence of the next one, and whatever lies behind that point in the older file is void. A segment that holds nothing
  * before that point has the same name as its successor, which replaces it by the rename.
+ *
+ * A log that was closed ends in an empty segment, its end mark: the header names the last record and its CRC, so a record that
+ * is missing before it is damage and no torn tail. The first segment that is written afterwards has the same name and the
+ * same header, and replaces it.
  */
 export const headerBytes = 32;
 export const frameHeadBytes = 8;
@@ -75,8 +79,19 @@ export function unfinishedName(name: string): string {
   return `${name}.new`;
 }
 
+/** Name of the copy of what recovery cuts off a segment. The CRC keeps two different tails of one name apart. */
+export function cutTailName(segment: string, offset: number, crc: number): string {
+  return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
+}
+
+/** Whether `name` is the copy of a tail that recovery cut off this segment. */
+export function isCutTailOf(segment: string, name: string): boolean {
+  return name.startsWith(`${segment}.from-`);
+}
+
+/** A segment, or the copy of a cut tail, whose writing was interrupted. */
 export function isUnfinished(name: string): boolean {
-  return /^\d{16}\.log\.new$/.test(name);
+  return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
 
 /** First sequences of the segments among `names`, ascending; other files are not the log's. */

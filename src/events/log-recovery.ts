@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.ts';
 import { logBytes } from './check-log.ts';
 import type { LogFiles } from './log-files.ts';
-import { firstSequences, isUnfinished, segmentName } from './log-format.ts';
+import { cutTailName, firstSequences, headerBytes, isUnfinished, segmentName } from './log-format.ts';
 import { LogWalk } from './log-walk.ts';
 import { RecordDecoder } from './record-decoder.ts';
 import { SegmentReader } from './segment-reader.ts';
+import { setAside } from './set-aside.ts';
 
 /**
  * Sees every record of the log once, in order. `record` is an array as it was appended; `payload` is its msgpack. Bytes are
@@ -21,8 +23,19 @@ export interface RecoveredLog {
   /** Of the last record; 0 when there is none. */
   readonly position: number;
   readonly crc: number;
-  /** The torn tail that was cut off, if there was one: bytes of a group that nobody was told is durable. */
-  readonly cut: { readonly file: string; readonly offset: number; readonly bytes: number } | null;
+  /** Whether the log has its end mark (see log-format.ts), or no segment at all. */
+  readonly endMarked: boolean;
+  /** The torn tail that was cut off, if there was one. */
+  readonly cut: CutTail | null;
+}
+
+/** Bytes behind the last whole record of a log that was not closed: normally of a group that was never acknowledged. */
+export interface CutTail {
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+  /** File that holds a copy of these bytes. */
+  readonly aside: string;
 }
 
 /**
@@ -37,8 +50,8 @@ export interface VisitSince {
 
 /**
  * Reads the log up to its last whole record, in chunks, giving way to the event loop between them, and leaves it durable up
- * to there: a torn tail of the last segment is cut off. The last segment is not written again; the log goes on in a new
- * one.
+ * to there: a torn tail of the last segment is copied to a file beside it, and then cut off. The last segment is not written
+ * again; the log goes on in a new one.
  *
  * It reads from the first record, or, given `since`, from the newest segment whose first record is older than that moment:
  * damage in the segments before it is left to whoever reads those.
@@ -69,7 +82,8 @@ export async function recoverLog(
       }
     }
     const { position, crc } = walk;
-    return { position, crc, cut: await settleTail(files, folder, walk) };
+    const endMarked = walk.segment === null || walk.segment.offset === headerBytes;
+    return { position, crc, endMarked, cut: await settleTail(files, folder, walk) };
   } finally {
     walk.close();
   }
@@ -103,18 +117,19 @@ function firstRecord(files: LogFiles, path: string, first: number): unknown[] | 
 }
 
 /** Cuts the last segment behind its last whole frame and makes what is left durable. */
-async function settleTail(files: LogFiles, folder: string, walk: LogWalk): Promise<RecoveredLog['cut']> {
+async function settleTail(files: LogFiles, folder: string, walk: LogWalk): Promise<CutTail | null> {
   const { segment, groupOffset, tornBytes } = walk;
   if (segment === null) return null;
   const end = segment.offset;
+  const cut = tornBytes === 0 ? null : await copyTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
     // The last group may have been written by a process whose sync failed or never came. After a failed sync the kernel
     // takes the pages for clean, and syncing them again does nothing: they must be written again first.
-    for (let at = groupOffset ?? end; at < end; ) {
-      const bytes = segment.bytesAt(at, Math.min(bounds.logChunkBytes, end - at));
-      await file.write(bytes, bytes.length, at);
-      at += bytes.length;
+    let at = groupOffset ?? end;
+    for (const piece of segment.pieces(at, end)) {
+      await file.write(piece, piece.length, at);
+      at += piece.length;
     }
     if (segment.size() > end) await file.truncate(end);
     await file.datasync();
@@ -122,5 +137,14 @@ async function settleTail(files: LogFiles, folder: string, walk: LogWalk): Promi
     await file.close();
   }
   await files.syncFolder(folder);
-  return tornBytes > 0 ? { file: segment.path, offset: end, bytes: tornBytes } : null;
+  return cut;
+}
+
+async function copyTail(files: LogFiles, segment: SegmentReader, bytes: number): Promise<CutTail> {
+  const { path: file, offset } = segment;
+  let crc = 0;
+  for (const piece of segment.pieces(offset, offset + bytes)) crc = crc32(piece, crc);
+  const aside = cutTailName(file, offset, crc);
+  await setAside(files, segment, offset, offset + bytes, aside);
+  return { file, offset, bytes, aside };
 }

@@ -48,10 +48,11 @@ export class LogWalk {
   bytes = 0;
   /** Once `next` has found the end: bytes behind it that are no whole record. */
   tornBytes = 0;
+  /** Of all its segments; null until it is known. */
+  shard: number | null;
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
-  #shard: number | null;
   #first = 0;
   /** A record that cannot be decoded has been stepped over by the segment, but not by the walk. */
   #end = 0;
@@ -62,7 +63,7 @@ export class LogWalk {
     this.#files = files;
     this.#folder = folder;
     this.#decoder = decode ? new RecordDecoder() : null;
-    this.#shard = shard ?? null;
+    this.shard = shard ?? null;
     this.#later = firstSequences(files.list(folder)).filter((first) => first >= segment);
   }
 
@@ -145,9 +146,9 @@ export class LogWalk {
     const segment = this.#opened(first);
     try {
       const header = segment.header();
-      this.#shard ??= header.shard;
-      if (header.shard !== this.#shard) {
-        throw new LogDamaged(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.#shard}`);
+      this.shard ??= header.shard;
+      if (header.shard !== this.shard) {
+        throw new LogDamaged(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.shard}`);
       }
       if (this.segment === null) {
         this.position = first - 1;

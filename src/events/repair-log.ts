@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
-import { bounds } from '../bounds.ts';
 import type { LogCheck } from './check-log.ts';
 import type { LogFiles } from './log-files.ts';
 import { firstSequences, frameHeadBytes, markBytes, readSequence, segmentName } from './log-format.ts';
 import type { LogPlace } from './log-walk.ts';
 import { RecordDecoder } from './record-decoder.ts';
 import { LogDamaged, SegmentReader } from './segment-reader.ts';
+import { setAside } from './set-aside.ts';
 
 /** What cutting a log behind its last whole record would do. */
 export interface RepairPlan {
@@ -60,7 +60,13 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
   files.makeFolder(removedFolder);
   const { folder, end, restBytes, later } = plan;
   if (end !== null && restBytes > 0) {
-    await copyRest(files, end, removedFolder);
+    const segment = new SegmentReader(files, end.file);
+    try {
+      const path = join(removedFolder, `${basename(end.file)}.from-${end.offset}`);
+      await setAside(files, segment, end.offset, segment.size(), path);
+    } finally {
+      segment.close();
+    }
     const file = await files.openForWriting(end.file);
     try {
       await file.truncate(end.offset);
@@ -77,7 +83,7 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 export interface RecordsBehind {
   /** Records behind the cut that can still be read. */
   readonly records: number;
-  /** Position of the last of them; that of the last record ahead of the cut when there are none. */
+  /** Position of the last record that is known to have been there, by itself or by the name of a segment after it. */
   readonly position: number;
 }
 
@@ -106,6 +112,7 @@ export function readBehind(
     });
   }
   for (const [index, path] of later.entries()) {
+    found.position = Math.max(found.position, firstOf(path) - 1);
     const next = later[index + 1];
     const until = next === undefined ? Number.POSITIVE_INFINITY : firstOf(next);
     withSegment(files, path, (segment) => {
@@ -151,28 +158,6 @@ function previousCrcOf(segment: SegmentReader): number | null {
     if (error instanceof LogDamaged) return null;
     throw error;
   }
-}
-
-async function copyRest(files: LogFiles, { file, offset }: LogPlace, removedFolder: string): Promise<void> {
-  const path = join(removedFolder, `${basename(file)}.from-${offset}`);
-  const copy = await files.create(`${path}.new`);
-  try {
-    const rest = new SegmentReader(files, file, offset);
-    try {
-      for (let at = offset, end = rest.size(); at < end; ) {
-        const bytes = rest.bytesAt(at, Math.min(bounds.logChunkBytes, end - at));
-        await copy.write(bytes, bytes.length, at - offset);
-        at += bytes.length;
-      }
-    } finally {
-      rest.close();
-    }
-    await copy.datasync();
-  } finally {
-    await copy.close();
-  }
-  await files.rename(`${path}.new`, path);
-  await files.syncFolder(removedFolder);
 }
 
 function withSegment(files: LogFiles, path: string, use: (segment: SegmentReader) => void): void {

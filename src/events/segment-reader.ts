@@ -118,6 +118,16 @@ export class SegmentReader {
     return { tornBytes, markOffset: null };
   }
 
+  /** The bytes from `from` up to `to`, or to the end of the file, in order. A piece is overwritten by no later one. */
+  *pieces(from: number, to: number): Generator<Buffer, void> {
+    for (let at = from; at < to; ) {
+      const piece = this.bytesAt(at, Math.min(bounds.logChunkBytes, to - at));
+      if (piece.length === 0) return;
+      yield piece;
+      at += piece.length;
+    }
+  }
+
   close(): void {
     this.#file.close();
   }

@@ -1,16 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { logBytes } from '../events/check-log.ts';
 import { LogUnavailable } from '../events/event-log.ts';
-import { type EventLogOptions, type FileEventLog, type LogTrouble, openEventLog } from '../events/file-event-log.ts';
+import {
+  createEventLog,
+  type EventLogOptions,
+  type FileEventLog,
+  type LogTrouble,
+  openEventLog,
+} from '../events/file-event-log.ts';
 import type { LogFiles } from '../events/log-files.ts';
 import type { RecoveryObserver } from '../events/log-recovery.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import { makePrivateFolder } from '../files/make-private-folder.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { EpochReader } from './epoch-reader.ts';
@@ -78,6 +83,8 @@ interface Batch {
  *     <folder>/0001790000000000/   one epoch, named after the wall time it was opened, in ms, made unique and ascending
  *     <folder>/....gone            an epoch being removed
  *
+ * Once it is open, it does no synchronous I/O: the thread that answers requests is the one that begins and removes epochs.
+ *
  * The merges of one turn of the event loop are sealed as one message, since sealing each would cost twenty times as much.
  */
 export class FileJournal implements Journal {
@@ -97,8 +104,9 @@ export class FileJournal implements Journal {
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const past: PastEpoch[] = [];
-    const names = epochNames(options.folder);
     const { onRead, files = nodeLogFiles } = options;
+    files.makeFolder(options.folder);
+    const names = await epochNames(options.folder);
     const sizes = onRead === undefined ? [] : names.map((name) => logBytes(files, join(options.folder, name)));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     let before = 0;
@@ -114,7 +122,7 @@ export class FileJournal implements Journal {
       past.push({ name, lastWallMs: reader.lastWallMs });
     }
     const journal = new FileJournal(options, past, await openEpoch(options, past));
-    journal.#prune();
+    await journal.#prune();
     return journal;
   }
 
@@ -184,7 +192,7 @@ export class FileJournal implements Journal {
     try {
       const { openedMs, batches } = this.#current;
       if (batches > 0 && clock.wallMs() - openedMs >= bounds.journalEpochMs) await this.#beginEpoch();
-      this.#prune();
+      await this.#prune();
     } catch (error) {
       onTrouble?.({ kind: 'not-tended', error });
     }
@@ -199,28 +207,35 @@ export class FileJournal implements Journal {
     await log.close();
   }
 
-  #prune(): void {
+  async #prune(): Promise<void> {
     const { folder, clock, keptMs } = this.#options;
     const nowMs = clock.wallMs();
-    const over = this.#past.filter(({ lastWallMs }) => lastWallMs + keptMs <= nowMs);
-    for (const { name } of over) removeEpoch(folder, name);
-    this.#past = this.#past.filter((epoch) => !over.includes(epoch));
+    for (const over of this.#past.filter(({ lastWallMs }) => lastWallMs + keptMs <= nowMs)) {
+      await removeEpoch(folder, over.name);
+      this.#past = this.#past.filter((epoch) => epoch !== over);
+    }
   }
 }
 
 /** Names of the epochs in a folder, in order, after removing what was being removed when the last process ended. */
-function epochNames(folder: string): string[] {
-  makePrivateFolder(folder);
-  const names = readdirSync(folder);
-  for (const name of names) if (name.endsWith('.gone')) rmSync(join(folder, name), { recursive: true });
+async function epochNames(folder: string): Promise<string[]> {
+  const names = await readdir(folder);
+  for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
   return names.filter((name) => /^\d{16}$/.test(name)).sort();
 }
 
-/** First renamed: a folder that is removed half way must not be taken for an epoch with damage. */
-function removeEpoch(folder: string, name: string): void {
+/**
+ * First renamed: a folder that is removed half way must not be taken for an epoch with damage. Where an earlier attempt came that
+ * far, it goes on.
+ */
+async function removeEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
-  renameSync(join(folder, name), gone);
-  rmSync(gone, { recursive: true });
+  try {
+    await rename(join(folder, name), gone);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  await rm(gone, { recursive: true, force: true });
 }
 
 function logOptions(options: FileJournalOptions, name: string) {
@@ -237,11 +252,13 @@ function logOptions(options: FileJournalOptions, name: string) {
 }
 
 async function openEpoch(options: FileJournalOptions, before: readonly { readonly name: string }[]): Promise<Epoch> {
-  const { clock, secrets, verticals } = options;
+  const { folder, clock, secrets, verticals, files = nodeLogFiles } = options;
   const openedMs = clock.wallMs();
   // The clock may have been set back, and the order of names is the order of merges.
   const name = String(Math.max(openedMs, Number(before.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
-  const log = await openEventLog<JournalRecord>(logOptions(options, name));
+  await mkdir(join(folder, name), { mode: 0o700 });
+  await files.syncFolder(folder);
+  const log = createEventLog<JournalRecord>(logOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
   // Nobody waits for it: it is ahead of every batch, in the same group or in an earlier one.

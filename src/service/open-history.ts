@@ -21,6 +21,7 @@ import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { ReferrerTags } from '../sessions/referrer-tags.ts';
 import { RestoreFromLedger } from '../sessions/restore-from-ledger.ts';
 import { logTrouble } from './log-trouble.ts';
+import { requireJournal } from './missing-folder.ts';
 import { restoreReferrerTags } from './restore-referrer-tags.ts';
 import type { ServiceOptions } from './service.ts';
 import { shard } from './shard.ts';
@@ -82,8 +83,10 @@ export async function openHistory(
     gatekeeper.restoreSessions(keyNumber, restore.today, count);
   }
 
+  const journalFolder = join(dataDir, 'journal');
+  requireJournal(journalFolder, sessions.size);
   const journal = await FileJournal.open({
-    folder: join(dataDir, 'journal'),
+    folder: journalFolder,
     shard,
     durability: options.durability,
     clock,

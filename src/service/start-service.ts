@@ -37,6 +37,7 @@ import { loadWidgetScript } from '../widgets/widget-script.ts';
 import { WidgetTokens } from '../widgets/widget-token.ts';
 import { CatalogWatch } from './catalog-watch.ts';
 import { Drain } from './drain.ts';
+import { requireLedger } from './missing-folder.ts';
 import { openAccess } from './open-access.ts';
 import { keepCaps, openCatalogs, openLogos, reloadCatalogs } from './open-catalogs.ts';
 import { openCertificate } from './open-certificate.ts';
@@ -74,7 +75,9 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     logger.warn({ dataDir }, 'other users may look into the data folder, and it cannot be closed to them');
   }
 
-  const { ledgerFolder } = analyticsFiles(dataDir);
+  const files = analyticsFiles(dataDir);
+  requireLedger(files);
+  const { ledgerFolder } = files;
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
   const metrics = new Metrics(routeNames);
   const { gatekeeper, keys, keysKnown, origins, originLists } = openAccess(options, closers, metrics);

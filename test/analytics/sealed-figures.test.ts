@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type SealedCounters, SealedFigures, SealingFailed } from '../../src/analytics/sealed-figures.ts';
 import type { SealedRecord } from '../../src/analytics/sealed-record.ts';
+import { checkLog } from '../../src/events/check-log.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { LogDamaged } from '../../src/events/segment-reader.ts';
 
 /** Counters of one experiment with one day. */
@@ -32,7 +34,10 @@ describe('sealed figures', () => {
       { wallMs: untilDay * 1_000, untilDay, ledgerFrom },
       counters(untilDay - 1) as unknown as SealedCounters,
     );
-  const files = () => readdirSync(folder).map((name) => join(folder, name));
+  const files = () =>
+    readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name));
 
   it('are none at first', () => {
     const sealed = new SealedFigures(folder);
@@ -88,6 +93,23 @@ describe('sealed figures', () => {
     }
   });
 
+  it('end as a closed log does, so that whoever checks any log finds out the same', async () => {
+    seal(100, 7);
+    const [file] = files();
+    truncateSync(file!, statSync(file!).size - 1);
+    assert.equal((await checkLog(nodeLogFiles, folder)).damage?.file, file);
+  });
+
+  it('of an earlier version, without that end, are read and continued', () => {
+    seal(100, 7);
+    rmSync(files()[1]!);
+    assert.equal(new SealedFigures(folder).ledgerFrom, 7);
+    seal(101, 9);
+    assert.equal(new SealedFigures(folder).ledgerFrom, 9);
+    rmSync(files()[2]!);
+    assert.equal(new SealedFigures(folder).ledgerFrom, 9);
+  });
+
   it('are refused when an older sealing is missing', () => {
     for (const [day, from] of [
       [100, 1],
@@ -137,13 +159,14 @@ describe('sealed figures', () => {
 
   it('leave nothing behind when their counters cannot be had', () => {
     seal(100, 7);
+    const before = files();
     const sealed = new SealedFigures(folder);
     const broken = (function* (): SealedCounters {
       yield [12, [1, 1, 0, 'tag-one']];
       throw new Error('the store is damaged');
     })();
     assert.throws(() => sealed.seal({ wallMs: 1, untilDay: 101, ledgerFrom: 8 }, broken), /the store is damaged/);
-    assert.equal(files().length, 1);
+    assert.deepEqual(files(), before);
     assert.equal(sealed.keptFromDay, 100);
   });
 

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
@@ -11,7 +21,7 @@ import { marketplaceOnFreshFolder } from './support.ts';
 
 const firstMs = Date.UTC(2026, 4, 20, 12);
 
-/** A data folder whose ledger holds six sessions a second apart, in two segments of three. */
+/** A data folder whose ledger holds six sessions a second apart, in two segments of three, as a crash leaves it. */
 async function sixSessions(t: TestContext) {
   const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
   const ledger = join(dataFolder, 'ledger');
@@ -26,9 +36,10 @@ async function sixSessions(t: TestContext) {
     }
     await log.close();
   }
-  const [first, second] = readdirSync(ledger)
+  const [first, second, endMark] = readdirSync(ledger)
     .sort()
     .map((name) => join(ledger, name));
+  rmSync(endMark!);
   return { dataFolder, ledger, run, open, first: first!, second: second! };
 }
 
@@ -118,6 +129,37 @@ test('verify of a damaged log names file, byte and reason, and ends with exit co
   assert.match(found.what, /^record 4 is not whole/);
 });
 
+test('after a clean stop, a last record that cannot be read is damage, and a repair tells that it is lost', async (t) => {
+  const { run, open, second } = await sixSessions(t);
+  await (await open()).close();
+  const bytes = readFileSync(second);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(second, bytes);
+  const verify = await run('log', 'verify', '--json');
+  assert.equal(verify.code, 3);
+  const { records, damage: found } = JSON.parse(verify.stdout);
+  assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or not whole']);
+  const repair = await run('log', 'repair', '--cut', `${second}:${found.offset}`);
+  assert.match(repair.stdout, /kept {7}5 records.*\n.*\n {11}no record in there can be read; 1 cannot\n/);
+});
+
+test('a missing journal is accepted by an option of its own, beside a ledger that no server has open', async (t) => {
+  const { dataFolder, run } = await sixSessions(t);
+  const journal = join(dataFolder, 'journal');
+  const accept = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);
+  const told = await accept();
+  assert.deepEqual([told.code, existsSync(journal)], [0, false]);
+  assert.match(told.stdout, /^Would create an empty .*journal/);
+  assert.match(told.stderr, /--yes/);
+  const lock = lockFolder(dataFolder);
+  assert.equal((await accept('--yes')).code, 1);
+  lock.release();
+  assert.equal((await accept('--yes')).code, 0);
+  assert.deepEqual([readdirSync(journal), statSync(journal).mode & 0o777], [[], 0o700]);
+  assert.deepEqual(JSON.parse((await accept('--yes', '--json')).stdout), { outcome: 'journal_not_missing' });
+  assert.equal((await accept('--cut', 'a:1')).code, 2);
+});
+
 test('verify of no log at all says so', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run('log', 'verify');
@@ -186,10 +228,7 @@ test('repair without --yes only tells what it would do', async (t) => {
     stdout,
     new RegExp(`set aside {2}${before.length - headerBytes} bytes at the end of ${basename(second)}\n`),
   );
-  assert.match(
-    stdout,
-    /2 records in there can be read, up to position 6, from \S+:04.000Z to \S+:05.000Z; 1 before that/,
-  );
+  assert.match(stdout, /2 records in there can be read, from \S+:04.000Z to \S+:05.000Z; 1 cannot\n/);
   assert.match(stderr, /--yes/);
   assert.ok(readFileSync(second).equals(before));
   assert.deepEqual(readdirSync(dataFolder).sort(), [basename(ledger), 'lock']);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import { dayMs } from '../../src/domain/calendar.ts';
 import { LogDamaged } from '../../src/events/segment-reader.ts';
-import { createMarketplace, type Marketplace } from '../../src/index.ts';
+import { createMarketplace, FolderMissing, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -34,7 +35,7 @@ async function twoLives(t: TestContext) {
   const [first, second] = readdirSync(join(dataDir, 'ledger'))
     .sort()
     .map((name) => join(dataDir, 'ledger', name));
-  return { dataDir, open, keys: { old, recent }, first: first!, second: second! };
+  return { dataDir, clock, open, keys: { old, recent }, first: first!, second: second! };
 }
 
 function damage(file: string): void {
@@ -57,6 +58,57 @@ test('damage in the part that it needs does', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
   await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
+});
+
+test('after a clean stop, a byte of the last record that goes bad does as well, instead of losing the record', async (t) => {
+  const { open, second } = await twoLives(t);
+  const bytes = readFileSync(second);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(second, bytes);
+  await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
+});
+
+test('without its ledger the service does not start while it has figures of it, and changes nothing', async (t) => {
+  const { dataDir, open, keys } = await twoLives(t);
+  const [ledger, aside] = [join(dataDir, 'ledger'), join(dataDir, 'aside')];
+  renameSync(ledger, aside);
+  rmSync(join(dataDir, 'secrets.json'));
+  const before = readdirSync(dataDir);
+  await assert.rejects(open(), (error) => error instanceof FolderMissing && error.folder === ledger);
+  assert.deepEqual(readdirSync(dataDir), before);
+
+  renameSync(join(dataDir, 'analytics.sqlite'), join(dataDir, 'aside.sqlite'));
+  const empty = await open();
+  const figures = await empty.partner(keys.recent).queryAnalytics({ referrer_tag: 'damage' });
+  assert.ok(figures.ok && figures.value.sessions_total === 0);
+  await empty.close();
+});
+
+test('without its journal the service does not start while sessions are live, unless the loss is accepted', async (t) => {
+  const { dataDir, open, clock, keys } = await twoLives(t);
+  const journal = join(dataDir, 'journal');
+  const live = await open();
+  const partner = live.partner(keys.recent);
+  const created = await partner.createSession({ referrer_tag: 'damage' });
+  assert.ok(created.ok);
+  await live.close();
+  rmSync(journal, { recursive: true });
+  await assert.rejects(
+    open(),
+    (error) =>
+      error instanceof FolderMissing && error.folder === journal && /--accept-missing-journal/.test(error.message),
+  );
+  assert.equal(existsSync(journal), false);
+
+  const accepted = await runMarketplace(['log', 'repair', '--accept-missing-journal', '--yes'], {
+    SVC_DATA_DIR: dataDir,
+  });
+  assert.equal(accepted.code, 0, accepted.stderr);
+  await (await open()).close();
+
+  rmSync(journal, { recursive: true });
+  clock.advance(bounds.sessionTtlMs);
+  await (await open()).close();
 });
 
 test('after a repair the service starts, and its figures are those of what was kept', async (t) => {

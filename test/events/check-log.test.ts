@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import { checkLog } from '../../src/events/check-log.ts';
-import { encodeHeader, frameCrc, headerBytes } from '../../src/events/log-format.ts';
+import { encodeHeader, frameCrc, headerBytes, segmentName } from '../../src/events/log-format.ts';
 import { recoverLog } from '../../src/events/log-recovery.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { LogDamaged } from '../../src/events/segment-reader.ts';
 import { appendOneByOne, openLog, plain, recordsUpTo, scratchFolder, segmentFiles } from './log-fixture.ts';
 
-/** A log of three segments with four records each. */
+/** A closed log of three segments with four records each, and its end mark. */
 async function threeSegments(folder: string): Promise<string[]> {
   for (let i = 0; i < 3; i++) {
     const log = await openLog(folder);
@@ -31,14 +32,15 @@ test('a whole log is read from its first record to its last, and counted', async
     },
   });
   assert.deepEqual(plain(records), plain(recordsUpTo(12)));
-  const sizes = files.map((file) => statSync(file).size);
+  const endMark = join(folder, segmentName(13));
+  const sizes = [...files, endMark].map((file) => statSync(file).size);
   const { crc, ...rest } = check;
   assert.equal(crc, (await recoverLog(nodeLogFiles, folder, 3, undefined)).crc);
-  const end = { file: files[2], offset: sizes[2] };
+  const end = { file: endMark, offset: headerBytes };
   const size = sizes.reduce((sum, one) => sum + one, 0);
-  const counted = { segments: 3, bytes: size, records: 12, position: 12 };
+  const counted = { segments: 4, bytes: size, records: 12, position: 12, shard: 3 };
   assert.deepEqual(rest, { folder, ...counted, end, tornBytes: 0, damage: null });
-  assert.equal(bytes, size);
+  assert.equal(bytes, size - headerBytes, 'the end mark has no record to be told after');
 });
 
 test('a folder without segments is a log without records', async (t) => {
@@ -79,7 +81,7 @@ test('of a damaged log, what is whole before the damage is counted', async (t) =
   bytes[0]! ^= 1;
   writeFileSync(second!, bytes);
   const check = await checkLog(nodeLogFiles, folder);
-  assert.deepEqual([check.segments, check.records, check.position], [3, 4, 4]);
+  assert.deepEqual([check.segments, check.records, check.position], [4, 4, 4]);
   assert.deepEqual(check.end, { file: first, offset: statSync(first!).size });
 });
 

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { checkLog } from '../../src/events/check-log.ts';
 import { copyLog } from '../../src/events/copy-log.ts';
+import { headerBytes } from '../../src/events/log-format.ts';
+import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { LogDamaged } from '../../src/events/segment-reader.ts';
 import {
   appendOneByOne,
@@ -10,6 +13,7 @@ import {
   plain,
   recordsUpTo,
   recoveredRecords,
+  removeEndMark,
   scratchFolder,
   segmentFiles,
 } from './log-fixture.ts';
@@ -41,22 +45,28 @@ test('a copy has every record and every segment, and goes on as a log of its own
 test('what lies behind the last whole record is left out: it may be in the middle of being written', async (t) => {
   const folder = scratchFolder(t);
   await twoSegments(folder);
+  removeEndMark(folder);
   const last = segmentFiles(folder).at(-1) as string;
   const { size } = statSync(last);
   appendFileSync(last, readFileSync(last).subarray(0, 20));
   const target = join(scratchFolder(t), 'copy');
   const copied = await copyLog(folder, target);
-  assert.deepEqual([copied.records, copied.tornBytes, copied.end?.offset], [8, 0, size]);
+  assert.deepEqual([copied.records, copied.tornBytes], [8, 0]);
+  assert.equal(statSync(segmentFiles(target).at(-1)!).size, size);
 });
 
-test('a log in use is copied without what it has reserved', async (t) => {
+test('a log in use is copied without what it has reserved, and its copy ends as that of a closed log', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   t.after(() => log.close());
   await appendOneByOne(log, 5);
   const target = join(scratchFolder(t), 'copy');
-  const { records, bytes, end } = await copyLog(folder, target);
-  assert.deepEqual([records, bytes], [5, end?.offset]);
+  const { records, bytes } = await copyLog(folder, target);
+  const [file] = segmentFiles(target);
+  const { size } = statSync(file!);
+  assert.deepEqual([records, bytes], [5, size + headerBytes]);
+  truncateSync(file!, size - 1);
+  assert.equal((await checkLog(nodeLogFiles, target)).damage?.file, file);
 });
 
 test('a damaged log is not copied, and the error names the place', async (t) => {

@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { dropSegments } from '../../src/events/drop-segments.ts';
 import type { LogFiles } from '../../src/events/log-files.ts';
+import { cutTailName, segmentName } from '../../src/events/log-format.ts';
 import { LogReader } from '../../src/events/log-reader.ts';
 import { LogRewritten, LogWalk } from '../../src/events/log-walk.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { appendOneByOne, openLog, recordAt, scratchFolder } from './log-fixture.ts';
 
-/** A log of six records, two in each segment. */
+/** A closed log of six records, two in each segment, and its end mark. */
 async function sixRecords(t: TestContext) {
   const folder = scratchFolder(t);
   const log = await openLog(folder, { segmentBytesMax: 200 });
   await appendOneByOne(log, 6);
   await log.close();
-  assert.deepEqual(firsts(folder), [1, 3, 5]);
+  assert.deepEqual(firsts(folder), [1, 3, 5, 7]);
   return folder;
 }
 
@@ -28,12 +29,12 @@ describe('dropping segments', () => {
   it('removes those that hold only records before a position, and never the newest', async (t) => {
     const folder = await sixRecords(t);
     for (const [before, dropped, left] of [
-      [0, 0, [1, 3, 5]],
-      [2, 0, [1, 3, 5]],
-      [3, 1, [3, 5]],
-      [4, 0, [3, 5]],
-      [5_000, 1, [5]],
-      [5_000, 0, [5]],
+      [0, 0, [1, 3, 5, 7]],
+      [2, 0, [1, 3, 5, 7]],
+      [3, 1, [3, 5, 7]],
+      [4, 0, [3, 5, 7]],
+      [5_000, 2, [7]],
+      [5_000, 0, [7]],
     ] as const) {
       assert.equal(await dropSegments(nodeLogFiles, folder, before), dropped);
       assert.deepEqual(firsts(folder), left);
@@ -72,6 +73,17 @@ describe('dropping segments', () => {
     steps.length = 0;
     await assert.rejects(dropSegments(failing, folder, 6), /it does not sync/);
     assert.deepEqual(steps, ['remove 1']);
+  });
+
+  it('removes what recovery once cut off a segment with the segment', async (t) => {
+    const folder = await sixRecords(t);
+    const cutTail = (first: number) => cutTailName(segmentName(first), 90, 5);
+    for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
+    await dropSegments(nodeLogFiles, folder, 3);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => !name.endsWith('.log')),
+      [cutTail(5)],
+    );
   });
 
   it('is told to whoever was reading what is gone', async (t) => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { EventLogOptions, FileEventLog } from '../../src/events/file-event-log.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import type { SessionCreated } from '../../src/events/ledger-record.ts';
+import { headerBytes } from '../../src/events/log-format.ts';
 
 /** A folder of its own for one test, gone after it. */
 export function scratchFolder(t: TestContext): string {
@@ -69,10 +70,19 @@ export function plain(records: readonly unknown[]): unknown[] {
   );
 }
 
+/** The segments that hold records, in order: without the end mark of a closed log. */
 export function segmentFiles(folder: string): string[] {
   return readdirSync(folder)
+    .filter((name) => name.endsWith('.log') && statSync(join(folder, name)).size > headerBytes)
     .sort()
     .map((name) => join(folder, name));
+}
+
+/** Removes the end mark of a closed log: so a crash right after its last record leaves it. */
+export function removeEndMark(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name.endsWith('.log') && statSync(join(folder, name)).size === headerBytes) rmSync(join(folder, name));
+  }
 }
 
 /** The folder as a crash at this moment would leave it. */

@@ -65,7 +65,6 @@ async function recorded(story: Story, options: LifeOptions = {}): Promise<Cut[]>
   const second = await LogLife.open(first.disk, first.known, options);
   second.append(1);
   await second.settle();
-  await second.close();
   return [...first.cuts, ...second.cuts];
 }
 

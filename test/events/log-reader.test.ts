@@ -11,6 +11,7 @@ import {
   openLog,
   positionOf,
   recordAt,
+  removeEndMark,
   scratchFolder,
   segmentFiles,
 } from './log-fixture.ts';
@@ -133,6 +134,7 @@ test('a cursor beyond the end of the log is told', async (t) => {
   readAll(reader, 5);
   const { cursor } = reader;
   reader.close();
+  removeEndMark(folder);
   const [file] = segmentFiles(folder);
   truncateSync(file!, cursor.offset - 1);
   assert.throws(() => new LogReader(folder, cursor), CursorBeyondLog);

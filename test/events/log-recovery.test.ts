@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
@@ -20,21 +20,24 @@ import { LogDamaged } from '../../src/events/segment-reader.ts';
 import {
   appendOneByOne,
   appendTogether,
+  copyOf,
   openLog,
   plain,
   recordAt,
   recordsUpTo,
   recoveredRecords,
+  removeEndMark,
   scratchFolder,
   segmentFiles,
 } from './log-fixture.ts';
 import { TroubledLogFiles } from './troubled-log-files.ts';
 
-/** A log of `groups.length` groups in one segment, and where each of its records ends. */
+/** A log of `groups.length` groups in one segment, as a crash after the last leaves it, and where each of its records ends. */
 async function logOf(folder: string, groups: readonly number[]): Promise<{ file: string; ends: number[] }> {
   const log = await openLog(folder);
   for (const count of groups) await Promise.all(appendTogether(log, count));
   await log.close();
+  removeEndMark(folder);
   const file = segmentFiles(folder)[0]!;
   const bytes = readFileSync(file);
   const ends: number[] = [];
@@ -46,7 +49,7 @@ async function logOf(folder: string, groups: readonly number[]): Promise<{ file:
   return { file, ends };
 }
 
-test('a log torn at any byte is cut to its last whole record, says so, and goes on from there', async (t) => {
+test('a log torn at any byte is cut to its last whole record, and keeps the tail in a file beside it', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);
@@ -60,8 +63,76 @@ test('a log torn at any byte is cut to its last whole record, says so, and goes 
     assert.equal(statSync(file).size, end);
     // Zeros at the very end cannot be told from reserved ones, and need not be.
     const torn = whole.subarray(end, size).findLastIndex((byte) => byte !== 0) + 1;
-    const expected = torn > 0 ? [{ kind: 'tail-cut', file, offset: end, bytes: torn }] : [];
-    assert.deepEqual(troubles, expected, `size ${size}`);
+    const asides = readdirSync(folder).filter((name) => name.includes('.from-'));
+    assert.equal(asides.length, Math.min(torn, 1), `size ${size}`);
+    for (const name of asides) {
+      const aside = join(folder, name);
+      assert.deepEqual(troubles, [{ kind: 'tail-cut', file, offset: end, bytes: torn, aside }]);
+      assert.ok(readFileSync(aside).equals(whole.subarray(end, end + torn)));
+      assert.equal(statSync(aside).mode & 0o777, 0o600);
+      rmSync(aside);
+    }
+    if (torn === 0) assert.deepEqual(troubles, []);
+    removeEndMark(folder);
+  }
+});
+
+test('two tails cut off at the same byte are both kept, and one that is cut twice is kept once', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 2]);
+  for (const tail of ['one', 'other', 'one']) {
+    writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, ends[0]), Buffer.from(tail)]));
+    const files = new TroubledLogFiles();
+    const log = await openLog(folder, { files });
+    // The copy is complete and has its name before anything is cut.
+    const copied = ['write', 'datasync', 'rename', 'syncFolder'];
+    assert.deepEqual(files.steps, [...copied, 'write', 'truncate', 'datasync', 'syncFolder']);
+    await log.close();
+    removeEndMark(folder);
+  }
+  const kept = readdirSync(folder).filter((name) => name.startsWith(`${segmentName(1)}.from-${ends[0]}.`));
+  assert.deepEqual(kept.map((name) => readFileSync(join(folder, name), 'utf8')).sort(), ['one', 'other']);
+});
+
+test('after a clean stop, damage to any byte is refused, and so is a tail cut off at any byte', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  for (const count of [1, 3, 2]) await Promise.all(appendTogether(log, count));
+  await log.close();
+  for (const file of readdirSync(folder).map((name) => join(folder, name))) {
+    const whole = readFileSync(file);
+    for (let at = 0; at < whole.length; at++) {
+      const damaged = Buffer.from(whole);
+      damaged[at]! ^= 1;
+      for (const bytes of [damaged, whole.subarray(0, at)]) {
+        writeFileSync(file, bytes);
+        await assert.rejects(openLog(folder), { name: 'LogDamaged', file }, `byte ${at}`);
+      }
+    }
+    writeFileSync(file, whole);
+  }
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
+});
+
+test('what was there at a clean stop stays protected when the process that starts next is killed', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 3);
+  await log.close();
+  const next = await openLog(folder);
+  const [killedBeforeItsFirstRecord, afterIt] = [
+    copyOf(folder, t),
+    await next.append(recordAt(4)).then(() => copyOf(folder, t)),
+  ];
+  await next.close();
+  for (const [left, records] of [
+    [killedBeforeItsFirstRecord, 3],
+    [afterIt, 4],
+  ] as const) {
+    assert.equal((await recoveredRecords(copyOf(left, t))).length, records);
+    const [file] = segmentFiles(left);
+    truncateSync(file!, statSync(file!).size - 1);
+    await assert.rejects(openLog(left), { name: 'LogDamaged', file });
   }
 });
 
@@ -95,6 +166,7 @@ test('whatever a crash left of the last group, the groups before it survive', as
         torn.set(garbage, from);
         writeFileSync(file, torn);
         const records = await recoveredRecords(folder);
+        removeEndMark(folder);
         assert.ok(records.length >= 4);
         assert.deepEqual(plain(records), plain(recordsUpTo(records.length)));
       },
@@ -157,9 +229,10 @@ test('the last group is written again and synced before it counts as durable', a
     return { ...opened, write };
   };
   const whole = readFileSync(file);
-  await (await openLog(folder, { files })).close();
+  const log = await openLog(folder, { files });
   assert.deepEqual(written, [[ends[1], ends[4]]]);
   assert.deepEqual(files.steps, ['write', 'datasync', 'syncFolder']);
+  await log.close();
   assert.ok(readFileSync(file).equals(whole));
 });
 
@@ -188,12 +261,13 @@ test('the segments of another shard are refused', async (t) => {
   await assert.rejects(openLog(folder, { shard: 4 }), /shard 3/);
 });
 
-test('a segment whose creation was cut short is swept away', async (t) => {
+test('a segment or a copy of a tail whose creation was cut short is removed', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
   appendFileSync(join(folder, unfinishedName(segmentName(3))), 'half a hea');
+  appendFileSync(join(folder, `${segmentName(1)}.from-90.0123abcd.new`), 'half a ta');
   assert.equal((await recoveredRecords(folder)).length, 2);
-  assert.equal(segmentFiles(folder).length, 1);
+  assert.deepEqual(readdirSync(folder).sort(), [segmentName(1), segmentName(3)]);
 });
 
 test('a log larger than what is read at a time is recovered whole', async (t) => {

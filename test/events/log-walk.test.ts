@@ -6,7 +6,15 @@ import type { LogFiles } from '../../src/events/log-files.ts';
 import { encodeHeader, segmentName } from '../../src/events/log-format.ts';
 import { LogRewritten, LogWalk } from '../../src/events/log-walk.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
-import { appendOneByOne, appendTogether, openLog, positionOf, scratchFolder, segmentFiles } from './log-fixture.ts';
+import {
+  appendOneByOne,
+  appendTogether,
+  openLog,
+  positionOf,
+  removeEndMark,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
 
 function walkOf(folder: string): LogWalk {
   return new LogWalk(nodeLogFiles, folder, { decode: true });
@@ -43,6 +51,7 @@ test('what a writer completes between the look at a record and the look behind i
   const log = await openLog(folder);
   await appendOneByOne(log, 3);
   await log.close();
+  removeEndMark(folder);
   const [file] = segmentFiles(folder);
   const whole = readFileSync(file!);
   const first = walkOf(folder);
@@ -83,6 +92,7 @@ test('a tail that is no whole record is counted, not taken for damage', async (t
   const log = await openLog(folder);
   await appendOneByOne(log, 2);
   await log.close();
+  removeEndMark(folder);
   appendFileSync(segmentFiles(folder)[0]!, Buffer.from([0, 0, 0, 40, 1, 2, 3, 4, 5, 0, 0, 0]));
   const walk = walkOf(folder);
   assert.equal(toTheEnd(walk), 2);

@@ -17,10 +17,13 @@ import {
   positionOf,
   recordsUpTo,
   recoveredRecords,
+  removeEndMark,
   segmentFiles,
 } from './log-fixture.ts';
 
-/** A log of three segments in a data folder of its own: records 1 to 5, 6 to 10 and 11 to 15, each segment in three groups. */
+/**
+ * A closed log of three segments in a data folder of its own: records 1 to 5, 6 to 10 and 11 to 15, each segment in three groups.
+ */
 async function damagedLog(t: TestContext, damage: (files: string[]) => LogPlace) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'repair-log-'));
   t.after(() => rmSync(dataFolder, { recursive: true }));
@@ -99,6 +102,16 @@ const damages: readonly {
     readable: 4,
   },
   {
+    name: 'the last record of a closed log',
+    damage: ([, , file]) => {
+      const offset = endOf(file!, 4);
+      flip(file!, offset + 10);
+      return { file: file!, offset };
+    },
+    kept: 14,
+    readable: 0,
+  },
+  {
     name: 'the header of a segment',
     damage: ([, file]) => {
       flip(file!, 3);
@@ -160,7 +173,7 @@ for (const { name, damage, kept, readable } of damages) {
     const before = contents(folder);
     const plan = await planFor(folder, place);
     assert.equal(plan.position, kept);
-    assert.equal(readBehind(nodeLogFiles, plan).records, readable);
+    assert.deepEqual(readBehind(nodeLogFiles, plan), { records: readable, position: 15 });
 
     const removed = join(dataFolder, 'ledger-removed');
     await repairLog(nodeLogFiles, plan, removed);
@@ -195,10 +208,11 @@ for (const { name, damage, kept, readable } of damages) {
       const verdict = judgeCut(nodeLogFiles, await checkLog(nodeLogFiles, folder), place);
       if (verdict.kind === 'damage') await repairLog(nodeLogFiles, verdict.plan, two);
       else assert.equal(verdict.kind, 'done', `step ${stopAt}`);
+      const after = contents(folder);
       assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(kept)), `step ${stopAt}`);
       const aside = contents(one, two);
       for (const [file, bytes] of before) {
-        const stays = existsSync(join(folder, file)) ? readFileSync(join(folder, file)) : Buffer.alloc(0);
+        const stays = after.get(file) ?? Buffer.alloc(0);
         const rest =
           stays.length < bytes.length ? (aside.get(file) ?? aside.get(`${file}.from-${stays.length}`)) : null;
         assert.ok(Buffer.concat([stays, rest ?? Buffer.alloc(0)]).equals(bytes), `${file} after step ${stopAt}`);
@@ -232,10 +246,16 @@ test('a whole log is not cut anywhere, and at its end there is nothing to cut', 
     [judge(first, 0), judge(second, 0), judge(second, statSync(second).size), judge(last, headerBytes)],
     Array(4).fill('no-damage'),
   );
-  assert.deepEqual(
-    [judge(last, statSync(last).size), judge(join(folder, '0000000000000016.log'), 0)],
-    ['done', 'done'],
-  );
+  const next = join(folder, '0000000000000016.log');
+  assert.deepEqual([judge(next, headerBytes), judge(next, 0)], ['done', 'done']);
+  removeEndMark(folder);
+  const crashed = await checkLog(nodeLogFiles, folder);
+  for (const end of [
+    { file: last, offset: statSync(last).size },
+    { file: next, offset: 0 },
+  ]) {
+    assert.equal(judgeCut(nodeLogFiles, crashed, end).kind, 'done');
+  }
 });
 
 test('records behind the damage are shown to whoever counts them', async (t) => {

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -172,6 +182,85 @@ test('an epoch goes when every session changed in it is over, to the millisecond
   clock.advance(1);
   await temporary.journal.tend();
   assert(!epochs(temporary).includes(first!));
+});
+
+test('an epoch begins and another one is removed without any synchronous call on the file system', async (t) => {
+  const clock = new ManualClock();
+  const troubles: unknown[] = [];
+  const temporary = await openTemporaryJournal(t, { clock, onTrouble: (trouble) => troubles.push(trouble) });
+  const [first] = epochs(temporary);
+  await append(temporary, 1);
+  clock.advance(bounds.journalEpochMs);
+  await temporary.journal.tend();
+  clock.advance(ttlMs);
+  await append(temporary, 2);
+  const before = epochs(temporary);
+
+  const isSynchronous = (name: string) => name.endsWith('Sync') && typeof fs[name as 'fsyncSync'] === 'function';
+  const synchronous = Object.keys(fs).filter(isSynchronous) as 'fsyncSync'[];
+  const mocks = synchronous.map((name) => t.mock.method(fs, name));
+  syncBuiltinESMExports();
+  await temporary.journal.tend();
+  await append(temporary, 3);
+  const called = synchronous.filter((_, i) => mocks[i]!.mock.callCount() > 0);
+  t.mock.restoreAll();
+  syncBuiltinESMExports();
+
+  assert.deepEqual([called, troubles], [[], []]);
+  assert.equal(before[0], first);
+  const after = epochs(temporary);
+  assert.equal(after.length, 2);
+  assert.deepEqual(after[0], before[1]);
+});
+
+test('an epoch whose removal fails half way is removed the next time', async (t) => {
+  const clock = new ManualClock();
+  const troubles: unknown[] = [];
+  const temporary = await openTemporaryJournal(t, { clock, onTrouble: (trouble) => troubles.push(trouble) });
+  const [first] = epochs(temporary);
+  await append(temporary, 1);
+  clock.advance(bounds.journalEpochMs);
+  await temporary.journal.tend();
+  clock.advance(ttlMs);
+  const rm = t.mock.method(fs.promises, 'rm', () => Promise.reject(new Error('an i/o error')));
+  syncBuiltinESMExports();
+  await temporary.journal.tend();
+  rm.mock.restore();
+  syncBuiltinESMExports();
+  assert.deepEqual([rm.mock.callCount(), troubles.length], [1, 1]);
+  await temporary.journal.tend();
+  assert.equal(troubles.length, 1);
+  assert(!epochs(temporary).some((name) => name.startsWith(first!)));
+});
+
+test('after a clean stop, a byte of the last merge that goes bad is told, instead of losing the merge', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  await append(temporary, 1);
+  await temporary.journal.close();
+  const [epoch] = epochs(temporary);
+  const segment = join(temporary.folder, epoch!, '0000000000000001.log');
+  const bytes = readFileSync(segment);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(segment, bytes);
+  await assert.rejects(temporary.merges(), { name: 'LogDamaged', file: segment });
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(segment, bytes);
+});
+
+test('what a start cuts off an epoch goes with it', async (t) => {
+  const clock = new ManualClock();
+  const temporary = await openTemporaryJournal(t, { clock });
+  await append(temporary, 1);
+  await temporary.journal.close();
+  const [epoch] = epochs(temporary);
+  rmSync(join(temporary.folder, epoch!, '0000000000000003.log'));
+  appendFileSync(join(temporary.folder, epoch!, '0000000000000001.log'), 'torn');
+  assert.equal((await temporary.merges()).length, 1);
+  const cutTails = () => fs.globSync(join(temporary.folder, '**/*.from-*'));
+  assert.equal(cutTails().length, 1);
+  clock.advance(ttlMs);
+  await temporary.merges();
+  assert.deepEqual(cutTails(), []);
 });
 
 test('a restart removes what is over, and epochs in which nothing happened', async (t) => {
