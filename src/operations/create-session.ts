@@ -116,8 +116,9 @@ export async function createSession(
     } catch (fault) {
       if (!(fault instanceof LogUnavailable)) throw fault;
       mayCreate = fault.taken;
-      if (keyed === null || !fault.taken) ports.sessions.delete(opened.subId);
-      if (keyed !== null && !fault.taken) ports.idempotencyKeys.forget(keyed);
+      // A record that the log took is a session after a restart, so it stays one here.
+      if (!fault.taken) ports.sessions.delete(opened.subId);
+      if (!fault.taken && keyed !== null) ports.idempotencyKeys.forget(keyed);
       return notDurable(bounds.retryAfterSeconds, fault.taken);
     }
   } finally {
