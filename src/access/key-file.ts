@@ -43,6 +43,37 @@ const steps = [
     PRIMARY KEY (account, origin)
   ) STRICT, WITHOUT ROWID;
 `,
+  `
+  -- What changed, in order, so that a running server reads that and no more: a key by its hash, or the origins of an account.
+  -- Triggers write it, so that it is complete whoever makes a change. Rows are never deleted.
+  CREATE TABLE changes (
+    number INTEGER PRIMARY KEY,
+    hash BLOB,
+    account INTEGER
+  ) STRICT;
+
+  INSERT INTO changes (hash) SELECT hash FROM keys ORDER BY number;
+  INSERT INTO changes (account) SELECT DISTINCT account FROM embed_origins;
+
+  CREATE TRIGGER key_added AFTER INSERT ON keys BEGIN
+    INSERT INTO changes (hash) VALUES (new.hash);
+  END;
+  CREATE TRIGGER key_changed AFTER UPDATE ON keys BEGIN
+    INSERT INTO changes (hash) SELECT old.hash UNION SELECT new.hash;
+  END;
+  CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN
+    INSERT INTO changes (hash) VALUES (old.hash);
+  END;
+  CREATE TRIGGER origin_added AFTER INSERT ON embed_origins BEGIN
+    INSERT INTO changes (account) VALUES (new.account);
+  END;
+  CREATE TRIGGER origin_changed AFTER UPDATE ON embed_origins BEGIN
+    INSERT INTO changes (account) SELECT old.account UNION SELECT new.account;
+  END;
+  CREATE TRIGGER origin_deleted AFTER DELETE ON embed_origins BEGIN
+    INSERT INTO changes (account) VALUES (old.account);
+  END;
+`,
 ] as const;
 
 const schemaVersion = steps.length;
