@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/create-private-file.ts';
+import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
 import { makePrivateFolder } from '../files/make-private-folder.ts';
 
 /**
@@ -105,9 +106,10 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   } catch (error) {
     database?.close();
     if (error instanceof KeyFileError) throw error;
-    throw new KeyFileError(
-      `cannot open the key file ${path}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new KeyFileError(`cannot open the key file ${path}: ${hasNoRoom(error) ? noRoomIn(dirname(path)) : reason}`, {
+      cause: error,
+    });
   }
 }
 
@@ -127,11 +129,6 @@ export function openKeyFileToWrite(
 /** Whether it failed because another process was writing for longer than one may wait. Nothing was changed then. */
 export function isKeyFileBusy(fault: unknown): boolean {
   return fault instanceof Database.SqliteError && fault.code.startsWith('SQLITE_BUSY');
-}
-
-/** Whether it failed because the disk took no more. Nothing was changed then. */
-export function hasNoRoom(fault: unknown): boolean {
-  return fault instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR_WRITE)/.test(fault.code);
 }
 
 function migrate(database: Database.Database, path: string, waitMs: number): void {

@@ -230,13 +230,24 @@ test('while only the figures find no room, sessions go on, and the figures catch
   await server.stop();
 });
 
-test('a command that finds no room on the disk says so in one line', { skip }, async (t) => {
+test('a command that finds no room on the disk says so in one line, and where', { skip }, async (t) => {
   const { folder } = await issueKey(t);
-  openSecretFile(join(folder, 'secrets.json'), false);
-  for (const words of [createKey, ['secret', 'rotate']]) {
-    const limited = ['--fsize=0:', process.execPath, main, ...words];
-    const { code, stderr } = await runMarketplace(limited, { SVC_DATA_DIR: folder }, { command: 'prlimit' });
+  const secretFolder = temporaryFolder();
+  afterwards(t, () => rmSync(secretFolder, { recursive: true }));
+  const secretFile = join(secretFolder, 'secrets.json');
+  openSecretFile(secretFile, false);
+  const commands = [
+    { words: createKey, full: folder },
+    { words: ['serve'], full: folder },
+    { words: ['secret', 'rotate'], full: secretFolder },
+  ];
+  for (const { words, full } of commands) {
+    // Of the few bytes that a SQLite database needs to be opened at all, it gets the first.
+    const limited = ['--fsize=16:', process.execPath, main, ...words];
+    const settings = { SVC_DATA_DIR: folder, SVC_SECRET_FILE: secretFile };
+    const { code, stderr } = await runMarketplace(limited, settings, { command: 'prlimit' });
     assert.equal(code, 1);
     assert.match(stderr, /^marketplace: [^\n]+\n$/);
+    assert.ok(stderr.includes(`no space left on the device of ${full}; make room there and try again`), stderr);
   }
 });
