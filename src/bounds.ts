@@ -246,6 +246,8 @@ export const bounds = {
   keyPollMs: 1_000,
   /** An unknown key looks for a change at once, but not more often than this. */
   keyMissPollMs: 100,
+  /** Changes of keys and origins that are read before other work gets its turn: a few milliseconds. */
+  keyChangesReadAtOnce: 500,
   /** How long the server's own thread may wait for a lock on the key file; then it keeps the keys it has. */
   keyReadWaitMs: 20,
   /** How long a command waits for another process that is writing the key file. */

@@ -5,7 +5,7 @@
 export interface EmbedOrigins {
   /**
    * The origins allowed to an account (see `webOriginFault`), each once, in a fixed order; empty when there are none or the
-   * number is nobody's. It stays the same array until the lists are read anew, so that what was made of it can be kept beside it.
+   * number is nobody's. It stays the same array until the account's list changes, so that what was made of it can be kept beside it.
    */
   of(account: number): readonly string[];
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/create-private-file.ts';
+import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
 import { makePrivateFolder } from '../files/make-private-folder.ts';
 
 /**
@@ -43,6 +44,37 @@ const steps = [
     PRIMARY KEY (account, origin)
   ) STRICT, WITHOUT ROWID;
 `,
+  `
+  -- What changed, in order, so that a running server reads that and no more: a key by its hash, or the origins of an account.
+  -- Triggers write it, so that it is complete whoever makes a change. Rows are never deleted.
+  CREATE TABLE changes (
+    number INTEGER PRIMARY KEY,
+    hash BLOB,
+    account INTEGER
+  ) STRICT;
+
+  INSERT INTO changes (hash) SELECT hash FROM keys ORDER BY number;
+  INSERT INTO changes (account) SELECT DISTINCT account FROM embed_origins;
+
+  CREATE TRIGGER key_added AFTER INSERT ON keys BEGIN
+    INSERT INTO changes (hash) VALUES (new.hash);
+  END;
+  CREATE TRIGGER key_changed AFTER UPDATE ON keys BEGIN
+    INSERT INTO changes (hash) SELECT old.hash UNION SELECT new.hash;
+  END;
+  CREATE TRIGGER key_deleted AFTER DELETE ON keys BEGIN
+    INSERT INTO changes (hash) VALUES (old.hash);
+  END;
+  CREATE TRIGGER origin_added AFTER INSERT ON embed_origins BEGIN
+    INSERT INTO changes (account) VALUES (new.account);
+  END;
+  CREATE TRIGGER origin_changed AFTER UPDATE ON embed_origins BEGIN
+    INSERT INTO changes (account) SELECT old.account UNION SELECT new.account;
+  END;
+  CREATE TRIGGER origin_deleted AFTER DELETE ON embed_origins BEGIN
+    INSERT INTO changes (account) VALUES (old.account);
+  END;
+`,
 ] as const;
 
 const schemaVersion = steps.length;
@@ -74,9 +106,10 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   } catch (error) {
     database?.close();
     if (error instanceof KeyFileError) throw error;
-    throw new KeyFileError(
-      `cannot open the key file ${path}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new KeyFileError(`cannot open the key file ${path}: ${hasNoRoom(error) ? noRoomIn(dirname(path)) : reason}`, {
+      cause: error,
+    });
   }
 }
 
@@ -96,11 +129,6 @@ export function openKeyFileToWrite(
 /** Whether it failed because another process was writing for longer than one may wait. Nothing was changed then. */
 export function isKeyFileBusy(fault: unknown): boolean {
   return fault instanceof Database.SqliteError && fault.code.startsWith('SQLITE_BUSY');
-}
-
-/** Whether it failed because the disk took no more. Nothing was changed then. */
-export function hasNoRoom(fault: unknown): boolean {
-  return fault instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR_WRITE)/.test(fault.code);
 }
 
 function migrate(database: Database.Database, path: string, waitMs: number): void {

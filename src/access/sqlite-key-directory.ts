@@ -17,18 +17,26 @@ export interface SqliteKeyDirectoryOptions {
  * Holds all keys of the key file in memory, and all origins that widgets may be embedded in, and follows what other processes
  * write to it: SQLite's `data_version` changes with every commit of another connection and costs some 2 us to ask. It is asked
  * every second, and, so that a key works as soon as the command that made it has printed it, when an unknown key is presented.
+ *
+ * The file lists its changes in order, so only new ones are read, many of them in several turns of the event loop: reading
+ * 100,000 keys at once takes hundreds of milliseconds, in which nobody would be answered.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #clock: Clock;
   readonly #onFault: (fault: unknown) => void;
   readonly #database: Database.Database;
   readonly #version: Database.Statement<[], number>;
-  readonly #rows: Database.Statement<[], KeyRow>;
-  readonly #originRows: Database.Statement<[], OriginRow>;
+  readonly #changesAfter: Database.Statement<[number], ChangeRow>;
+  readonly #originsOf: Database.Statement<[number], string>;
   readonly #timer: NodeJS.Timeout;
-  #keys: ReadonlyMap<string, ApiKey> = new Map();
-  #origins: ReadonlyMap<number, readonly string[]> = new Map();
+  readonly #keys = new Map<string, ApiKey>();
+  readonly #origins = new Map<number, readonly string[]>();
+  /** Number of the last change that was read. */
+  #lastChange = 0;
+  /** The `data_version` of which every change was read. */
   #loadedVersion = -1;
+  /** The next turn of reading, while there is more to read. */
+  #nextTurn: NodeJS.Immediate | undefined;
   #missPolledAtMs = Number.NEGATIVE_INFINITY;
   #faulty = false;
 
@@ -42,16 +50,18 @@ export class SqliteKeyDirectory implements KeyDirectory {
     this.#database = openKeyFile(options.path, bounds.keyWriteWaitMs);
     try {
       this.#version = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
-      this.#rows = this.#database.prepare<[], KeyRow>(
-        `SELECT number, account, vertical, mode, hash, expires,
+      this.#changesAfter = this.#database.prepare<[number], ChangeRow>(
+        `SELECT changes.number AS change, changes.hash, changes.account AS originsOf,
+           keys.number, keys.account, vertical, mode, expires,
            requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
            sessions_per_day AS sessionsPerDay
-         FROM keys WHERE revoked IS NULL`,
+         FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
+         WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.keyChangesReadAtOnce}`,
       );
-      this.#originRows = this.#database
-        .prepare<[], OriginRow>('SELECT account, origin FROM embed_origins ORDER BY account, origin')
-        .raw();
-      this.#load();
+      this.#originsOf = this.#database
+        .prepare<[number], string>('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin')
+        .pluck();
+      this.#loadAll();
       this.#database.pragma(`busy_timeout = ${bounds.keyReadWaitMs}`);
     } catch (error) {
       this.#database.close();
@@ -69,13 +79,14 @@ export class SqliteKeyDirectory implements KeyDirectory {
     return this.#keys.get(hash) ?? this.#findAnew(hash);
   }
 
-  /** Looks for changes at once: for whoever has just made one. */
+  /** Reads all changes at once: for whoever has just made one. */
   refresh(): void {
-    this.#poll();
+    this.#attempt(() => this.#loadAll());
   }
 
   close(): void {
     clearInterval(this.#timer);
+    clearImmediate(this.#nextTurn);
     this.#database.close();
   }
 
@@ -88,8 +99,15 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   #poll(): void {
+    clearImmediate(this.#nextTurn);
+    this.#attempt(() => {
+      if (!this.#load()) this.#nextTurn = setImmediate(() => this.#poll());
+    });
+  }
+
+  #attempt(load: () => void): void {
     try {
-      this.#load();
+      load();
       this.#faulty = false;
     } catch (fault) {
       if (!this.#faulty) this.#onFault(fault);
@@ -97,28 +115,38 @@ export class SqliteKeyDirectory implements KeyDirectory {
     }
   }
 
-  #load(): void {
-    // The version is read before the rows: a commit between the two makes the next poll read them once more.
+  #loadAll(): void {
+    while (!this.#load());
+  }
+
+  /** Reads a bounded number of changes. Returns whether there are no more. */
+  #load(): boolean {
+    // The version is read before the rows: a commit between the two makes the next poll look once more.
     const version = this.#version.get();
-    if (version === undefined || version === this.#loadedVersion) return;
-    const keys = new Map(this.#rows.all().map((row) => [row.hash.toString('latin1'), apiKey(row)]));
-    this.#origins = byAccount(this.#originRows.all());
-    this.#keys = keys;
+    if (version === undefined || version === this.#loadedVersion) return true;
+    const changes = this.#changesAfter.all(this.#lastChange);
+    for (const { change, hash, originsOf, ...key } of changes) {
+      if (hash !== null) this.#setKey(hash.toString('latin1'), key);
+      if (originsOf !== null) this.#setOrigins(originsOf, this.#originsOf.all(originsOf));
+      this.#lastChange = change;
+    }
+    if (changes.length === bounds.keyChangesReadAtOnce) return false;
     this.#loadedVersion = version;
+    return true;
+  }
+
+  #setKey(hash: string, key: KeyRow | NoKey): void {
+    if (key.number === null) this.#keys.delete(hash);
+    else this.#keys.set(hash, apiKey(key));
+  }
+
+  #setOrigins(account: number, origins: readonly string[]): void {
+    if (origins.length === 0) this.#origins.delete(account);
+    else this.#origins.set(account, origins);
   }
 }
 
 const noOrigins: readonly string[] = Object.freeze([]);
-
-function byAccount(rows: readonly OriginRow[]): ReadonlyMap<number, readonly string[]> {
-  const lists = new Map<number, string[]>();
-  for (const [account, origin] of rows) {
-    const list = lists.get(account);
-    if (list === undefined) lists.set(account, [origin]);
-    else list.push(origin);
-  }
-  return lists;
-}
 
 function apiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): ApiKey {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay } = own;
@@ -126,16 +154,27 @@ function apiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): A
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
-type OriginRow = readonly [account: number, origin: string];
-
+/** A key that is not revoked. */
 interface KeyRow {
   readonly number: number;
   readonly account: number;
   readonly vertical: string;
   readonly mode: Mode;
-  readonly hash: Buffer;
   readonly expires: number | null;
   readonly requestsPerMinute: number | null;
   readonly analyticsPerMinute: number | null;
   readonly sessionsPerDay: number | null;
 }
+
+/** The change is of no key, or of one that is revoked or deleted. */
+interface NoKey {
+  readonly number: null;
+}
+
+type ChangeRow = (KeyRow | NoKey) & {
+  readonly change: number;
+  /** Of the key that changed. */
+  readonly hash: Buffer | null;
+  /** Account whose origins changed. */
+  readonly originsOf: number | null;
+};

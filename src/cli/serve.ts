@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -11,6 +12,8 @@ import { resolveUrls } from '../config/resolve-urls.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { TaskQueue } from '../domain/task-queue.ts';
+import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
+import { writeFileDurably } from '../files/write-file-durably.ts';
 import { standardErrorLog } from '../logs/standard-error-log.ts';
 import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
@@ -142,7 +145,7 @@ function watch(
   return watches;
 }
 
-function announce({ operations }: Config, service: Service): void {
+function announce({ operations, dataDir }: Config, service: Service): void {
   printResult(
     `serving ${service.urls.public}/v1/personal-loans, operations on ${operations.host}:${service.ports?.operations}`,
   );
@@ -152,7 +155,7 @@ function announce({ operations }: Config, service: Service): void {
       `The operator's token, which keys and confirmations over HTTP want (docs/operations-api.md), is in ${operatorToken.path}`,
     );
   }
-  if (service.keys.list().length === 0) introduce(service);
+  if (service.keys.list().length === 0) introduce(service, dataDir);
 }
 
 function reloadCertificate(service: Service, logger: Logger): void {
@@ -176,8 +179,11 @@ async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortS
   }
 }
 
-/** On a start without any key: one of each mode to begin with, and a line to try them. They are shown only here. */
-function introduce(service: Service): void {
+/**
+ * On a start without any key, creates one of each mode and shows them, with a line to try them. They are printed on a terminal only:
+ * anything else keeps what it reads, such as a container's log, so there they go into a file that only its owner can read.
+ */
+function introduce(service: Service, dataDir: string): void {
   const create = (mode: Mode): string =>
     service.keys.create(
       { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: noOwnLimits },
@@ -193,14 +199,28 @@ function introduce(service: Service): void {
     printResult('There is no API key yet, and the key file is busy; issue one with: marketplace keys create');
     return;
   }
-  printResult(`
-There was no API key yet, so the account demo has got two. They are shown only now:
-
-  live  ${live}
+  const keys = `  live  ${live}
   test  ${test}
 
 Try one, in another terminal:
 
   curl -sS ${service.urls.public}/v1/personal-loans/session -H 'Authorization: Bearer ${test}' -H 'Content-Type: application/json' -d '{"referrer_tag":"first-try"}'
-`);
+`;
+  const made = 'There was no API key yet, so the account demo has got two.';
+  if (process.stdout.isTTY) {
+    printResult(`\n${made} They are shown only now:\n\n${keys}`);
+    return;
+  }
+  const path = join(dataDir, 'first-keys.txt');
+  try {
+    writeFileDurably(
+      path,
+      `API keys of the account demo, made by the first start. Copy them, then delete this file.\n\n${keys}`,
+    );
+  } catch (fault) {
+    if (!hasNoRoom(fault)) throw fault;
+    printResult(`${made} They are lost: ${noRoomIn(dataDir)} with: marketplace keys create`);
+    return;
+  }
+  printResult(`${made} They are in ${path}, which only its owner can read. Copy them, then delete the file.`);
 }

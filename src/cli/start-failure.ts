@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { FolderInUse } from '../events/folder-lock.ts';
 import { LogDamaged } from '../events/segment-reader.ts';
+import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
 import { CatalogUnusable } from '../offers/catalog-library.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 import { FolderMissing } from '../service/missing-folder.ts';
@@ -34,11 +35,12 @@ export function startFailure(fault: unknown, config: Config): unknown {
   if (fault instanceof CatalogUnusable) return catalogFailure(fault, config);
   if (!(fault instanceof Error)) return fault;
   const { code = '', syscall = '', path } = fault as Error & SystemFault;
+  if (hasNoRoom(fault)) return noRoom(fault, path, config);
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return listenFailure(fault as SystemFault, config);
   if (path !== undefined) return pathFailure(path, code, fault, config);
   // SQLite does not tell which file; all of its files are in the data folder.
-  if (/^SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM)/.test(code)) return unusableFolder(config, code);
+  if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return unusableFolder(config, code);
   return fault;
 }
 
@@ -87,6 +89,13 @@ function pathFailure(path: string, code: string, fault: Error, config: Config): 
     return unusableFolder(config, path === dataDir ? code : `${code} at ${JSON.stringify(path)}`);
   }
   return fault;
+}
+
+/** SQLite does not tell which file; all of its files are in the data folder. */
+function noRoom(fault: Error, path: string | undefined, { dataDir, secretFile }: Config): CommandLineError {
+  const isSecret = path !== undefined && dirname(path) === dirname(secretFile) && dirname(secretFile) !== dataDir;
+  const [folder, setting] = isSecret ? [dirname(secretFile), 'SVC_SECRET_FILE'] : [dataDir, 'SVC_DATA_DIR'];
+  return new CommandLineError(`${noRoomIn(folder)} (see ${setting})`, { cause: fault });
 }
 
 function unusableFolder({ dataDir }: Config, reason: string): ConfigError {

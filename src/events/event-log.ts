@@ -28,13 +28,19 @@ export interface EventLog {
 export class LogUnavailable extends Error {
   override readonly name = 'LogUnavailable';
   /**
-   * Whether the log took the record all the same. Then it is written as soon as the log works again, so what it tells is to
-   * be counted on.
+   * Null when the log refused the record. Otherwise the log writes the record as soon as it works again, and this promise
+   * resolves when the record is durable: in the order of the log, and before the promise of any later `append`. It stays
+   * pending when the log closes first, and never rejects.
    */
-  readonly taken: boolean;
+  readonly written: Promise<void> | null;
 
-  constructor(message: string, taken: boolean, options?: ErrorOptions) {
+  constructor(message: string, written: Promise<void> | null, options?: ErrorOptions) {
     super(message, options);
-    this.taken = taken;
+    this.written = written;
+  }
+
+  /** Whether the log took the record all the same. */
+  get taken(): boolean {
+    return this.written !== null;
   }
 }

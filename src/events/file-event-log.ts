@@ -88,6 +88,8 @@ class Group {
   #promise: Promise<void> | null = null;
   #resolve: () => void = () => {};
   #reject: (error: LogUnavailable) => void = () => {};
+  /** The promise of callers that were already rejected: their records are still to be written. */
+  #written: PromiseWithResolvers<void> | null = null;
 
   get bytes(): Buffer {
     return this.#buffer;
@@ -122,13 +124,18 @@ class Group {
   }
 
   resolve(): void {
+    // First, since these records are ahead of those appended after the log worked again.
+    this.#written?.resolve();
+    this.#written = null;
     if (this.#promise !== null) this.#resolve();
     this.#promise = null;
   }
 
   /** Tells those who wait; the frames stay. */
-  reject(error: LogUnavailable): void {
-    if (this.#promise !== null) this.#reject(error);
+  reject(cause: unknown): void {
+    if (this.#promise === null) return;
+    this.#written ??= Promise.withResolvers();
+    this.#reject(new LogUnavailable('the log cannot be written', this.#written.promise, { cause }));
     this.#promise = null;
   }
 
@@ -237,9 +244,9 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   }
 
   append(record: Item): Promise<void> {
-    if (!this.#healthy) return Promise.reject(new LogUnavailable('the log cannot be written', false));
-    if (this.#closing) return Promise.reject(new LogUnavailable('the log is closed', false));
-    if (!this.#add(record)) return Promise.reject(new LogUnavailable('too much waits for the log', false));
+    if (!this.#healthy) return Promise.reject(new LogUnavailable('the log cannot be written', null));
+    if (this.#closing) return Promise.reject(new LogUnavailable('the log is closed', null));
+    if (!this.#add(record)) return Promise.reject(new LogUnavailable('too much waits for the log', null));
     this.#storeNow();
     return this.#gathering.promise();
   }
@@ -325,9 +332,8 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
           this.#healthy = false;
           this.#onTrouble({ kind: 'unavailable', error });
         }
-        const unavailable = new LogUnavailable('the log cannot be written', true, { cause: error });
-        group.reject(unavailable);
-        this.#gathering.reject(unavailable);
+        group.reject(error);
+        this.#gathering.reject(error);
         if (last) return false;
         if (!this.#closing) await this.#pause();
       }

@@ -24,7 +24,7 @@ export async function readOpenLog(
 ): Promise<void> {
   const last = log.appendedPosition;
   while (log.durablePosition < last) {
-    if (!log.healthy) throw new LogUnavailable('the log cannot be written', false);
+    if (!log.healthy) throw new LogUnavailable('the log cannot be written', null);
     await pause(bounds.logNoteLingerMs);
   }
   const first = newestBegunBefore(files, folder, firstSequences(files.list(folder)), since);

@@ -16,6 +16,8 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
     fsyncSync(file);
   } catch (error) {
     rmSync(temporary, { force: true });
+    // The system does not name the file of a descriptor.
+    if (error instanceof Error && 'syscall' in error) throw Object.assign(error, { path: temporary });
     throw error;
   } finally {
     closeSync(file);

@@ -93,6 +93,10 @@ export class FileJournal implements Journal {
   #past: PastEpoch[];
   #current: Epoch;
   #gathering: Batch | null = null;
+  /** Settles with the last batch written. */
+  #lastWritten: Promise<void> = Promise.resolve();
+  /** Batches to be written once a new epoch has begun; null unless one is about to. */
+  #held: Batch[] | null = null;
   #closing = false;
   #tending: Promise<void> | null = null;
   readonly #timer: NodeJS.Timeout;
@@ -138,7 +142,7 @@ export class FileJournal implements Journal {
   }
 
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
-    if (this.#closing) return Promise.reject(new LogUnavailable('the journal is closed', false));
+    if (this.#closing) return Promise.reject(new LogUnavailable('the journal is closed', null));
     this.#gathering ??= this.#newBatch();
     const { items, settled } = this.#gathering;
     items.push(Uint8Array.from(sub), changes);
@@ -175,6 +179,11 @@ export class FileJournal implements Journal {
     const batch = this.#gathering;
     if (batch === null) return;
     this.#gathering = null;
+    if (this.#held === null) this.#writeBatch(batch);
+    else this.#held.push(batch);
+  }
+
+  #writeBatch(batch: Batch): void {
     const epoch = this.#current;
     const wallMs = this.#options.clock.wallMs();
     const sealed = epoch.seal.seal(epoch.batches, this.#encoder.encodeSharedRef(batch.items));
@@ -184,7 +193,7 @@ export class FileJournal implements Journal {
       epoch.batches++;
       epoch.lastWallMs = Math.max(epoch.lastWallMs, wallMs);
     }
-    written.then(batch.settled.resolve, batch.settled.reject);
+    this.#lastWritten = written.then(batch.settled.resolve, batch.settled.reject);
   }
 
   async #tend(): Promise<void> {
@@ -198,12 +207,25 @@ export class FileJournal implements Journal {
     }
   }
 
+  /**
+   * Begins a new epoch once all of the current one is durable, so that merges take effect in the order in which a restart reads
+   * them. An epoch that cannot be written stays the current one until it can: closed, it would lose what it still has to write.
+   */
   async #beginEpoch(): Promise<void> {
-    const next = await openEpoch(this.#options, [...this.#past, this.#current]);
+    const { name, log } = this.#current;
     this.#write();
-    const { name, lastWallMs, log } = this.#current;
-    this.#current = next;
-    this.#past.push({ name, lastWallMs });
+    this.#held = [];
+    try {
+      await this.#lastWritten;
+      if (log.durablePosition < log.appendedPosition) return;
+      const next = await openEpoch(this.#options, [...this.#past, this.#current]);
+      this.#past.push({ name, lastWallMs: this.#current.lastWallMs });
+      this.#current = next;
+    } finally {
+      const held = this.#held;
+      this.#held = null;
+      for (const batch of held) this.#writeBatch(batch);
+    }
     await log.close();
   }
 

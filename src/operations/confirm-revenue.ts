@@ -76,7 +76,7 @@ async function settle(
   const asked = rows.filter((row) => typeof row !== 'string');
   if (asked.length === 0) return rows.map((row) => rejected(row as RejectionReason));
   // A log in trouble may hold records that nobody can be told of yet; once it is well, the history has them all.
-  if (!ledger.healthy) throw new LogUnavailable('the ledger cannot be written', false);
+  if (!ledger.healthy) throw new LogUnavailable('the ledger cannot be written', null);
   const known = new BatchHistory(asked, await history.knownPayouts(asked));
   const nowMs = clock.wallMs();
 

@@ -126,7 +126,8 @@ export async function createSession(
     } catch (fault) {
       if (!(fault instanceof LogUnavailable)) throw fault;
       mayCreate = fault.taken;
-      if (keyed === null || !fault.taken) ports.sessions.delete(opened.subId);
+      // A record that the log took is a session after a restart, so it stays one here.
+      if (!fault.taken) ports.sessions.delete(opened.subId);
       return notDurable(bounds.retryAfterSeconds, fault.taken);
     }
   } finally {

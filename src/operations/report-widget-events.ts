@@ -11,7 +11,7 @@ export interface ReportWidgetEventsPorts {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly ledger: EventLog;
-  /** Called with the types of events just recorded, for a metric. */
+  /** Called with the types of the events that the ledger has taken, for a metric. */
   readonly onWidgetEvents: (types: readonly WidgetEventType[]) => void;
 }
 
@@ -45,12 +45,13 @@ export async function reportWidgetEvents(
     events.map(({ offerId }) => offerId),
   ]);
   const report = { position: ledger.appendedPosition, durable };
-  if (report.position > appendedPosition) use.lastReport = report;
-  else for (const { digest } of events) use.giveBackEvent(digest);
-  const outcome = await whenDurable(ledger, report);
-  if (outcome.ok) {
-    if (use.lastReport === report) use.lastReport = null;
+  if (report.position > appendedPosition) {
+    use.lastReport = report;
     ports.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
+  } else {
+    for (const { digest } of events) use.giveBackEvent(digest);
   }
+  const outcome = await whenDurable(ledger, report);
+  if (outcome.ok && use.lastReport === report) use.lastReport = null;
   return outcome;
 }

@@ -26,7 +26,9 @@ export interface InputsView extends IgnoredNames {
 
 /**
  * POST /inputs (contract 4.2, D7): merges pocket fields into a live session, all of them or, with one invalid, none. The merge
- * is in the journal, durable, before it takes effect and is answered, so nobody sees what a crash could take back.
+ * is in the journal, durable, before it takes effect and is answered, so nobody sees what a crash could take back. A merge that
+ * the journal takes but cannot write yet is answered with 503, and takes effect when it is durable: the live session and the
+ * one that a restart reads back are the same.
  */
 export async function submitInputs(
   ports: SubmitInputsPorts,
@@ -51,8 +53,9 @@ export async function submitInputs(
     try {
       await ports.journal.append(ports.subIds.bytesOf(subId), submission.changes);
     } catch (fault) {
-      if (fault instanceof LogUnavailable) return notDurable(bounds.retryAfterSeconds, fault.taken);
-      throw fault;
+      if (!(fault instanceof LogUnavailable)) throw fault;
+      fault.written?.then(() => session.merge(submission.changes));
+      return notDurable(bounds.retryAfterSeconds, fault.taken);
     }
   }
   // Into the fields as they are now: merges take effect in the order they stand in the journal.

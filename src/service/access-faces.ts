@@ -1,10 +1,11 @@
 import { EmbedOriginError } from '../access/embed-origin-register.ts';
-import { hasNoRoom, isKeyFileBusy } from '../access/key-file.ts';
+import { isKeyFileBusy } from '../access/key-file.ts';
 import { bounds } from '../bounds.ts';
 import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
 import type { IsOperator } from '../faces/for-operator.ts';
 import { keysFace } from '../faces/keys-face.ts';
 import { originsFace } from '../faces/origins-face.ts';
+import { hasNoRoom } from '../files/has-no-room.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { verticalsOf } from './verticals-of.ts';
 

@@ -9,7 +9,7 @@ import { EmbedOriginRegister } from '../../src/access/embed-origin-register.ts';
 import { keyFilePath, openKeyFile } from '../../src/access/key-file.ts';
 import { KeyRegister } from '../../src/access/key-register.ts';
 import { issueKey, ManualClock, noonMs, openDirectory, temporaryFolder } from './support.ts';
-import { version1 } from './version-1.ts';
+import { version1, version2 } from './version-1.ts';
 
 const opener = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.url));
 
@@ -69,6 +69,21 @@ test('a file of version 1 keeps its keys and gets what a new file has', (t) => {
   assert.deepEqual(schemaOf(folder), schemaOf(fresh));
 });
 
+test('a file of version 2 keeps its keys and origins, and tells of what changes from then on', (t) => {
+  const { folder, key, database } = folderOfVersion1(t);
+  t.after(() => database.close());
+  database.exec(version2);
+  database.exec("INSERT INTO embed_origins VALUES (1, 'https://b.example'), (1, 'https://a.example')");
+  const directory = openDirectory(t, folder, new ManualClock());
+  assert.equal(directory.find(hashApiKey(key))?.number, 1);
+  assert.deepEqual(directory.origins.of(1), ['https://a.example', 'https://b.example']);
+  // The program that wrote the file still has it open.
+  database.exec('UPDATE keys SET revoked = 1; DELETE FROM embed_origins');
+  directory.refresh();
+  assert.equal(directory.find(hashApiKey(key)), undefined);
+  assert.deepEqual(directory.origins.of(1), []);
+});
+
 test('opening a file that has the newest version does not write to it', (t) => {
   const { folder, database } = folderOfVersion1(t);
   openKeyFile(keyFilePath(folder), 100).close();
@@ -103,5 +118,5 @@ test('several processes that open a file of version 1 at once all succeed', asyn
     await Promise.all(ends),
     children.map(() => [0, null]),
   );
-  assert.equal(schemaOf(folder)[0], 2);
+  assert.equal(schemaOf(folder)[0], 3);
 });

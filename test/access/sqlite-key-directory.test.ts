@@ -92,6 +92,45 @@ test('a file that cannot be read leaves the known keys working, and is reported 
   assert.equal(faults.length, 1);
 });
 
+test('many changes are read in several turns, so that none takes long, and in the end all are known', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const folder = temporaryFolder(t);
+  const { key, issued } = issueKey(folder);
+  const directory = openDirectory(t, folder, new ManualClock());
+  const others = new Database(keyFilePath(folder));
+  t.after(() => others.close());
+  const changes = 2 * bounds.keyChangesReadAtOnce + 1;
+  others.exec(`
+    INSERT INTO keys (id, account, vertical, mode, hash, created)
+    WITH RECURSIVE each (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM each WHERE n < ${changes - 1})
+    SELECT n, account, vertical, mode, randomblob(32), created FROM each, keys WHERE id = '${issued.id}';
+    UPDATE keys SET revoked = 1 WHERE id = '${issued.id}';
+  `);
+  t.mock.timers.tick(bounds.keyPollMs);
+  const sizes = [directory.size];
+  while (directory.find(hashApiKey(key)) !== undefined) {
+    await new Promise(setImmediate);
+    sizes.push(directory.size);
+  }
+  assert.deepEqual(sizes, [1, 2].map((turn) => 1 + turn * bounds.keyChangesReadAtOnce).concat(changes - 1));
+});
+
+test('a key that is deleted from the file, or replaced in it, is gone after the next poll', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const folder = temporaryFolder(t);
+  const [deleted, replaced] = [issueKey(folder), issueKey(folder)];
+  const directory = openDirectory(t, folder, new ManualClock());
+  const another = hashApiKey(newApiKey('svc_pl_', 'live'));
+  const operator = new Database(keyFilePath(folder));
+  operator.prepare('DELETE FROM keys WHERE id = ?').run(deleted.issued.id);
+  operator.prepare('UPDATE keys SET hash = ? WHERE id = ?').run(Buffer.from(another, 'latin1'), replaced.issued.id);
+  operator.close();
+  t.mock.timers.tick(bounds.keyPollMs);
+  assert.equal(directory.find(hashApiKey(deleted.key)), undefined);
+  assert.equal(directory.find(hashApiKey(replaced.key)), undefined);
+  assert.equal(directory.find(another)?.number, replaced.issued.number);
+});
+
 test('the origins of an account are known, in order, and those of others are not among them', (t) => {
   const folder = temporaryFolder(t);
   const { account } = issueKey(folder).issued;
@@ -110,6 +149,7 @@ test('what the command line allows and removes holds after the next poll, and un
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { account } = issueKey(folder).issued;
+  const { account: other } = issueKey(folder, { account: 'other' }).issued;
   const { origins } = openDirectory(t, folder, new ManualClock());
   const change = async (...args: string[]) => {
     const { code, stderr } = await runMarketplace(['origins', ...args], { SVC_DATA_DIR: folder });
@@ -117,6 +157,9 @@ test('what the command line allows and removes holds after the next poll, and un
     t.mock.timers.tick(bounds.keyPollMs);
   };
   assert.deepEqual(origins.of(account), []);
+  changeOrigins(folder, (register) => register.allow('other', ['https://c.example']));
+  t.mock.timers.tick(bounds.keyPollMs);
+  const ofOther = origins.of(other);
   await change('allow', '--account', 'acme', 'https://a.example', 'https://b.example');
   const allowed = origins.of(account);
   assert.deepEqual(allowed, ['https://a.example', 'https://b.example']);
@@ -124,6 +167,7 @@ test('what the command line allows and removes holds after the next poll, and un
   assert.equal(origins.of(account), allowed);
   await change('remove', '--account', 'acme', 'https://a.example');
   assert.deepEqual(origins.of(account), ['https://b.example']);
+  assert.equal(origins.of(other), ofOther);
 });
 
 test('whoever has just changed the lists can have them read at once', (t) => {
@@ -144,14 +188,14 @@ test('lists that cannot be read leave the known ones, and the keys, in force', (
   const faults: unknown[] = [];
   const directory = openDirectory(t, folder, new ManualClock(), (fault) => faults.push(fault));
   const vandal = new Database(keyFilePath(folder));
-  vandal.exec('ALTER TABLE embed_origins RENAME TO hidden');
+  vandal.exec('ALTER TABLE embed_origins RENAME TO hidden; DELETE FROM hidden');
   revokeKey(folder, issued.id);
   t.mock.timers.tick(2 * bounds.keyPollMs);
   assert.notEqual(directory.find(hashApiKey(key)), undefined);
   assert.deepEqual(directory.origins.of(issued.account), ['https://a.example']);
   assert.equal(faults.length, 1);
 
-  vandal.exec('ALTER TABLE hidden RENAME TO embed_origins; DELETE FROM embed_origins');
+  vandal.exec('ALTER TABLE hidden RENAME TO embed_origins');
   vandal.close();
   t.mock.timers.tick(bounds.keyPollMs);
   assert.equal(directory.find(hashApiKey(key)), undefined);

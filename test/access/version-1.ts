@@ -22,3 +22,14 @@ export const version1 = `
 
   PRAGMA user_version = 1;
 `;
+
+/** What the next version added. */
+export const version2 = `
+  CREATE TABLE embed_origins (
+    account INTEGER NOT NULL REFERENCES accounts (number),
+    origin TEXT NOT NULL,
+    PRIMARY KEY (account, origin)
+  ) STRICT, WITHOUT ROWID;
+
+  PRAGMA user_version = 2;
+`;

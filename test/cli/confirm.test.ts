@@ -32,7 +32,7 @@ class Bench {
     afterwards(t, () => server.stop());
     const http = new HttpClient(server.port);
     afterwards(t, () => http.close());
-    const key = /^ {2}live {2}(\S+)$/m.exec(server.greeting())?.[1] as string;
+    const [, key = ''] = /^ {2}live {2}(\S+)$/m.exec(readFileSync(join(folder, 'first-keys.txt'), 'utf8')) ?? [];
     const caller = new ApiCaller(http, 'personal-loans', key);
     return new Bench(folder, `http://127.0.0.1:${server.operationsPort}`, caller, server.greeting());
   }

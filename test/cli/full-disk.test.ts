@@ -34,10 +34,13 @@ interface Server {
   fillDisk(bytesMax: number): void;
   freeDisk(): void;
   stop(): Promise<void>;
+  kill(): Promise<void>;
 }
 
-async function served(t: TestContext, folder: string, key: string): Promise<Server> {
-  const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
+async function served(t: TestContext, folder: string, key: string, engine = 'auto'): Promise<Server> {
+  const settings = {
+    ...{ SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0', SVC_LISTENER: engine },
+  };
   const child = spawn(process.execPath, [main, 'serve'], {
     env: { PATH: process.env.PATH, ...settings, SVC_LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -78,6 +81,11 @@ async function served(t: TestContext, folder: string, key: string): Promise<Serv
       child.kill('SIGTERM');
       const [code] = await once(child, 'exit');
       assert.equal(code, 0);
+    },
+    kill: async () => {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
     },
   };
 }
@@ -163,6 +171,38 @@ test('a full disk stops what must be durable and nothing else, and the service h
   await assertFigures((await served(t, folder, key)).caller);
 });
 
+for (const engine of ['uws', 'node']) {
+  test(`inputs answered with 503 on a full disk reach the session when there is room, live as after a kill (${engine})`, {
+    skip,
+    timeout: 60_000,
+  }, async (t) => {
+    const { folder, key } = await issueKey(t);
+    const server = await served(t, folder, key, engine);
+    const { caller } = server;
+    const subId = await caller.sessionWith('full', fixture.complete);
+    const submit = (fields: object) => caller.post('inputs', { sub_id: subId, fields });
+    const shown = async (asked: ApiCaller) =>
+      (await asked.offers(subId)).offers.map((offer) => [offer.svc_offer_id, offer.monthly_payment_estimate]);
+    const before = await shown(caller);
+
+    server.fillDisk(0);
+    assertRefused(await submit({ [fixture.amount]: 9_000 }), 'SERVICE_UNAVAILABLE');
+    await until(async () => (await server.notReady()).includes('the journal cannot be written'));
+    assertRefused(await submit({ [fixture.amount]: 11_000 }), 'SERVICE_UNAVAILABLE');
+    assert.deepEqual(await shown(caller), before);
+
+    server.freeDisk();
+    await until(async () => (await server.notReady()).length === 0);
+    const healed = await shown(caller);
+    assert.notDeepEqual(healed, before);
+    assertOk(await submit({ [fixture.term]: fixture.someTerm }));
+    const live = await shown(caller);
+    assert.notDeepEqual(live, healed);
+    await server.kill();
+    assert.deepEqual(await shown((await served(t, folder, key, engine)).caller), live);
+  });
+}
+
 test('while only the figures find no room, sessions go on, and the figures catch up when there is', {
   skip,
 }, async (t) => {
@@ -188,13 +228,24 @@ test('while only the figures find no room, sessions go on, and the figures catch
   await server.stop();
 });
 
-test('a command that finds no room on the disk says so in one line', { skip }, async (t) => {
+test('a command that finds no room on the disk says so in one line, and where', { skip }, async (t) => {
   const { folder } = await issueKey(t);
-  openSecretFile(join(folder, 'secrets.json'), false);
-  for (const words of [createKey, ['secret', 'rotate']]) {
-    const limited = ['--fsize=0:', process.execPath, main, ...words];
-    const { code, stderr } = await runMarketplace(limited, { SVC_DATA_DIR: folder }, { command: 'prlimit' });
+  const secretFolder = temporaryFolder();
+  afterwards(t, () => rmSync(secretFolder, { recursive: true }));
+  const secretFile = join(secretFolder, 'secrets.json');
+  openSecretFile(secretFile, false);
+  const commands = [
+    { words: createKey, full: folder },
+    { words: ['serve'], full: folder },
+    { words: ['secret', 'rotate'], full: secretFolder },
+  ];
+  for (const { words, full } of commands) {
+    // Of the few bytes that a SQLite database needs to be opened at all, it gets the first.
+    const limited = ['--fsize=16:', process.execPath, main, ...words];
+    const settings = { SVC_DATA_DIR: folder, SVC_SECRET_FILE: secretFile };
+    const { code, stderr } = await runMarketplace(limited, settings, { command: 'prlimit' });
     assert.equal(code, 1);
     assert.match(stderr, /^marketplace: [^\n]+\n$/);
+    assert.ok(stderr.includes(`no space left on the device of ${full}; make room there and try again`), stderr);
   }
 });

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { keyFilePath } from '../../src/access/key-file.ts';
 import { lockFolder } from '../../src/events/folder-lock.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { serveMarketplace } from './serve-marketplace.ts';
 import { ServedProcess } from './served-process.ts';
 
 const engines = ['uws', 'node'] as const;
@@ -255,4 +263,48 @@ test('a first start beside somebody who holds the key file serves, and says that
   await served.greeting;
   served.signal('SIGTERM');
   assert.deepEqual([await served.ended, served.complaints], [{ code: 0, signal: null }, []]);
+});
+
+const keyText = /svc_pl_(?:live|test)_[0-9a-f]{48}/g;
+
+test('a first start writes its keys into a file of the owner alone, and prints where it is and no key', async (t) => {
+  const folder = folderFor(t);
+  const served = await serveMarketplace(folder);
+  afterwards(t, () => served.stop());
+  const path = join(folder, 'first-keys.txt');
+  assert.ok(served.greeting().includes(path));
+  assert.doesNotMatch(served.greeting(), keyText);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const [live = '', sandbox = '', tried] = readFileSync(path, 'utf8').match(keyText) ?? [];
+  assert.equal(tried, sandbox);
+  const http = new HttpClient(served.port);
+  afterwards(t, () => http.close());
+  for (const [key, isSandbox] of [
+    [live, false],
+    [sandbox, true],
+  ] as const) {
+    const session = await new ApiCaller(http, 'personal-loans', key).createSession('first-try');
+    assert.equal(session.sandbox, isSandbox);
+  }
+});
+
+const noTerminals = spawnSync('script', ['--version']).status !== 0 && 'the script command is missing';
+
+test('a first start prints its keys on a terminal, and into no file', { skip: noTerminals }, async (t) => {
+  const folder = folderFor(t);
+  const m = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+  const settings = { SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_MATCHER_THREADS: '0' };
+  const terminal = spawn('script', ['-qec', 'echo pid $$; exec "$m" serve 2> /dev/null', '/dev/null'], {
+    env: { ...plainEnvironment(), ...settings, m, SHELL: '/bin/sh' },
+  });
+  const ended = once(terminal, 'exit');
+  let printed = '';
+  for await (const text of terminal.stdout.setEncoding('utf8')) {
+    printed += text;
+    if (printed.includes('first-try')) break;
+  }
+  process.kill(Number(/pid (\d+)/.exec(printed)?.[1]), 'SIGTERM');
+  await ended;
+  assert.equal(printed.match(keyText)?.length, 3, printed);
+  assert.ok(!readdirSync(folder).includes('first-keys.txt'));
 });

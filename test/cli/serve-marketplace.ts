@@ -26,7 +26,7 @@ export async function serveMarketplace(
   });
   const ended = once(server, 'exit');
   // On a folder of its first start it goes on to introduce itself.
-  const greeting = existsSync(keyFilePath(dataDir)) ? '' : String.raw`(?:.|\n)*curl`;
+  const greeting = existsSync(keyFilePath(dataDir)) ? '' : String.raw`(?:.|\n)*first-keys\.txt`;
   const serving = new RegExp(
     String.raw`127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n${greeting}`,
   );

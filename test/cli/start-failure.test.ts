@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startFailure } from '../../src/cli/start-failure.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -95,6 +95,22 @@ for (const [path, setting] of [
       assert.equal(failure.setting, setting);
     });
   }
+}
+
+for (const [fault, setting] of [
+  [{ code: 'ENOSPC', path: '/srv/data/journal/0001790000000000', syscall: 'mkdir' }, 'SVC_DATA_DIR'],
+  [{ code: 'ENOSPC', path: '/srv/secrets/ours.json.new', syscall: 'write' }, 'SVC_SECRET_FILE'],
+  [{ code: 'SQLITE_IOERR_SHMSIZE' }, 'SVC_DATA_DIR'],
+  [{ code: 'SQLITE_FULL' }, 'SVC_DATA_DIR'],
+] as const) {
+  test(`a device without space left (${Object.values(fault).join(' ')}) is told as such, and put down to ${setting}`, () => {
+    const failure = startFailure(
+      Object.assign(new Error('disk I/O error'), fault),
+      loadConfig({ values, misspelt: [], unknown: [] }).config,
+    );
+    const folder = dirname(setting === 'SVC_DATA_DIR' ? '/srv/data/ledger' : values.SVC_SECRET_FILE);
+    assert.match(String(failure), new RegExp(`no space left on the device of ${folder}; .*${setting}`));
+  });
 }
 
 test('a fault at a path of nobody stays what it was, with its stack', () => {

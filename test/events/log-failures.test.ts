@@ -109,17 +109,31 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('what arrived while the failing group was stored is refused with it', async (t) => {
+test('what arrived while the failing group was stored is refused with it, and both hear in order when it is durable', async (t) => {
   const files = new TroubledLogFiles();
-  const log = await openLog(scratchFolder(t), { files });
+  const trouble = troubleWatch();
+  const log = await openLog(scratchFolder(t), { files, onTrouble: trouble.onTrouble, healMs: 1 });
   await appendOneByOne(log, 1);
   files.fail('datasync', Number.POSITIVE_INFINITY);
-  const storing = log.append(recordAt(2));
+  const durable: number[] = [];
+  const appendRefused = (position: number) =>
+    log.append(recordAt(position)).catch((fault) => {
+      assert.ok(fault instanceof LogUnavailable);
+      fault.written?.then(() => durable.push(position));
+      return fault.taken;
+    });
+  const storing = [appendRefused(2), appendRefused(3)];
   await new Promise(setImmediate);
-  const gathering = log.append(recordAt(3));
-  const refused = [assert.rejects(storing, LogUnavailable), assert.rejects(gathering, LogUnavailable)];
-  await Promise.all(refused);
+  storing.push(appendRefused(4));
+  assert.deepEqual(await Promise.all(storing), [true, true, true]);
+  assert.equal(await appendRefused(5), false);
+  assert.equal(durable.length, 0);
+  const healed = trouble.next('healed');
   files.failing.clear();
+  await healed;
+  // Travels with the one that waited behind the failing group.
+  await log.append(recordAt(5)).then(() => durable.push(5));
+  assert.deepEqual(durable, [2, 3, 4, 5]);
   await log.close();
 });
 

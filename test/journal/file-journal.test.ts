@@ -18,6 +18,7 @@ import { bounds } from '../../src/bounds.ts';
 import { LogUnavailable } from '../../src/events/event-log.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { TroubledLogFiles } from '../events/troubled-log-files.ts';
 import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-journal.ts';
@@ -166,6 +167,68 @@ test('merges that arrive while a new epoch begins stand before those of the new 
   assert.deepEqual(
     kept.map(({ changes }) => changes[1]),
     Array.from({ length: 39 }, (_, i) => i + 1),
+  );
+});
+
+test('merges settle in the order in which a restart reads them, also where a new epoch begins while the disk is slow', async (t) => {
+  const clock = new ManualClock();
+  const files = new TroubledLogFiles();
+  const slow = Promise.withResolvers<void>();
+  let isSlow = false;
+  const create = files.create.bind(files);
+  files.create = async (path) => {
+    const file = await create(path);
+    const slowed = epochs(temporary).length === 1;
+    return {
+      ...file,
+      write: async (...part) => {
+        if (slowed && isSlow) await slow.promise;
+        await file.write(...part);
+      },
+    };
+  };
+  const temporary = await openTemporaryJournal(t, { clock, files });
+  await append(temporary, 1);
+  isSlow = true;
+  const settled: number[] = [];
+  const merges = [append(temporary, 2).then(() => settled.push(2))];
+  await new Promise(setImmediate);
+  clock.advance(bounds.journalEpochMs);
+  const tending = temporary.journal.tend();
+  // More than a batch holds, in many turns.
+  const serials = Array.from({ length: 100 }, (_, i) => i + 3);
+  for (const serial of serials) {
+    merges.push(append(temporary, serial).then(() => settled.push(serial)));
+    await new Promise(setImmediate);
+  }
+  slow.resolve();
+  await Promise.all([tending, ...merges]);
+  assert.equal(epochs(temporary).length, 2);
+  assert.deepEqual(settled, [2, ...serials]);
+  const kept = await temporary.merges();
+  assert.deepEqual(
+    kept.map(({ changes }) => changes[1]),
+    [1, 2, ...serials],
+  );
+});
+
+test('an epoch that cannot be written stays until it can, so that what it took is not lost', async (t) => {
+  const clock = new ManualClock();
+  const temporary = await openTemporaryJournal(t, { clock });
+  await append(temporary, 1);
+  temporary.breakFiles();
+  await assert.rejects(append(temporary, 2), (fault) => fault instanceof LogUnavailable && fault.taken);
+  clock.advance(bounds.journalEpochMs);
+  await temporary.journal.tend();
+  assert.equal(epochs(temporary).length, 1);
+  temporary.repair();
+  while (!temporary.journal.healthy) await new Promise(setImmediate);
+  await temporary.journal.tend();
+  assert.equal(epochs(temporary).length, 2);
+  await append(temporary, 3);
+  assert.deepEqual(
+    (await temporary.merges()).map(({ changes }) => changes[1]),
+    [1, 2, 3],
   );
 });
 

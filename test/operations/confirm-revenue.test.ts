@@ -282,7 +282,7 @@ function refusingOnce({ ledger: { log } }: Bench): ConfirmRevenuePorts['ledger']
     append: (record) => {
       if (refused) return log.append(record);
       refused = true;
-      return Promise.reject(new LogUnavailable('too much waits for the log', false));
+      return Promise.reject(new LogUnavailable('too much waits for the log', null));
     },
     note: (record) => log.note(record),
     get appendedPosition() {

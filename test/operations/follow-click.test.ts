@@ -488,7 +488,7 @@ describe('followClick, on an offer with a daily cap', () => {
     const bench = await capped(t, 2);
     const links = [1, 2, 3, 4].map(() => shownLink(bench));
     const full = Object.create(bench.ledger.log, {
-      append: { value: () => Promise.reject(new LogUnavailable('full', false)) },
+      append: { value: () => Promise.reject(new LogUnavailable('full', null)) },
       healthy: { value: true },
       appendedPosition: { value: 0 },
     }) as EventLog;

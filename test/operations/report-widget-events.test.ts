@@ -88,7 +88,7 @@ describe('reportWidgetEvents', () => {
 
   it('takes events again that the log did not take', async () => {
     const { ledger, report, told } = setUp();
-    ledger.trouble = new LogUnavailable('full', false);
+    ledger.trouble = new LogUnavailable('full', null);
     const refused = await report('a');
     assert.ok(!refused.ok && refused.refusal.code === 'SERVICE_UNAVAILABLE');
     assert.ok(refused.refusal.retryAfterSeconds! >= 1);
@@ -99,14 +99,15 @@ describe('reportWidgetEvents', () => {
   });
 
   it('does not record twice what the log took but could not sync in time, and waits until it could', async () => {
-    const { ledger, report } = setUp();
-    ledger.trouble = new LogUnavailable('slow', true);
+    const { ledger, report, told } = setUp();
+    ledger.trouble = new LogUnavailable('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
     assert.ok(!(await report('a')).ok);
     ledger.trouble = null;
     ledger.durablePosition = 1;
     assert.ok((await report('a')).ok);
     assert.equal(ledger.records.length, 1);
+    assert.equal(told.length, 1);
   });
 
   it('answers a repeat no sooner than what it repeats is durable', async () => {
@@ -129,7 +130,7 @@ describe('reportWidgetEvents', () => {
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
     const both = [report('a'), report('a')];
-    disk.reject(new LogUnavailable('slow', true));
+    disk.reject(new LogUnavailable('slow', new Promise(() => {})));
     for (const outcome of await Promise.all(both)) {
       assert.ok(!outcome.ok && outcome.refusal.code === 'SERVICE_UNAVAILABLE' && outcome.refusal.outcomeUnknown);
     }

@@ -339,21 +339,37 @@ describe('submitInputs', () => {
     for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyPocketVector(vertical));
   });
 
-  it('is unavailable while the journal cannot be written, and changes nothing then', async (t) => {
+  it('is unavailable while the journal cannot be written, and later applies what the journal took, in its order', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
+    await bench.submit(sub_id, { co_borrower: true });
+    const before = bench.fieldsOf(sub_id);
     bench.journal.breakFiles();
-    const unknown = await bench.submitBody({ sub_id, fields: required });
-    assert(!unknown.ok);
-    assert.deepEqual(unknown.refusal, { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1, outcomeUnknown: true });
-    const refused = await bench.submitBody({ sub_id, fields: required });
+    const first = bench.submitBody({ sub_id, fields: required });
+    // Waits behind the group that is being written.
+    await new Promise(setImmediate);
+    const second = bench.submitBody({ sub_id, fields: { state: 'NY', loan_amount: 5_000 } });
+    for (const unknown of await Promise.all([first, second])) {
+      assert(!unknown.ok);
+      assert.deepEqual(unknown.refusal, { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1, outcomeUnknown: true });
+    }
+    const refused = await bench.submitBody({ sub_id, fields: { state: 'PR' } });
     assert(!refused.ok);
     assert.equal(refused.refusal.outcomeUnknown, false);
-    assert.deepEqual(bench.fieldsOf(sub_id), emptyPocketVector(vertical));
+    assert.deepEqual(bench.fieldsOf(sub_id), before);
     assert.equal((await bench.submit(sub_id, {})).match_readiness, 'insufficient');
     bench.journal.repair();
     while (!bench.journal.journal.healthy) await new Promise((resolve) => setImmediate(resolve));
-    assert.equal((await bench.submit(sub_id, required)).match_readiness, 'high');
+    // Travels with the second one.
+    assert.equal((await bench.submit(sub_id, { loan_amount: 6_000 })).match_readiness, 'high');
+    const live = bench.fieldsOf(sub_id);
+    assert.deepEqual(
+      ['state', 'loan_amount'].map((name) => live[fieldIndex(vertical, name)]),
+      [32, 6_000],
+    );
+    const restored = bench.newSession();
+    for (const { changes } of await bench.journal.merges()) bench.sessions.get(restored)!.merge(changes);
+    assert.deepEqual(bench.fieldsOf(restored), live);
   });
 
   it('is not led astray by the names of built-in properties', async (t) => {

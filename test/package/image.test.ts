@@ -73,7 +73,8 @@ test('the image serves from a read-only root as the first process and not as roo
   } else {
     t.diagnostic('without root and namespaces it ran as an ordinary process');
   }
-  assert.equal(await createSession(running), 200);
+  const [, firstKeys = ''] = /`docker exec <container> (cat \/\S+)`/.exec(guide) ?? [];
+  assert.equal(await createSession(running, await running.exec(firstKeys.split(' '))), 200);
   const [check, ...args] = JSON.parse(lastOf('HEALTHCHECK').replace(/^CMD /, ''));
   await runToEnd(check, args, { folder: root, env });
 

@@ -183,6 +183,9 @@ test('npx finds the command, which tells the version of the package', async () =
 test('the command serves, and drains at SIGTERM', async (t) => {
   const env = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_DATA_DIR: './data-of-serve' };
   const serving = await startServing(t, command(), ['serve'], { cwd: installed.project, env });
-  assert.equal(await createSession(serving), 200);
+  assert.equal(
+    await createSession(serving, readFileSync(join(installed.project, 'data-of-serve/first-keys.txt'), 'utf8')),
+    200,
+  );
   assert.equal(await serving.stop(), 0);
 });

@@ -11,8 +11,7 @@ import { runImage } from './run-image.ts';
 /** Says what the server says, and would then be there for longer than the test may take. */
 const stays = `
   echo 'serving http://127.0.0.1:1/v1/personal-loans, operations on http://127.0.0.1:2'
-  echo 'test  a-key'
-  echo 'curl'
+  echo 'in /data/first-keys.txt'
   exec sleep 100
 `;
 

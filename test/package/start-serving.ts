@@ -10,8 +10,6 @@ export interface Serving {
   readonly pid: number;
   readonly port: number;
   readonly operationsPort: number;
-  /** An API key of the sandbox that its first start made and showed. */
-  readonly testKey: string;
   /** Sends SIGTERM to it, or to the process of that id, and gives the code it ends with. */
   stop(pid?: number): Promise<number | null>;
 }
@@ -36,20 +34,17 @@ export async function startServing(
     ended.then(([code]) => reject(new Error(`it ended with ${code} before it served:\n${said}`)), reject);
     const hear = (text: string) => {
       said += text;
-      const found = /serving http:\S+?:(\d+)\/v1\S+, operations on \S+:(\d+)\n(?:.|\n)*test {2}(\S+)(?:.|\n)*curl/.exec(
-        said,
-      );
+      const found = /serving http:\S+?:(\d+)\/v1\S+, operations on \S+:(\d+)\n(?:.|\n)*first-keys\.txt/.exec(said);
       if (found !== null) resolve(found);
     };
     server.stdout!.setEncoding('utf8').on('data', hear);
     server.stderr!.setEncoding('utf8').on('data', hear);
   });
-  const [, port, operationsPort, testKey] = await introduced;
+  const [, port, operationsPort] = await introduced;
   return {
     pid: server.pid!,
     port: Number(port),
     operationsPort: Number(operationsPort),
-    testKey: testKey!,
     async stop(pid = server.pid!) {
       process.kill(pid, 'SIGTERM');
       const [code] = await ended;
@@ -58,8 +53,9 @@ export async function startServing(
   };
 }
 
-/** Asks it for a session, as a partner does. */
-export async function createSession({ port, testKey }: Serving): Promise<number> {
+/** Asks it for a session, as a partner does, with the sandbox's key of what its first start has written. */
+export async function createSession({ port }: Serving, firstKeys: string): Promise<number> {
+  const [, testKey = ''] = /^ {2}test {2}(\S+)$/m.exec(firstKeys) ?? [];
   const http = new HttpClient(port);
   try {
     const { status } = await new ApiCaller(http, 'personal-loans', testKey).post('session', {

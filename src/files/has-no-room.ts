@@ -1,0 +1,19 @@
+/** Whether a call of the system, or of SQLite, failed because the device has no space left, a quota is used up, or a file may not grow. */
+export function hasNoRoom(fault: unknown): boolean {
+  return fault instanceof Error && codes.has((fault as NodeJS.ErrnoException).code ?? '');
+}
+
+const codes: ReadonlySet<string> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'SQLITE_FULL',
+  'SQLITE_IOERR_WRITE',
+  // The index of a write-ahead log, which lies beside a database while it is open.
+  'SQLITE_IOERR_SHMSIZE',
+]);
+
+/** What an operator is told then. */
+export function noRoomIn(folder: string): string {
+  return `no space left on the device of ${folder}; make room there and try again`;
+}
