@@ -267,6 +267,20 @@ onEveryEngine('POST /confirmations', ({ running }) => {
     assertRefused(await post(market, [...rows, {}]), 'INVALID_REQUEST', 'body');
   });
 
+  test('rejects a row that gives a member twice, whichever value it would take', async () => {
+    const rows = [
+      '{"status":"funded","status":"funded"}',
+      '{}',
+      '{"x":1,"x":2,"amo\\u0075nt":1,"txid":"t","amount":2}',
+    ];
+    assert.deepEqual(await outcomes(running(), `[${rows.join(',')}]`), [
+      'status_repeated',
+      'status_invalid',
+      'amount_repeated',
+    ]);
+    assert.deepEqual(await outcomes(running(), '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
+  });
+
   test('repeats nothing of a row it rejects', async () => {
     const row = { click_id: marker, sub_id: marker, svc_offer_id: marker, txid: marker, status: marker };
     const answer = await post(running(), [row, { ...row, status: 'funded', amount: marker }, marker]);
