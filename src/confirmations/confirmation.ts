@@ -44,6 +44,7 @@ export type RejectionReason =
   | 'svc_offer_id_invalid'
   | 'click_missing'
   | 'click_mismatch'
+  | 'click_not_counted'
   | 'sandbox'
   | 'click_unknown'
   | 'click_late'

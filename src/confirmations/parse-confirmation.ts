@@ -47,8 +47,9 @@ function readClick(
     const click = typeof clickId === 'string' && clickId.length <= clickIdCharactersMax ? clickIds.read(clickId) : null;
     if (click === null) return 'click_id_invalid';
     if ((hasSub && subId !== subIdText(click.sub)) || (hasOffer && offerId !== click.offerId)) return 'click_mismatch';
+    if (!click.countable) return 'click_not_counted';
     const { clickedMs, valueMicros } = click;
-    return { sub: Uint8Array.from(click.sub), offerId: click.offerId, click: { clickedMs, valueMicros } };
+    return { sub: click.sub, offerId: click.offerId, click: { clickedMs, valueMicros } };
   }
   if (!hasSub || !hasOffer) return 'click_missing';
   const sub = typeof subId === 'string' ? subIds.verify(subId) : null;

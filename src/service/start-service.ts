@@ -179,7 +179,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     pageCursors: new PageCursors(secrets),
     widgetUrl: urls.widget,
   });
-  const clickIds = new ClickIds(secrets);
+  const clickIds = new ClickIds(secrets, random);
   const queue = new TaskQueue(bounds.confirmationBatchesWaitingMax);
   const confirmPorts = { ...shared, clickIds, history: analytics, queue };
   const clickPorts = {

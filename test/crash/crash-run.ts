@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chance, pick, type Random, seededRandom, type Weighted, wholeNumber } from '../../bench/population/random.ts';
 import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
+import { ClickIds } from '../../src/clicks/click-id.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { openSecretFile } from '../../src/secrets/secret-file.ts';
 import { DayLimit } from './day-limit-check.ts';
 import { Expectations } from './expectations.ts';
 import { Load } from './load.ts';
@@ -202,12 +205,14 @@ class CrashRun {
       else if (delayMs === 0) setImmediate(() => server.kill());
       else setTimeout(() => server.kill(), delayMs);
     };
+    const clickIds = new ClickIds(openSecretFile(join(this.#dataDir, 'secrets.json'), true), new RandomPool());
     const wires = callers.map(() => new Wire(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
         const { tally } = this;
-        return new Load({ caller, wire: wires[index]!, random, expectations: this.#expectations, tally, limit }).run();
+        const shared = { expectations: this.#expectations, tally, clickIds, limit };
+        return new Load({ caller, wire: wires[index]!, random, ...shared }).run();
       });
       await Promise.race([Promise.all(loads), server.endedByItself()]);
       if (!isDoomed) throw new Error('the server let its callers down before it was killed');
