@@ -66,7 +66,9 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
   const clickedMs = ports.clock.wallMs();
   const countable = !request.looksOnly && !ports.devices.isBot(request.userAgent);
   const recorded =
-    countable && clickedMs <= createdMs + bounds.clickAttributedMs && ports.budget.spend(request.sub, request.offer);
+    countable &&
+    clickedMs <= createdMs + bounds.clickAttributedMs &&
+    ports.budget.spend(request.sub, subBytes, request.offer);
   const { atCap, withinDailyCap } = ports.caps.judge(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
   const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });

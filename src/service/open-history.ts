@@ -4,6 +4,7 @@ import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { Retention } from '../analytics/retention.ts';
 import { startThreadAnalytics } from '../analytics/thread-analytics.ts';
 import { bounds } from '../bounds.ts';
+import type { ClickBudget } from '../clicks/click-budget.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { Closers } from '../closers.ts';
 import { isoDate } from '../domain/calendar.ts';
@@ -34,6 +35,7 @@ export async function openHistory(
   secrets: SecretRing,
   gatekeeper: Gatekeeper,
   caps: DailyCaps,
+  budget: ClickBudget,
   metrics: Metrics,
 ) {
   const { dataDir, clock, logger, onReadBack } = options;
@@ -61,6 +63,7 @@ export async function openHistory(
     sessionTtlMs,
     verticals: verticalsOf(options),
     onKeyedSession: (session) => restoreIdempotencyKey({ idempotencyKeys, sessionTtlMs }, session),
+    onClick: (sub) => budget.restore(sub),
   });
   const ledger = await openEventLog({
     folder: files.ledgerFolder,

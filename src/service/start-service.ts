@@ -85,6 +85,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   for (const { vertical, mode } of options.catalogs) {
     caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
   }
+  const budget = new ClickBudget();
   const widgetScript = loadWidgetScript();
   const certificate = openCertificate(options, closers);
   const { sessions, idempotencyKeys, ledger, journal, analytics } = await openHistory(
@@ -93,6 +94,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     secrets,
     gatekeeper,
     caps,
+    budget,
     metrics,
   );
   giveUpStart?.throwIfAborted();
@@ -185,7 +187,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const clickPorts = {
     ...shared,
     clickIds,
-    budget: new ClickBudget(bounds.clicksRecordedPerLinkMax, bounds.clickCountersMax),
+    budget,
     patience,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,

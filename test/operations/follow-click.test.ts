@@ -28,6 +28,7 @@ import { liveTenant, testTenant } from '../support/tenants.ts';
 const hourMs = 60 * 60 * 1000;
 const sandboxLandingUrl = 'https://go.example/c/sandbox';
 const clicksPerLink = 3;
+const clicksPerSession = 8;
 /** Index of `700-749`: the band of every borrower here. */
 const creditBand = 4;
 const offerIds = ['an-offer', ...Array.from({ length: 19 }, (_, n) => `offer-${n}`)];
@@ -78,7 +79,12 @@ class Bench {
   readonly seal = new OfferValueSeal(ringOf('ours'), new RandomPool());
   readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);
-  readonly budget = new ClickBudget(clicksPerLink, 100);
+  readonly budget = new ClickBudget({
+    clicksRecordedPerLinkMax: clicksPerLink,
+    clickCountersMax: 2,
+    clicksRecordedPerSessionMax: clicksPerSession,
+    sessionClickCells: 4_096,
+  });
   /** Longer than any test takes: only the one about waiting is to see its end. */
   patience = new Patience(60_000, 1_000);
   /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace, or gone, as after a restart. */
@@ -323,6 +329,17 @@ for (const held of [true, false]) {
       assert.equal(bench.ledger.log.appendedPosition, clicksPerLink);
       await bench.redirect(bench.link());
       assert.equal(bench.ledger.log.appendedPosition, clicksPerLink + 1);
+    });
+
+    it('records only so many clicks of one session, on however many offers, and redirects them all', async (t) => {
+      const bench = await Bench.open(t, held);
+      const sessions = [bench.link(), bench.link(), bench.link()];
+      for (let round = 0; round < 3; round++) {
+        for (const offer of offerIds) for (const link of sessions) await bench.redirect({ ...link, offer });
+      }
+      assert.equal(bench.ledger.log.appendedPosition, sessions.length * clicksPerSession);
+      const { clickId } = await bench.redirect(sessions[0]!);
+      assert.equal(bench.clickIds.read(clickId)!.countable, true);
     });
 
     it('does not spend the clicks of a link on looks and bots', async (t) => {
