@@ -17,7 +17,7 @@ export interface Click {
   readonly countable: boolean;
 }
 
-/** First byte of an encrypted click_id. It is no secret number, which is the first byte of the click_ids before. */
+/** First byte of an encrypted click_id. Signed click_ids begin with the number of their secret, which is never 0. */
 const encryptedLayout = 0;
 
 // The text of the token.

@@ -26,8 +26,8 @@ export interface TokenLayout {
  * The text is XORed with a pad. Block 0 of the pad is the HMAC of the nonce, block i the HMAC of the nonce and i. The tag is the
  * HMAC, under the second key, of everything before it.
  *
- * Nonces are random. The chance that two of n tokens share one is n² / 2^97: one in four billion for 2^32 tokens, and one in two
- * million for 10,000 tokens a second over a year. Two such tokens would reveal the XOR of their texts, and no key.
+ * Nonces are random. The chance that two of n tokens share one is n² / 2^97: one in a million for 10,000 tokens a second over a
+ * year. Two such tokens would reveal the XOR of their texts, and no key.
  *
  * The caller writes the associated data and the text into `bytes`, which the next call overwrites. Serves one thread.
  */
