@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chance, pick, type Random, seededRandom, type Weighted, wholeNumber } from '../../bench/population/random.ts';
 import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
-import { ClickIds } from '../../src/clicks/click-id.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { openSecretFile } from '../../src/secrets/secret-file.ts';
+import { lostClickIds } from '../support/lost-click-ids.ts';
 import { DayLimit } from './day-limit-check.ts';
 import { Expectations } from './expectations.ts';
 import { Load } from './load.ts';
@@ -205,13 +203,13 @@ class CrashRun {
       else if (delayMs === 0) setImmediate(() => server.kill());
       else setTimeout(() => server.kill(), delayMs);
     };
-    const clickIds = new ClickIds(openSecretFile(join(this.#dataDir, 'secrets.json'), true), new RandomPool());
+    const lostClickId = lostClickIds(this.#dataDir);
     const wires = callers.map(() => new Wire(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
         const { tally } = this;
-        const shared = { expectations: this.#expectations, tally, clickIds, limit };
+        const shared = { expectations: this.#expectations, tally, lostClickId, limit };
         return new Load({ caller, wire: wires[index]!, random, ...shared }).run();
       });
       await Promise.race([Promise.all(loads), server.endedByItself()]);

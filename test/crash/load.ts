@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { chance, pick, type Weighted, wholeNumber } from '../../bench/population/random.ts';
-import { subIdPrefix } from '../../src/sessions/sub-id.ts';
 import { clickIdOf } from '../support/click-id-of.ts';
 import type { Answer } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
@@ -142,10 +141,9 @@ export class Load {
   async #loseClick(session: SessionRecord): Promise<void> {
     const link = this.#drawLink(session);
     if (link === null) return;
-    const sub = Buffer.from(session.subId.slice(subIdPrefix.length), 'hex');
     const { offerId, micros: valueMicros } = link;
-    const click = { sub, offerId, clickedMs: Date.now(), valueMicros, countable: true };
-    session.redirected(link, this.#options.clickIds.issue(click));
+    const click = { offerId, clickedMs: Date.now(), valueMicros };
+    session.redirected(link, this.#options.lostClickId(session.subId, click));
     this.#options.tally.add('clicks that only have an id');
   }
 

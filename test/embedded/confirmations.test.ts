@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ClickIds } from '../../src/clicks/click-id.ts';
 import { type ConfirmationRow, createMarketplace, type Result } from '../../src/index.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { openSecretFile } from '../../src/secrets/secret-file.ts';
-import { subIdPrefix } from '../../src/sessions/sub-id.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { lostClickIds } from '../support/lost-click-ids.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -32,14 +29,8 @@ test('rows are taken by a function, and stand when the figures are derived again
   const click = await first.followClick(offers[0]!.click_url);
   assert.ok(click.kind === 'redirect');
   // No log took it: nothing but its click_id tells of it.
-  const clickIds = new ClickIds(openSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
-  const unrecorded = clickIds.issue({
-    sub: Buffer.from(sub_id.slice(subIdPrefix.length), 'hex'),
-    offerId: offers[1]!.svc_offer_id,
-    clickedMs: clock.wallMs(),
-    valueMicros: 1_000_000,
-    countable: true,
-  });
+  const lost = { offerId: offers[1]!.svc_offer_id, clickedMs: clock.wallMs(), valueMicros: 1_000_000 };
+  const unrecorded = lostClickIds(dataDir)(sub_id, lost);
   clock.advance(20 * 24 * 60 * 60 * 1000);
   const occurred_at = new Date(clock.wallMs()).toISOString();
   const rows: ConfirmationRow[] = [
