@@ -182,6 +182,10 @@ export const bounds = {
   clickLogWaitMs: 500,
   /** Clicks of one session on one offer that are recorded; more still redirect. Above any honest repetition. */
   clicksRecordedPerLinkMax: 10,
+  /** Clicks of one session that are recorded, on whichever offers; more still redirect. */
+  clicksRecordedPerSessionMax: 64,
+  /** Cells in each of the four rows that count the clicks of sessions, one byte each: 4 MiB for the sessions of a day. */
+  sessionClickCells: 1024 * 1024,
   /** Links whose recorded clicks are being counted at one time. */
   clickCountersMax: 200_000,
   /**
@@ -418,6 +422,9 @@ assert(bounds.catalogAmountUsdMax < 2 ** 37);
 // A day is sealed only when no click on its sessions and no confirmation of one can count any more, with weeks to spare.
 assert(bounds.clickAttributedMs + bounds.confirmationAcceptedMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickLogWaitMs < bounds.requestDeadlineMs);
+// Counts of a session's clicks are bytes, and those of two days are kept; a row's cells are chosen by up to 24 bits.
+assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributedMs <= 24 * 60 * 60 * 1000);
+assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
 // Whatever is held up, the operator's figures come in time to say so.
 assert(bounds.scrapeWaitMs * 4 <= bounds.requestDeadlineMs);
 // Left to itself, a drain outlasts every request it waits for.

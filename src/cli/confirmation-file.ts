@@ -1,6 +1,8 @@
 import { bounds } from '../bounds.ts';
+import { confirmationMembers } from '../confirmations/confirmation.ts';
+import { repeatedMembers } from '../confirmations/repeated-members.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { CsvFault, CsvParser, csvLine } from './csv-parser.ts';
+import { CsvFault, CsvParser, csvLine, escapeFormula, unescapeFormula } from './csv-parser.ts';
 
 /** One row of a file of confirmations. */
 export interface FileRow {
@@ -18,9 +20,6 @@ export interface ConfirmationFormat {
   readonly rejectedHead: string;
 }
 
-/** The endpoint's members; a file may hold others, which stay in it. */
-const members = ['click_id', 'sub_id', 'svc_offer_id', 'txid', 'status', 'amount', 'occurred_at'] as const;
-
 /** The format by the name's ending, or null for any other. */
 export function formatOf(path: string): ConfirmationFormat | null {
   if (/\.csv$/i.test(path)) return new CsvConfirmations();
@@ -34,7 +33,7 @@ class CsvConfirmations implements ConfirmationFormat {
 
   get rejectedHead(): string {
     const head = this.#head ?? [];
-    return csvLine(head.includes('reason') ? head : [...head, 'reason']);
+    return csvLine((head.includes('reason') ? head : [...head, 'reason']).map(escapeFormula));
   }
 
   *take(text: string): Iterable<FileRow> {
@@ -64,12 +63,12 @@ class CsvConfirmations implements ConfirmationFormat {
       // An earlier run may have given its reasons here.
       const column = head.indexOf('reason');
       line[column < 0 ? head.length : column] = reason;
-      return csvLine([...line, ...cells.slice(head.length)]);
+      return csvLine([...line, ...cells.slice(head.length)].map(escapeFormula));
     };
     if (cells.length !== head.length) return { sent: { ok: false, reason: 'cells_miscounted' }, rejectedLine };
     const item: Record<string, unknown> = {};
-    for (const member of members) {
-      const cell = cells[head.indexOf(member)] ?? '';
+    for (const member of confirmationMembers) {
+      const cell = unescapeFormula(cells[head.indexOf(member)] ?? '');
       if (cell !== '') item[member] = member === 'amount' ? amountOf(cell) : cell;
     }
     return { sent: { ok: true, item }, rejectedLine };
@@ -87,7 +86,7 @@ function checkedHead(head: readonly string[]): readonly string[] {
   if (missing.length > 0) {
     throw new CommandLineError(`the first line must name the columns; missing: ${missing.join(', ')}`);
   }
-  const twice = members.find((name) => head.indexOf(name) !== head.lastIndexOf(name));
+  const twice = confirmationMembers.find((name) => head.indexOf(name) !== head.lastIndexOf(name));
   if (twice !== undefined) throw new CommandLineError(`the first line names the column ${twice} twice`);
   return head;
 }
@@ -122,20 +121,26 @@ class NdjsonConfirmations implements ConfirmationFormat {
 }
 
 function ndjsonRow(text: string): FileRow {
+  /** A line that cannot be an object with a reason comes back as a text. */
+  const refused = (reason: string): FileRow => ({
+    sent: { ok: false, reason },
+    rejectedLine: () => jsonLine({ row: text.trim(), reason }),
+  });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return {
-      sent: { ok: false, reason: 'not_json' },
-      rejectedLine: (reason) => jsonLine({ row: text.trim(), reason }),
-    };
+    return refused('not_json');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { sent: { ok: false, reason: 'not_an_object' }, rejectedLine: (reason) => jsonLine({ row: value, reason }) };
   }
+  const member = repeatedMembers(text).get(0);
+  if (member !== undefined) return refused(`${member}_repeated`);
   const row = value as Readonly<Record<string, unknown>>;
-  const item = Object.fromEntries(members.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]));
+  const item = Object.fromEntries(
+    confirmationMembers.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
+  );
   return { sent: { ok: true, item }, rejectedLine: (reason) => jsonLine({ ...row, reason }) };
 }
 

@@ -144,6 +144,24 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
+/** What a spreadsheet may take for the start of a formula; also in full width, as East Asian keyboards write it. */
+const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
+const formula = new RegExp(`^${formulaStart}`);
+const escapedFormula = new RegExp(`^' (?=${formulaStart})`);
+
+/**
+ * Puts an apostrophe and a space before a cell that a spreadsheet would run as a formula. With the space the result cannot be
+ * mistaken for an id that begins with an apostrophe, since ids hold no spaces.
+ */
+export function escapeFormula(cell: string): string {
+  return formula.test(cell) ? `' ${cell}` : cell;
+}
+
+/** Undoes `escapeFormula`. */
+export function unescapeFormula(cell: string): string {
+  return cell.replace(escapedFormula, '');
+}
+
 const quote = 0x22;
 const comma = 0x2c;
 const lineFeed = 0x0a;

@@ -1,25 +1,50 @@
 import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import { SessionClickCounts } from './session-click-counts.ts';
 
 /**
- * Counts the clicks recorded for each link, so that a leaked one cannot fill the log (D9: clicks cost no key limit, they are
- * bounded). It counts by session and offer, since repeats of one link must not use up the first click of another. The links
- * clicked least recently are forgotten first.
+ * Decides which clicks are recorded, so that nobody who has a link can fill the ledger (D9: clicks cost no key limit, they are
+ * bounded): at most `clicksRecordedPerSessionMax` of one session, on whichever offers, and at most `clicksRecordedPerLinkMax` of one
+ * session on one offer. Other clicks redirect without a record.
+ *
+ * The bound for a session always applies, also after a restart (`restore`). The one for a link keeps repeats of it from using up
+ * the session's clicks; beyond `clickCountersMax` links it is forgotten for the links clicked least recently.
  */
 export class ClickBudget {
-  readonly #recorded: LRUCache<string, number>;
   readonly #perLinkMax: number;
+  readonly #ofLinks: LRUCache<string, number>;
+  readonly #ofSessions: SessionClickCounts;
 
-  constructor(perLinkMax: number, linksMax: number) {
-    this.#perLinkMax = perLinkMax;
-    this.#recorded = new LRUCache({ max: linksMax });
+  constructor({
+    clicksRecordedPerLinkMax,
+    clickCountersMax,
+    clicksRecordedPerSessionMax,
+    sessionClickCells,
+  }: ClickBounds = bounds) {
+    this.#perLinkMax = clicksRecordedPerLinkMax;
+    this.#ofLinks = new LRUCache({ max: clickCountersMax });
+    this.#ofSessions = new SessionClickCounts(clicksRecordedPerSessionMax, sessionClickCells);
   }
 
-  /** True, and counted, while the link has clicks left to record; what comes after them could only be repeats. */
-  spend(subId: string, offerId: string): boolean {
+  /** True, and counted, for a click that is to be recorded. `sub` is the bytes of `subId`. */
+  spend(subId: string, sub: Uint8Array, offerId: string): boolean {
     const link = subId + offerId;
-    const recorded = this.#recorded.get(link) ?? 0;
-    if (recorded >= this.#perLinkMax) return false;
-    this.#recorded.set(link, recorded + 1);
+    const recorded = this.#ofLinks.get(link) ?? 0;
+    if (recorded >= this.#perLinkMax || !this.#ofSessions.add(sub)) return false;
+    this.#ofLinks.set(link, recorded + 1);
     return true;
   }
+
+  /** Counts a click that was recorded before a restart. */
+  restore(sub: Uint8Array): void {
+    this.#ofSessions.add(sub);
+  }
 }
+
+type ClickBounds = {
+  readonly [Bound in
+    | 'clicksRecordedPerLinkMax'
+    | 'clickCountersMax'
+    | 'clicksRecordedPerSessionMax'
+    | 'sessionClickCells']: number;
+};

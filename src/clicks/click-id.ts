@@ -1,8 +1,10 @@
+import { bounds } from '../bounds.ts';
 import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
-import type { Hmac } from '../secrets/hmac.ts';
-import { hmacsOf } from '../secrets/hmacs-of.ts';
+import type { RandomPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
+import { TokenCipher } from '../secrets/token-cipher.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
+import { SignedClickIds } from './signed-click-id.ts';
 
 /** What a click_id says of the click it names (D10): enough to restore a click that no log could take. */
 export interface Click {
@@ -11,54 +13,68 @@ export interface Click {
   readonly clickedMs: number;
   /** Preliminary revenue of the click, whether or not it turns out to be the first. */
   readonly valueMicros: number;
+  /** False for HEAD and self-declared bots: nothing can be confirmed of such a click. */
+  readonly countable: boolean;
 }
 
-const offerAt = 1 + subIdBytes + 6 + 6;
-const macBytes = 10;
-const offerIdBytesMax = 64;
-const signedBytesMax = offerAt + offerIdBytesMax;
+/** First byte of an encrypted click_id. Signed click_ids begin with the number of their secret, which is never 0. */
+const encryptedLayout = 0;
+
+// The text of the token.
+const subAt = 1;
+const clickedAt = subAt + subIdBytes;
+const valueAt = clickedAt + 6;
+const valueBytes = 5;
+const offerAt = valueAt + valueBytes;
 
 /**
- * Issues and reads click ids, which travel to the lender in the landing URL and come back with its confirmation:
+ * Issues and reads click ids, which travel to the lender in the landing URL and come back with its confirmation. A click id is the
+ * byte 0 and a token of `TokenCipher`, in base64url. The text of the token:
  *
- *     secret number (1), sub_id (32), time ms (6), value micro-dollars (6), offer id (text), MAC (10)
+ *     countable (1), sub_id (32), time ms (6), value micro-dollars (5), offer id (text)
  *
- * in base64url, under an HMAC-SHA-256 cut to 80 bits. Serves one thread: its buffer is reused.
+ * Its length tells the length of the offer id, as the landing URL does, and nothing else. Serves one thread: its buffer is
+ * reused.
  */
 export class ClickIds {
-  readonly #signers: readonly (Hmac | undefined)[];
-  readonly #newest: number;
-  readonly #buffer = Buffer.alloc(signedBytesMax + macBytes);
+  readonly #cipher: TokenCipher;
+  readonly #signed: SignedClickIds;
 
-  constructor(secrets: SecretRing) {
-    this.#newest = secrets.newest.number;
-    this.#signers = hmacsOf(secrets, 'click-id', signedBytesMax);
+  constructor(secrets: SecretRing, random: RandomPool) {
+    this.#signed = new SignedClickIds(secrets);
+    this.#cipher = new TokenCipher(secrets, random, {
+      padKey: 'click-id-pad',
+      tagKey: 'click-id-tag',
+      associatedBytes: 1,
+      textBytesMax: offerAt + bounds.offerIdCharactersMax,
+    });
+    this.#cipher.bytes[0] = encryptedLayout;
   }
 
-  issue(click: Click): string {
-    const buffer = this.#buffer;
-    buffer[0] = this.#newest;
-    buffer.set(click.sub, 1);
-    buffer.writeUIntBE(click.clickedMs, 1 + subIdBytes, 6);
-    buffer.writeUIntBE(click.valueMicros, 1 + subIdBytes + 6, 6);
-    const signed = offerAt + buffer.write(click.offerId, offerAt, offerIdBytesMax, 'latin1');
-    this.#signers[this.#newest]!.sign(buffer, signed, buffer, signed, macBytes);
-    return buffer.toString('base64url', 0, signed + macBytes);
+  issue({ sub, offerId, clickedMs, valueMicros, countable }: Click): string {
+    const { bytes, textAt } = this.#cipher;
+    bytes[textAt] = countable ? 1 : 0;
+    bytes.set(sub, textAt + subAt);
+    bytes.writeUIntBE(clickedMs, textAt + clickedAt, 6);
+    bytes.writeUIntBE(valueMicros, textAt + valueAt, valueBytes);
+    const textBytes = offerAt + bytes.write(offerId, textAt + offerAt, bounds.offerIdCharactersMax, 'latin1');
+    return bytes.toString('base64url', 0, this.#cipher.seal(textBytes));
   }
 
   /** The click, or null for an id this service did not issue. */
   read(text: string): Click | null {
-    const bytes = decodeExactBase64url(text);
-    if (bytes === null) return null;
-    const signed = bytes.length - macBytes;
-    if (signed <= offerAt || signed > signedBytesMax) return null;
-    const signer = this.#signers[bytes[0]!];
-    if (signer === undefined || !signer.verify(bytes, signed, bytes, signed, macBytes)) return null;
+    const id = decodeExactBase64url(text);
+    if (id === null) return null;
+    if (id[0] !== encryptedLayout) return this.#signed.read(id);
+    const textEnd = this.#cipher.open(id.subarray(1));
+    if (textEnd === null) return null;
+    const { bytes, textAt } = this.#cipher;
     return {
-      sub: bytes.subarray(1, 1 + subIdBytes),
-      clickedMs: bytes.readUIntBE(1 + subIdBytes, 6),
-      valueMicros: bytes.readUIntBE(1 + subIdBytes + 6, 6),
-      offerId: bytes.toString('latin1', offerAt, signed),
+      countable: bytes[textAt] === 1,
+      sub: Uint8Array.from(bytes.subarray(textAt + subAt, textAt + clickedAt)),
+      clickedMs: bytes.readUIntBE(textAt + clickedAt, 6),
+      valueMicros: bytes.readUIntBE(textAt + valueAt, valueBytes),
+      offerId: bytes.toString('latin1', textAt + offerAt, textEnd),
     };
   }
 }

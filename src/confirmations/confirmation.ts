@@ -19,9 +19,22 @@ export interface ClickEvidence {
   readonly valueMicros: number;
 }
 
+/** The members of a row as it is sent. */
+export const confirmationMembers = [
+  'click_id',
+  'sub_id',
+  'svc_offer_id',
+  'txid',
+  'status',
+  'amount',
+  'occurred_at',
+] as const;
+export type ConfirmationMember = (typeof confirmationMembers)[number];
+
 /** Why a row books nothing; docs/confirmations.md tells each in words. */
 export type RejectionReason =
   | 'not_an_object'
+  | `${ConfirmationMember}_repeated`
   | 'status_invalid'
   | 'txid_invalid'
   | 'amount_invalid'
@@ -31,6 +44,7 @@ export type RejectionReason =
   | 'svc_offer_id_invalid'
   | 'click_missing'
   | 'click_mismatch'
+  | 'click_not_counted'
   | 'sandbox'
   | 'click_unknown'
   | 'click_late'

@@ -4,7 +4,7 @@ import { parseTimestamp } from '../domain/iso-timestamp.ts';
 import { exactMicros, microsPerUsd } from '../domain/money.ts';
 import { isVisibleAscii } from '../domain/visible-ascii.ts';
 import { type SubIds, subIdText } from '../sessions/sub-id.ts';
-import type { ClickEvidence, Confirmation, RejectionReason } from './confirmation.ts';
+import type { ClickEvidence, Confirmation, ConfirmationMember, RejectionReason } from './confirmation.ts';
 
 export interface IdReaders {
   readonly subIds: Pick<SubIds, 'verify'>;
@@ -12,15 +12,7 @@ export interface IdReaders {
 }
 
 /** One row as the endpoint takes it; members with other names are passed over. */
-interface Row {
-  readonly click_id?: unknown;
-  readonly sub_id?: unknown;
-  readonly svc_offer_id?: unknown;
-  readonly txid?: unknown;
-  readonly status?: unknown;
-  readonly amount?: unknown;
-  readonly occurred_at?: unknown;
-}
+type Row = { readonly [Member in ConfirmationMember]?: unknown };
 
 /** Reads one row of whatever type (D11), or says why it cannot be one. Knows nothing of what happened. */
 export function parseConfirmation(ids: IdReaders, row: unknown): Confirmation | RejectionReason {
@@ -55,8 +47,9 @@ function readClick(
     const click = typeof clickId === 'string' && clickId.length <= clickIdCharactersMax ? clickIds.read(clickId) : null;
     if (click === null) return 'click_id_invalid';
     if ((hasSub && subId !== subIdText(click.sub)) || (hasOffer && offerId !== click.offerId)) return 'click_mismatch';
+    if (!click.countable) return 'click_not_counted';
     const { clickedMs, valueMicros } = click;
-    return { sub: Uint8Array.from(click.sub), offerId: click.offerId, click: { clickedMs, valueMicros } };
+    return { sub: click.sub, offerId: click.offerId, click: { clickedMs, valueMicros } };
   }
   if (!hasSub || !hasOffer) return 'click_missing';
   const sub = typeof subId === 'string' ? subIds.verify(subId) : null;

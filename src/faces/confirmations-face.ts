@@ -7,7 +7,8 @@ export const confirmationsPath = '/confirmations';
 
 export interface ConfirmationsFacePorts {
   readonly isOperator: IsOperator;
-  readonly confirm: (body: unknown) => Promise<Outcome<ConfirmationsView>>;
+  /** `text` is the JSON text of `body`. */
+  readonly confirm: (body: unknown, text: string) => Promise<Outcome<ConfirmationsView>>;
 }
 
 /** `POST /confirmations` (D11). The rows never refuse each other. */

@@ -28,16 +28,16 @@ export function forOperator(isOperator: IsOperator, methods: { readonly [Name in
   };
 }
 
-/** Reads a body of JSON and answers with what it comes to. */
+/** Reads a body of JSON and answers with what `answer` makes of it and its text. */
 export function answerJsonBody(
   exchange: Exchange,
-  answer: (body: unknown) => Outcome<unknown> | Promise<Outcome<unknown>>,
+  answer: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,
   status = 200,
 ): void {
   const isJson = isJsonMediaType(exchange.header('content-type'));
   exchange.readBody(async (bytes) => {
     const read = readJson(isJson, bytes);
-    sendOutcome(exchange, read.ok ? await answer(read.value) : read, status);
+    sendOutcome(exchange, read.ok ? await answer(read.value, bytes.toString()) : read, status);
   });
 }
 

@@ -7,6 +7,7 @@ import type { Confirmation, RejectionReason } from '../confirmations/confirmatio
 import type { ConfirmationHistory } from '../confirmations/confirmation-history.ts';
 import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
 import { parseConfirmation } from '../confirmations/parse-confirmation.ts';
+import { repeatedMembers } from '../confirmations/repeated-members.ts';
 import type { Clock } from '../domain/clock.ts';
 import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
 import type { TaskQueue } from '../domain/task-queue.ts';
@@ -48,13 +49,23 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  *
  * Batches are decided one after the other, on all that the ledger has taken: so what is accepted here, the counters accept
  * too, and no two batches can fund one payout twice.
+ *
+ * @param text the JSON text that `body` was parsed from, if it was: rows that give a member twice are rejected
  */
-export async function confirmRevenue(ports: ConfirmRevenuePorts, body: unknown): Promise<Outcome<ConfirmationsView>> {
+export async function confirmRevenue(
+  ports: ConfirmRevenuePorts,
+  body: unknown,
+  text?: string,
+): Promise<Outcome<ConfirmationsView>> {
   const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
   if (body === undefined || rows.length > bounds.confirmationRowsMax) {
     return invalidRequest('body', `must be one confirmation or an array of at most ${bounds.confirmationRowsMax}`);
   }
-  const parsed = rows.map((row) => parseConfirmation(ports, row));
+  const repeated = text === undefined ? null : repeatedMembers(text);
+  const parsed = rows.map((row, index) => {
+    const member = repeated?.get(index);
+    return member === undefined ? parseConfirmation(ports, row) : (`${member}_repeated` as const);
+  });
   try {
     const results = await ports.queue.run(() => settle(ports, parsed));
     return results === null ? unavailable(bounds.retryAfterSeconds) : done(view(results));

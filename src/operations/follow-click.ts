@@ -36,7 +36,7 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** HEAD, or another request that no person's click makes: it redirects and is not recorded. */
+  /** HEAD, or another request that no person's click makes: it redirects, is not recorded, and cannot be confirmed. */
   readonly looksOnly: boolean;
 }
 
@@ -64,18 +64,18 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
 
   const { createdMs, mode } = decodeSubId(subBytes);
   const clickedMs = ports.clock.wallMs();
-  const countable =
-    !request.looksOnly &&
+  const countable = !request.looksOnly && !ports.devices.isBot(request.userAgent);
+  const recorded =
+    countable &&
     clickedMs <= createdMs + bounds.clickAttributedMs &&
-    !ports.devices.isBot(request.userAgent) &&
-    ports.budget.spend(request.sub, request.offer);
+    ports.budget.spend(request.sub, subBytes, request.offer);
   const { atCap, withinDailyCap } = ports.caps.judge(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
-  const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros });
+  const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
   const location =
     mode === 'test' ? `${ports.sandboxLandingUrl}?click_id=${clickId}` : catalog.landingUrl(offerIndex, clickId);
 
-  if (countable) {
+  if (recorded) {
     const { lenderName } = catalog.offers[offerIndex]!;
     const click = [
       recordKind.offerClicked,

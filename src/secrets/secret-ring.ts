@@ -12,6 +12,8 @@ export interface Secret {
 export type KeyPurpose =
   | 'sub-id'
   | 'click-id'
+  | 'click-id-pad'
+  | 'click-id-tag'
   | 'offer-value'
   | 'offer-value-pad'
   | 'journal'

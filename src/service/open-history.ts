@@ -4,6 +4,7 @@ import { analyticsFiles } from '../analytics/analytics-files.ts';
 import { Retention } from '../analytics/retention.ts';
 import { startThreadAnalytics } from '../analytics/thread-analytics.ts';
 import { bounds } from '../bounds.ts';
+import type { ClickBudget } from '../clicks/click-budget.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { Closers } from '../closers.ts';
 import { isoDate } from '../domain/calendar.ts';
@@ -35,6 +36,7 @@ export async function openHistory(
   secrets: SecretRing,
   gatekeeper: Gatekeeper,
   caps: DailyCaps,
+  budget: ClickBudget,
   metrics: Metrics,
 ) {
   const { dataDir, clock, logger, onReadBack } = options;
@@ -62,6 +64,7 @@ export async function openHistory(
     sessionTtlMs,
     verticals: verticalsOf(options),
     onKeyedSession: (keyed, sub) => idempotencyKeys.restore(keyed, sub),
+    onClick: (sub) => budget.restore(sub),
   });
   const ledger = await openEventLog({
     folder: files.ledgerFolder,

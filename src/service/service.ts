@@ -59,8 +59,8 @@ export interface Service extends AsyncDisposable {
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   followClick(request: ClickRequest): Promise<ClickOutcome>;
-  /** Takes one row of what lenders say of clicks, or an array of them (D11). */
-  confirmRevenue(rows: unknown): Promise<Outcome<ConfirmationsView>>;
+  /** Takes one row of what lenders say of clicks, or an array of them (D11); `text` is the JSON they were parsed from, if any. */
+  confirmRevenue(rows: unknown, text?: string): Promise<Outcome<ConfirmationsView>>;
   /** Where the token for the operations listener is, and whether this start has written it; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
   /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */

@@ -88,6 +88,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   for (const { vertical, mode } of options.catalogs) {
     caps.resume(catalogs.current(vertical.number, mode), catalogs.replaced(vertical.number, mode));
   }
+  const budget = new ClickBudget();
   const widgetScript = loadWidgetScript();
   const certificate = openCertificate(options, closers);
   const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openHistory(
@@ -96,6 +97,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     secrets,
     gatekeeper,
     caps,
+    budget,
     metrics,
   );
   giveUpStart?.throwIfAborted();
@@ -128,8 +130,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       publicFace: (exchange) => face(exchange),
       certificate,
       drain,
-      confirmRevenue: async (rows) =>
-        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
+      confirmRevenue: async (rows, text) =>
+        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows, text),
       keys,
       notReady,
       originLists,
@@ -183,13 +185,13 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     pageCursors: new PageCursors(secrets),
     widgetUrl: urls.widget,
   });
-  const clickIds = new ClickIds(secrets);
+  const clickIds = new ClickIds(secrets, random);
   const queue = new TaskQueue(bounds.confirmationBatchesWaitingMax);
   const confirmPorts = { ...shared, clickIds, history: analytics, queue };
   const clickPorts = {
     ...shared,
     clickIds,
-    budget: new ClickBudget(bounds.clicksRecordedPerLinkMax, bounds.clickCountersMax),
+    budget,
     patience,
     sandboxLandingUrl: urls.click + sandboxLandingPath,
     onUnrecorded: metrics.clickUnrecorded,
@@ -233,7 +235,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     urls,
     ports: listeners && { public: listeners.public.port, operations: listeners.operations.port },
     followClick: (request) => followClick(clickPorts, request),
-    confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
+    confirmRevenue: (rows, text) => confirmRevenue(confirmPorts, rows, text),
     operatorToken: listeners?.operatorToken ?? null,
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogWatch),
     reloadCertificate: () => certificate?.reload() ?? null,

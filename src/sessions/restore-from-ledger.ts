@@ -16,11 +16,14 @@ export interface RestoreOptions {
   readonly verticals: readonly Vertical[];
   /** Called for each live session that was created with an Idempotency-Key; `sub` is the 32 bytes of its id. */
   readonly onKeyedSession: (keyed: KeyedRequestDigests, sub: Uint8Array) => void;
+  /** Called for each recorded click, with the bytes of the session's id. */
+  readonly onClick: (sub: Uint8Array) => void;
 }
 
 /**
  * Reads back what must survive a restart: from the ledger's records the sessions still live, with the Idempotency-Keys they
- * were created with and what their widgets have had counted, and how many each key has created today (D13); then from the journal's merges their pocket fields.
+ * were created with and what their widgets have had counted, how many each key has created today (D13), and which sessions were
+ * clicked; then from the journal's merges their pocket fields.
  * Feed it every record since `neededSinceMs`, then take `sessionsToday`.
  */
 export class RestoreFromLedger {
@@ -47,6 +50,7 @@ export class RestoreFromLedger {
   visit(record: unknown): void {
     if (!Array.isArray(record)) return;
     if (record[0] === recordKind.sessionCreated) this.#visitCreated(record);
+    else if (record[0] === recordKind.offerClicked) this.#visitClicked(record[2]);
     else if (record[0] === recordKind.offersViewed && record[5] !== undefined)
       this.#visitWidget(record, record[5], null);
     else if (record[0] === recordKind.widgetReported) this.#visitWidget(record, record[3], record[4]);
@@ -68,6 +72,10 @@ export class RestoreFromLedger {
     sessions.add(subIdText(sub), tenant);
     const keyed = parseKeyedRequest(key, payload);
     if (keyed !== null) onKeyedSession(keyed, sub);
+  }
+
+  #visitClicked(sub: unknown): void {
+    if (sub instanceof Uint8Array && sub.length === subIdBytes) this.#options.onClick(sub);
   }
 
   /** What a widget has had counted: its view, or events by the digests of their ids, end to end. Of a live session only. */

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { CohortFilter } from '../../src/analytics/analytics.ts';
 import { PageCursors, type PagePlace } from '../../src/analytics/page-cursors.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/secrets.ts';
 
 const ours = new PageCursors(ringOf('ours'));
@@ -164,11 +165,12 @@ describe('PageCursors', () => {
         (text) => assert.equal(ours.read('row', plain, text), null),
       ),
     );
-    const clickId = new ClickIds(ringOf('ours')).issue({
+    const clickId = new ClickIds(ringOf('ours'), new RandomPool()).issue({
       sub: new Uint8Array(32),
       offerId: 'a',
       clickedMs: 1,
       valueMicros: 1,
+      countable: true,
     });
     assert.equal(ours.read('row', plain, clickId), null);
   });

@@ -82,6 +82,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'capacity',
     'catalogs',
     'config',
+    'confirmations',
     'domain',
     'events',
     'files',
@@ -120,7 +121,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['src/access/', 'src/analytics/', 'src/events/folder-lock.ts'],
   'prom-client': ['src/metrics/'],
   commander: ['src/cli/'],
-  'jsonc-parser': ['src/cli/'],
+  'jsonc-parser': ['src/cli/', 'src/confirmations/'],
   bowser: ['src/user-agents/'],
   'crawler-user-agents': ['src/user-agents/'],
 };

@@ -40,6 +40,31 @@ describe('a file of confirmations', () => {
     assert.deepEqual(sentOf('a.csv', `${head}c,t\nc,t,funded,1,now,more\n`), ['cells_miscounted', 'cells_miscounted']);
   });
 
+  it('in CSV has formulas of rejected rows made harmless, and the same cells when it is sent again', () => {
+    const txids = ['=1+1', '+1', '-abc', '@a', '\t=1', '\r', ' =1', '＝1', "'-abc", "'a", "' a", 'a=1', '"=', ''];
+    const item = (txid: string) => ({ click_id: 'c', ...(txid === '' ? {} : { txid }), status: 'funded', amount: 1 });
+    const cells = txids.map((txid) => `"${txid.replaceAll('"', '""')}"`);
+    let text = `click_id,txid,status,amount,occurred_at,=note\n${cells.map((txid) => `c,${txid},funded,1,,-note`).join('\n')}`;
+    for (let round = 0; round < 3; round++) {
+      const format = formatOf('a.csv')!;
+      const rows = [...format.take(text), ...format.end()];
+      assert.deepEqual(
+        rows.map(({ sent }) => sent),
+        txids.map((txid) => ({ ok: true, item: item(txid) })),
+      );
+      text = format.rejectedHead + rows.map((row) => row.rejectedLine('=reason')).join('');
+      assert.doesNotMatch(text, /(^|,)"?\s*[=+\-@\t\r＝]/m);
+    }
+    const [head, first] = text.split('\r\n');
+    assert.equal(head, "click_id,txid,status,amount,occurred_at,' =note,reason");
+    assert.equal(first, "c,' =1+1,funded,1,,' -note,' =reason");
+  });
+
+  it('in CSV has formulas made harmless in the cells of no column, too', () => {
+    const [row] = rowsOf('a.csv', `${head}c,t,funded,1,now,=cmd\n`);
+    assert.match(row!.rejectedLine('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
+  });
+
   for (const [what, text, telling] of [
     ['is empty', '', /names? the columns/],
     ['lacks a column', 'click_id,txid,amount,occurred_at\n', /missing: status/],
@@ -65,6 +90,17 @@ describe('a file of confirmations', () => {
       'not_an_object',
       {},
     ]);
+  });
+
+  it('in NDJSON is rejected with a member given twice, and comes back with both', () => {
+    const line = '{"txid":"t","amount":1,"note":{"amount":3,"amount":4},"amount":2}';
+    const [row, ...others] = rowsOf('a.ndjson', `${line}\n{"note":1,"note":2}`);
+    assert.deepEqual(row!.sent, { ok: false, reason: 'amount_repeated' });
+    assert.deepEqual(JSON.parse(row!.rejectedLine('amount_repeated')), { row: line, reason: 'amount_repeated' });
+    assert.deepEqual(
+      others.map(({ sent }) => sent),
+      [{ ok: true, item: {} }],
+    );
   });
 
   it('in NDJSON may fall into pieces anywhere', () => {

@@ -1,38 +1,110 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ClickBudget } from '../../src/clicks/click-budget.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { SubIds } from '../../src/sessions/sub-id.ts';
+import { ringOf } from '../support/secrets.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const noonMs = Date.UTC(2026, 4, 20, 12);
+const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+
+interface Session {
+  readonly subId: string;
+  readonly sub: Uint8Array;
+}
+
+function newSession(createdMs = noonMs): Session {
+  const subId = subIds.issue(createdMs, 42, 1, 'live');
+  return { subId, sub: Uint8Array.from(subIds.issuedBytes) };
+}
+
+const defaults = {
+  clicksRecordedPerLinkMax: 1_000,
+  clickCountersMax: 1_000,
+  clicksRecordedPerSessionMax: 100,
+  sessionClickCells: 4_096,
+};
+
+function newBudget(changes: Partial<typeof defaults>): (session: Session, offerId: string) => boolean {
+  const budget = new ClickBudget({ ...defaults, ...changes });
+  return ({ subId, sub }, offerId) => budget.spend(subId, sub, offerId);
+}
 
 describe('ClickBudget', () => {
-  it('lets each link spend its clicks and no more', () => {
-    const budget = new ClickBudget(3, 10);
-    for (let i = 0; i < 3; i++) assert(budget.spend('one', 'offer'));
-    for (let i = 0; i < 3; i++) assert(!budget.spend('one', 'offer'));
-    assert(budget.spend('another', 'offer'));
-  });
-
-  it('keeps the clicks of a session on other offers out of it', () => {
-    const budget = new ClickBudget(1, 10);
-    assert(budget.spend('one', 'offer-a'));
-    assert(!budget.spend('one', 'offer-a'));
-    assert(budget.spend('one', 'offer-b'));
-  });
-
-  it('forgets the link clicked longest ago when there are too many', () => {
-    const budget = new ClickBudget(1, 2);
-    budget.spend('one', 'offer');
-    budget.spend('two', 'offer');
-    budget.spend('three', 'offer');
-    assert(!budget.spend('three', 'offer'));
-    assert(!budget.spend('two', 'offer'));
-    assert(budget.spend('one', 'offer'));
+  it('has so many clicks of a link recorded and no more', () => {
+    const spend = newBudget({ clicksRecordedPerLinkMax: 3 });
+    const session = newSession();
+    for (let i = 0; i < 3; i++) assert(spend(session, 'offer'));
+    for (let i = 0; i < 3; i++) assert(!spend(session, 'offer'));
+    assert(spend(session, 'another-offer'));
+    assert(spend(newSession(), 'offer'));
   });
 
   it('does not forget a link that goes on being clicked in vain', () => {
-    const budget = new ClickBudget(1, 2);
-    budget.spend('busy', 'offer');
-    for (const other of ['a', 'b', 'c', 'd']) {
-      assert(!budget.spend('busy', 'offer'));
-      budget.spend(other, 'offer');
+    const spend = newBudget({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
+    const busy = newSession();
+    spend(busy, 'offer');
+    for (let i = 0; i < 4; i++) {
+      assert(!spend(busy, 'offer'));
+      spend(newSession(), 'offer');
     }
+  });
+
+  it('has so many clicks of a session recorded and no more, on however many offers and however often', () => {
+    const spend = newBudget({ clicksRecordedPerLinkMax: 2, clicksRecordedPerSessionMax: 5 });
+    const session = newSession();
+    let recorded = 0;
+    for (let i = 0; i < 10_000; i++) if (spend(session, `offer-${i % 3_000}`)) recorded++;
+    assert.equal(recorded, 5);
+    assert(spend(newSession(), 'offer-1'));
+  });
+
+  it('forgets the clicks of no session, whatever else is clicked', () => {
+    const max = 5;
+    const spend = newBudget({ clickCountersMax: 10, clicksRecordedPerSessionMax: max });
+    const sessions = Array.from({ length: 500 }, () => newSession());
+    let recorded = 0;
+    for (let round = 0; round < 20; round++) {
+      for (const session of sessions) if (spend(session, `offer-${round}`)) recorded++;
+    }
+    assert(recorded <= sessions.length * max);
+    // Sessions share cells, but a busy few hold up nobody else.
+    assert(recorded > sessions.length * max * 0.99);
+  });
+
+  it('forgets no session of today and yesterday, and not when the clock is set back either', () => {
+    const spend = newBudget({ clicksRecordedPerSessionMax: 1 });
+    const [today, tomorrow] = [newSession(noonMs), newSession(noonMs + dayMs)];
+    assert(spend(today, 'offer'));
+    assert(spend(tomorrow, 'offer'));
+    assert(spend(newSession(noonMs - dayMs), 'offer'));
+    assert(!spend(today, 'offer'));
+    assert(!spend(tomorrow, 'offer'));
+  });
+
+  it('begins anew with the sessions of the day after tomorrow', () => {
+    const spend = newBudget({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
+    assert(spend(newSession(noonMs), 'offer'));
+    assert(!spend(newSession(noonMs), 'offer'));
+    assert(spend(newSession(noonMs + 2 * dayMs), 'offer'));
+  });
+
+  it('goes on from the clicks that were recorded before a restart', () => {
+    const budget = new ClickBudget({ ...defaults, clicksRecordedPerSessionMax: 3 });
+    const { subId, sub } = newSession();
+    for (let i = 0; i < 2; i++) budget.restore(sub);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((offerId) => budget.spend(subId, sub, offerId)),
+      [true, false, false],
+    );
+  });
+
+  it('has 64 clicks of a session recorded by default', () => {
+    const budget = new ClickBudget();
+    const session = newSession();
+    let recorded = 0;
+    for (let i = 0; i < 1_000; i++) if (budget.spend(session.subId, session.sub, `offer-${i}`)) recorded++;
+    assert.equal(recorded, 64);
   });
 });

@@ -27,6 +27,10 @@ describe('OfferValueSeal', () => {
     );
   });
 
+  it('opens what earlier versions sealed', () => {
+    assert.deepEqual(ours.open(sub, 'AdY3FHK6Nj2F9TXjRtEoT9YRsVVtIc6eHDehVO_gACaImUK_CL2pC7c6'), basis);
+  });
+
   it('shows nothing of what is inside, not even that it is the same', () => {
     const [one, other] = [ours.seal(sub, basis), ours.seal(sub, basis)];
     assert.notEqual(one, other);

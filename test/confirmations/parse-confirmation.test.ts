@@ -10,13 +10,15 @@ import { ringOf } from '../support/secrets.ts';
 
 const clickedMs = Date.UTC(2026, 4, 20, 12);
 const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
-const clickIds = new ClickIds(ringOf('ours'));
+const random = new RandomPool();
+const clickIds = new ClickIds(ringOf('ours'), random);
 const ids = { subIds, clickIds };
 const subId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
 const sub = Uint8Array.from(subIds.issuedBytes);
 const otherSubId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
-const clickId = clickIds.issue({ sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000 });
-const foreignClickId = new ClickIds(ringOf('theirs')).issue({ sub, offerId: 'an-offer', clickedMs, valueMicros: 1 });
+const click = { sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000, countable: true };
+const clickId = clickIds.issue(click);
+const foreignClickId = new ClickIds(ringOf('theirs'), random).issue(click);
 
 const byClick = {
   click_id: clickId,
@@ -52,6 +54,13 @@ describe('a row of confirmations', () => {
     assert.equal(parseConfirmation(ids, { ...both, sub_id: otherSubId }), 'click_mismatch');
     assert.equal(parseConfirmation(ids, { ...both, svc_offer_id: 'another' }), 'click_mismatch');
     assert.equal(parseConfirmation(ids, { ...byClick, sub_id: otherSubId }), 'click_mismatch');
+  });
+
+  it('names no click that never counted, however else it is named', () => {
+    const click_id = clickIds.issue({ ...click, countable: false });
+    assert.equal(parseConfirmation(ids, { ...byClick, click_id }), 'click_not_counted');
+    assert.equal(parseConfirmation(ids, { ...byPair, click_id }), 'click_not_counted');
+    assert.equal(parseConfirmation(ids, { ...byPair, click_id, sub_id: otherSubId }), 'click_mismatch');
   });
 
   it('keeps bytes of its own, whatever is verified next', () => {

@@ -166,6 +166,25 @@ atEveryDoor('confirmed revenue', (door) => {
     assert.ok(Math.abs(low - (4 / 3 - margin)) < 1e-6 && Math.abs(high - (4 / 3 + margin)) < 1e-6);
   });
 
+  test('is not for clicks that never counted, but for the real one beside them', async () => {
+    const { market, fixture } = door;
+    const caller = market.caller(fixture);
+    const subId = await caller.sessionWith('never-counted', fixture.complete);
+    const { offers } = await caller.offers(subId);
+    const { svc_offer_id, click_url } = offers[0]!;
+    const idOf = (answer: Answer) => clickIdOf(fixture, svc_offer_id, answer);
+    const looked = row({ click_id: idOf(await caller.click(click_url, {}, 'HEAD')) });
+    const bot = row({ click_id: idOf(await caller.click(click_url, { 'User-Agent': 'Googlebot/2.1' })) });
+    const pair = row({ sub_id: subId, svc_offer_id });
+    const both = { ...pair, ...looked };
+    const never = ['click_not_counted', 'click_not_counted', 'click_not_counted'];
+    assert.deepEqual(await outcomes(market, [looked, bot, both, pair]), [...never, 'click_unknown']);
+    const real = row({ click_id: idOf(await caller.click(click_url)) }, { txid: 'tx-2' });
+    assert.deepEqual(await outcomes(market, [looked, bot, both, real, pair]), [...never, 'accepted', 'accepted']);
+    const summary = await caller.summary({ referrer_tag: 'never-counted' });
+    assert.deepEqual([summary.offer_clicks, summary.rev_confirmed], [1, 80]);
+  });
+
   test('is not for sandbox clicks', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { mode: 'test' });
@@ -265,6 +284,20 @@ onEveryEngine('POST /confirmations', ({ running }) => {
     const answer = assertOk<ConfirmationsView>(await post(market, rows));
     assert.deepEqual([answer.rejected, answer.results.length], [rows.length, rows.length]);
     assertRefused(await post(market, [...rows, {}]), 'INVALID_REQUEST', 'body');
+  });
+
+  test('rejects a row that gives a member twice, whichever value it would take', async () => {
+    const rows = [
+      '{"status":"funded","status":"funded"}',
+      '{}',
+      '{"x":1,"x":2,"amo\\u0075nt":1,"txid":"t","amount":2}',
+    ];
+    assert.deepEqual(await outcomes(running(), `[${rows.join(',')}]`), [
+      'status_repeated',
+      'status_invalid',
+      'amount_repeated',
+    ]);
+    assert.deepEqual(await outcomes(running(), '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
   });
 
   test('repeats nothing of a row it rejects', async () => {

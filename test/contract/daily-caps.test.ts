@@ -5,6 +5,7 @@ import { sorts } from '../../src/offers/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/capped-catalogs.ts';
 import { atEveryDoor, type Door } from '../support/doors.ts';
+import { lostClickIds } from '../support/lost-click-ids.ts';
 import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -223,17 +224,15 @@ atEveryDoor(
       const caller = door.market.caller(door.fixture);
       const { view, subId } = await visit(door, caller, 'restored');
       const id = view.offers[0]?.svc_offer_id as string;
-      // Nothing records a HEAD, but it gets a click_id.
-      const answer = await caller.click(linkOf(view, id), {}, 'HEAD');
-      const [head, tail] = listedOffer(door.fixture, id).offer.landing_url.split('{click_id}') as [string, string];
-      const location = answer.headers.get('location') as string;
+      const { clock, folder } = door.market;
+      const lost = { offerId: id, clickedMs: clock.wallMs(), valueMicros: worthMicros(door.fixture, [id]) };
       await exhaust(door, caller, id);
       const rows = {
-        click_id: location.slice(head.length, location.length - tail.length),
+        click_id: lostClickIds(folder)(subId, lost),
         txid: 'tx-1',
         status: 'funded',
         amount: 25,
-        occurred_at: new Date(door.market.clock.wallMs()).toISOString(),
+        occurred_at: new Date(clock.wallMs()).toISOString(),
       };
       const told = await door.market.marketplace.confirmations.submit([rows as never]);
       assert.ok(told.ok && told.value.accepted === 1);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chance, pick, type Random, seededRandom, type Weighted, wholeNumber } from '../../bench/population/random.ts';
 import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
+import { lostClickIds } from '../support/lost-click-ids.ts';
 import { DayLimit } from './day-limit-check.ts';
 import { Expectations } from './expectations.ts';
 import { Load } from './load.ts';
@@ -202,12 +203,14 @@ class CrashRun {
       else if (delayMs === 0) setImmediate(() => server.kill());
       else setTimeout(() => server.kill(), delayMs);
     };
+    const lostClickId = lostClickIds(this.#dataDir);
     const wires = callers.map(() => new Wire(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {
         const random = seededRandom(wholeNumber(this.#random, 0, seedMax));
         const { tally } = this;
-        return new Load({ caller, wire: wires[index]!, random, expectations: this.#expectations, tally, limit }).run();
+        const shared = { expectations: this.#expectations, tally, lostClickId, limit };
+        return new Load({ caller, wire: wires[index]!, random, ...shared }).run();
       });
       await Promise.race([Promise.all(loads), server.endedByItself()]);
       if (!isDoomed) throw new Error('the server let its callers down before it was killed');

@@ -1,4 +1,5 @@
 import type { Random } from '../../bench/population/random.ts';
+import type { lostClickIds } from '../support/lost-click-ids.ts';
 import type { Expectations } from './expectations.ts';
 import type { Partner } from './partner.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -19,6 +20,7 @@ export interface LoadOptions {
   readonly random: Random;
   readonly expectations: Expectations;
   readonly tally: Tally;
+  readonly lostClickId: ReturnType<typeof lostClickIds>;
   /** A live partner near the end of its day's sessions, and the tag of all it creates. */
   readonly limit: { readonly partner: Partner; readonly tag: string };
 }

@@ -47,7 +47,7 @@ export class Load {
     [() => this.#withSession((session) => this.#getMarketplace(session)), 26],
     [() => this.#withSession((session) => this.#useWidget(session)), 26],
     [() => this.#withSession((session) => this.#click(session)), 22],
-    [() => this.#withSession((session) => this.#look(session)), 3],
+    [() => this.#withSession((session) => this.#loseClick(session)), 3],
     [() => this.#confirm(), 14],
     [() => this.#withSession((session) => this.#queryOwn(session)), 5],
     [() => this.#queryTag(), 3],
@@ -137,13 +137,13 @@ export class Load {
     tally.add(isLost ? 'clicks unanswered' : counts ? 'clicks answered' : 'repeated clicks answered');
   }
 
-  /** A click of which nothing is known but what its click_id says: as after a time when no log could take it (D10). */
-  async #look(session: SessionRecord): Promise<void> {
+  /** A click_id without a click: as after a time when no log could take the click (D10). */
+  async #loseClick(session: SessionRecord): Promise<void> {
     const link = this.#drawLink(session);
     if (link === null) return;
-    const answer = await this.#options.wire.look(link.path);
-    if (answer === null) return;
-    this.#noteRedirect(session, link, answer);
+    const { offerId, micros: valueMicros } = link;
+    const click = { offerId, clickedMs: Date.now(), valueMicros };
+    session.redirected(link, this.#options.lostClickId(session.subId, click));
     this.#options.tally.add('clicks that only have an id');
   }
 

@@ -114,11 +114,6 @@ export class Wire {
     return this.#send('click', () => this.#http.send({ path }));
   }
 
-  /** A click that leaves no record, but a redirect with a click_id (D10). */
-  look(path: string): Promise<Answer | null> {
-    return this.#send('click', () => this.#http.send({ method: 'HEAD', path }));
-  }
-
   /** One row, or an array of them. */
   confirm(rows: object): Promise<Answer | null> {
     const body = JSON.stringify(rows);

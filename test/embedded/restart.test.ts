@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { bounds } from '../../src/bounds.ts';
 import {
   createMarketplace,
   type Marketplace,
@@ -143,6 +144,21 @@ test('the sessions of yesterday do not', async (t) => {
   const { partner } = await afterRestart(t, 12 * 60 * 60 * 1000);
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
   assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
+});
+
+test('the clicks recorded before count against the bound of their session', async (t) => {
+  const { partner, marketplace, subId, offers } = await afterRestart(t);
+  const unshown = fixture.catalogFiles.live.lenders
+    .flatMap((lender) => lender.offers)
+    .filter(({ id }) => offers.every((offer) => offer.svc_offer_id !== id));
+  // One was recorded before the restart.
+  for (let click = 1; click < bounds.clicksRecordedPerSessionMax; click++) {
+    const url = new URL(offers[0]!.click_url);
+    url.searchParams.set('offer', unshown[click % unshown.length]!.id);
+    assert.equal((await marketplace.followClick(url)).kind, 'redirect');
+  }
+  assert.equal((await marketplace.followClick(offers[1]!.click_url)).kind, 'redirect');
+  assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
 test('links from before redirect and count, and what was clicked before is still a repeat', async (t) => {

@@ -31,7 +31,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
-  readonly clickIds = new ClickIds(ringOf('ours'));
+  readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly ledger: TemporaryLedger;
   readonly history: ConfirmationHistory;
   readonly createdMs = this.clock.wallMs();
@@ -93,7 +93,7 @@ class Bench {
   }
 
   clickId(offerId: string, clickedMs = this.clickedMs): string {
-    return this.clickIds.issue({ sub: this.sub, offerId, clickedMs, valueMicros: 2_000_000 });
+    return this.clickIds.issue({ sub: this.sub, offerId, clickedMs, valueMicros: 2_000_000, countable: true });
   }
 
   async confirm(...rows: readonly unknown[]): Promise<ConfirmationsView> {

@@ -28,10 +28,12 @@ import { liveTenant, testTenant } from '../support/tenants.ts';
 const hourMs = 60 * 60 * 1000;
 const sandboxLandingUrl = 'https://go.example/c/sandbox';
 const clicksPerLink = 3;
+const clicksPerSession = 8;
 /** Index of `700-749`: the band of every borrower here. */
 const creditBand = 4;
+const offerIds = ['an-offer', ...Array.from({ length: 19 }, (_, n) => `offer-${n}`)];
 
-/** One offer at this address; a lead is worth 40 dollars and confirmed in 5 of 100 clicks of the band. */
+/** Offers at this address; a lead is worth 40 dollars and confirmed in 5 of 100 clicks of the band. */
 function catalogOf(landing_url: string, payout_usd = 40): CatalogFile {
   return {
     format: 1,
@@ -43,28 +45,26 @@ function catalogOf(landing_url: string, payout_usd = 40): CatalogFile {
       {
         name: 'Lender & Sons',
         logo: 'lender.svg',
-        offers: [
-          {
-            id: 'an-offer',
-            stars: 4,
-            features: [],
-            prequalification: true,
-            landing_url,
-            amount: { min: 1_000, max: 50_000 },
-            term_months: [36],
-            criteria: [],
-            payout_usd,
-            bands: {
-              '700-749': {
-                note_rate_percent: { min: 8, max: 12 },
-                origination_fee_percent: 0,
-                approval_likelihood: 0.5,
-                confirm_rate: 0.05,
-                max_amount: 50_000,
-              },
+        offers: offerIds.map((id) => ({
+          id,
+          stars: 4,
+          features: [],
+          prequalification: true,
+          landing_url,
+          amount: { min: 1_000, max: 50_000 },
+          term_months: [36],
+          criteria: [],
+          payout_usd,
+          bands: {
+            '700-749': {
+              note_rate_percent: { min: 8, max: 12 },
+              origination_fee_percent: 0,
+              approval_likelihood: 0.5,
+              confirm_rate: 0.05,
+              max_amount: 50_000,
             },
           },
-        ],
+        })),
       },
     ],
   };
@@ -77,9 +77,14 @@ class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
   readonly seal = new OfferValueSeal(ringOf('ours'), new RandomPool());
-  readonly clickIds = new ClickIds(ringOf('ours'));
+  readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);
-  readonly budget = new ClickBudget(clicksPerLink, 100);
+  readonly budget = new ClickBudget({
+    clicksRecordedPerLinkMax: clicksPerLink,
+    clickCountersMax: 2,
+    clicksRecordedPerSessionMax: clicksPerSession,
+    sessionClickCells: 4_096,
+  });
   /** Longer than any test takes: only the one about waiting is to see its end. */
   patience = new Patience(60_000, 1_000);
   /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace, or gone, as after a restart. */
@@ -186,7 +191,8 @@ for (const held of [true, false]) {
       const { clickId } = await bench.redirect(link);
       const { sub, ...rest } = bench.clickIds.read(clickId)!;
       assert.deepEqual(Buffer.from(sub), bench.subIds.bytesOf(link.sub));
-      assert.deepEqual(rest, { offerId: 'an-offer', clickedMs: bench.clock.wallMs(), valueMicros: clickMicros });
+      const clickedMs = bench.clock.wallMs();
+      assert.deepEqual(rest, { offerId: 'an-offer', clickedMs, valueMicros: clickMicros, countable: true });
     });
 
     it('has the click in the ledger, durable, before it redirects', async (t) => {
@@ -291,17 +297,19 @@ for (const held of [true, false]) {
       assert.equal(bench.clickIds.read(clickId)!.valueMicros, 0);
     });
 
-    it('redirects a look and records nothing', async (t) => {
+    it('redirects a look and records nothing, and nothing can be confirmed of it', async (t) => {
       const bench = await Bench.open(t, held);
-      await bench.redirect({ ...bench.link(), looksOnly: true });
+      const { clickId } = await bench.redirect({ ...bench.link(), looksOnly: true });
+      assert.equal(bench.clickIds.read(clickId)!.countable, false);
       assert.equal(bench.ledger.log.appendedPosition, 0);
       assert.equal(bench.unrecorded, 0);
     });
 
-    it('redirects a self-declared bot and records nothing', async (t) => {
+    it('redirects a self-declared bot and records nothing, and nothing can be confirmed of it', async (t) => {
       const bench = await Bench.open(t, held);
       for (const userAgent of ['Googlebot/2.1', 'facebookexternalhit/1.1', 'UptimeRobot/2.0']) {
-        await bench.redirect({ ...bench.link(), userAgent });
+        const { clickId } = await bench.redirect({ ...bench.link(), userAgent });
+        assert.equal(bench.clickIds.read(clickId)!.countable, false);
       }
       assert.equal(bench.ledger.log.appendedPosition, 0);
     });
@@ -321,6 +329,17 @@ for (const held of [true, false]) {
       assert.equal(bench.ledger.log.appendedPosition, clicksPerLink);
       await bench.redirect(bench.link());
       assert.equal(bench.ledger.log.appendedPosition, clicksPerLink + 1);
+    });
+
+    it('records only so many clicks of one session, on however many offers, and redirects them all', async (t) => {
+      const bench = await Bench.open(t, held);
+      const sessions = [bench.link(), bench.link(), bench.link()];
+      for (let round = 0; round < 3; round++) {
+        for (const offer of offerIds) for (const link of sessions) await bench.redirect({ ...link, offer });
+      }
+      assert.equal(bench.ledger.log.appendedPosition, sessions.length * clicksPerSession);
+      const { clickId } = await bench.redirect(sessions[0]!);
+      assert.equal(bench.clickIds.read(clickId)!.countable, true);
     });
 
     it('does not spend the clicks of a link on looks and bots', async (t) => {

@@ -18,11 +18,13 @@ function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
   t.after(() => sessions.close());
   const keyed: { readonly known: KeyedRequestDigests; readonly sub: Uint8Array }[] = [];
   const onKeyedSession = (known: KeyedRequestDigests, sub: Uint8Array) => keyed.push({ known, sub });
+  const clicked: Uint8Array[] = [];
+  const onClick = (sub: Uint8Array) => clicked.push(sub);
   const restore = new RestoreFromLedger({
-    ...{ clock, sessions, sessionTtlMs, onKeyedSession },
+    ...{ clock, sessions, sessionTtlMs, onKeyedSession, onClick },
     verticals: [personalLoans],
   });
-  return { clock, sessions, restore, keyed, nowMs: clock.wallMs() };
+  return { clock, sessions, restore, keyed, clicked, nowMs: clock.wallMs() };
 }
 
 describe('RestoreFromLedger', () => {
@@ -54,6 +56,14 @@ describe('RestoreFromLedger', () => {
     assert.deepEqual([known.key, known.payload], digests);
   });
 
+  it('tells of each click, also of sessions that are over', (t) => {
+    const { restore, clicked, nowMs } = setUp(t);
+    const [live, over] = [nowMs, nowMs - sessionTtlMs].map((createdMs, serial) => subOf({ createdMs, serial }));
+    for (const sub of [live!, over!, live!]) restore.visit(clickedRecord(sub, 'an-offer'));
+    for (const bad of [null, 'text', Buffer.alloc(31)]) restore.visit([3, nowMs, bad]);
+    assert.deepEqual(clicked, [live, over, live]);
+  });
+
   it('merges what the journal kept into the sessions that are live', (t) => {
     const { sessions, restore, nowMs } = setUp(t);
     const sub = subOf({ createdMs: nowMs - 1_000, serial: 1 });
@@ -83,6 +93,7 @@ describe('RestoreFromLedger', () => {
         ...{ clock, sessions, sessionTtlMs },
         verticals: [personalLoans],
         onKeyedSession: () => {},
+        onClick: () => {},
       }).neededSinceMs;
     };
     const midnight = Date.UTC(2026, 4, 20);

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type Click, ClickIds } from '../../../src/clicks/click-id.ts';
+import { RandomPool } from '../../../src/secrets/random-pool.ts';
 import { subIdBytes } from '../../../src/sessions/sub-id.ts';
 import type { Micro } from '../micro.ts';
 import { newSecrets } from '../secrets.ts';
 
 const calls = 1_000;
+
+const newClickIds = () => new ClickIds(newSecrets(), new RandomPool());
 
 function drawClicks(): Click[] {
   return Array.from({ length: calls }, (_, i) => ({
@@ -12,15 +15,16 @@ function drawClicks(): Click[] {
     offerId: `lender-offer-${i % 60}`,
     clickedMs: 1_760_000_000_000 + i,
     valueMicros: 4_500_000 + i,
+    countable: true,
   }));
 }
 
 export const clickIdMicros: readonly Micro[] = [
   {
     name: 'clicks/click-id: issue',
-    call: 'one id: put together, signed, written',
+    call: 'one id: put together, encrypted, signed, written',
     prepare: () => {
-      const clickIds = new ClickIds(newSecrets());
+      const clickIds = newClickIds();
       const clicks = drawClicks();
       return {
         calls,
@@ -34,9 +38,9 @@ export const clickIdMicros: readonly Micro[] = [
   },
   {
     name: 'clicks/click-id: read',
-    call: 'one id: read and its signature checked',
+    call: 'one id: read, its signature checked, decrypted',
     prepare: () => {
-      const clickIds = new ClickIds(newSecrets());
+      const clickIds = newClickIds();
       const issued = drawClicks().map((click) => clickIds.issue(click));
       return {
         calls,

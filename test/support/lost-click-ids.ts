@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { type Click, ClickIds } from '../../src/clicks/click-id.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { openSecretFile } from '../../src/secrets/secret-file.ts';
+import { subIdPrefix } from '../../src/sessions/sub-id.ts';
+
+type LostClick = Pick<Click, 'offerId' | 'clickedMs' | 'valueMicros'>;
+
+/** Issues the click_ids of a service for clicks that it has no record of, as if no log had taken them (D10). */
+export function lostClickIds(dataDir: string): (subId: string, click: LostClick) => string {
+  const clickIds = new ClickIds(openSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
+  return (subId, click) =>
+    clickIds.issue({ ...click, sub: Buffer.from(subId.slice(subIdPrefix.length), 'hex'), countable: true });
+}
