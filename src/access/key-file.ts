@@ -131,6 +131,11 @@ export function isKeyFileBusy(fault: unknown): boolean {
   return fault instanceof Database.SqliteError && fault.code.startsWith('SQLITE_BUSY');
 }
 
+/** Whether it failed because the disk took no more. Nothing was changed then. */
+export function isKeyFileUnwritable(fault: unknown): boolean {
+  return hasNoRoom(fault) || (fault instanceof Database.SqliteError && fault.code === 'SQLITE_IOERR_WRITE');
+}
+
 function migrate(database: Database.Database, path: string, waitMs: number): void {
   if (versionOf(database) === schemaVersion) return;
   switchToWal(database, waitMs);

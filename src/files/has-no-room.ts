@@ -8,7 +8,6 @@ const codes: ReadonlySet<string> = new Set([
   'EDQUOT',
   'EFBIG',
   'SQLITE_FULL',
-  'SQLITE_IOERR_WRITE',
   // The index of a write-ahead log, which lies beside a database while it is open.
   'SQLITE_IOERR_SHMSIZE',
 ]);

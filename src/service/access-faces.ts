@@ -1,11 +1,10 @@
 import { EmbedOriginError } from '../access/embed-origin-register.ts';
-import { isKeyFileBusy } from '../access/key-file.ts';
+import { isKeyFileBusy, isKeyFileUnwritable } from '../access/key-file.ts';
 import { bounds } from '../bounds.ts';
 import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
 import type { IsOperator } from '../faces/for-operator.ts';
 import { keysFace } from '../faces/keys-face.ts';
 import { originsFace } from '../faces/origins-face.ts';
-import { hasNoRoom } from '../files/has-no-room.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { verticalsOf } from './verticals-of.ts';
 
@@ -65,7 +64,7 @@ function outcomeOf<Value>(change: () => Value): Outcome<Value> {
   try {
     return done(change());
   } catch (fault) {
-    if (isKeyFileBusy(fault) || hasNoRoom(fault)) return unavailable(bounds.retryAfterSeconds);
+    if (isKeyFileBusy(fault) || isKeyFileUnwritable(fault)) return unavailable(bounds.retryAfterSeconds);
     if (fault instanceof EmbedOriginError) return invalidRequest(fault.about);
     throw fault;
   }
