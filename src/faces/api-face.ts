@@ -148,7 +148,7 @@ export class ApiFace {
     const { format } = query.values;
     if (format === 'iframe' || format === 'js') return this.#embedWidget(exchange, admission, query.values, headers);
     const counts = exchange.method !== 'HEAD';
-    const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts);
+    const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts, exchange);
     if (!(outcome instanceof Promise)) return this.#answerText(exchange, headers, outcome);
     return outcome.then((settled) => this.#answerText(exchange, headers, settled));
   }

@@ -1,4 +1,5 @@
 import type { Admission } from '../access/gatekeeper.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { refused } from '../domain/outcome.ts';
 import { type CreatedSession, type CreateSessionPorts, createSession } from '../operations/create-session.ts';
@@ -47,8 +48,9 @@ export class ApiOperations {
     admission: Admission,
     request: MarketplaceRequest,
     counts: boolean,
+    signal: CancelSignal | null,
   ): Outcome<string> | Promise<Outcome<string>> {
-    return getMarketplace(this.#ports, admission.caller, request, counts);
+    return getMarketplace(this.#ports, admission.caller, request, counts, signal);
   }
 
   /** What a page embeds, for `format=iframe` and `format=js`. */

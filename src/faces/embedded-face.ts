@@ -129,7 +129,7 @@ export class Partner {
     if (!admission.ok) return failed(admission.refusal);
     const request = marketplaceRequest(query, 'json');
     if (!request.ok) return failed(request.refusal);
-    const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true);
+    const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true, null);
     return outcome.ok ? { ok: true, value: JSON.parse(outcome.value) as MarketplaceView } : failed(outcome.refusal);
   }
 

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { PackedOrders } from './packed-orders.ts';
 
@@ -8,7 +9,7 @@ import type { PackedOrders } from './packed-orders.ts';
 export interface Matcher {
   /**
    * At once where the calling thread does it, else as a promise. Null when more requests wait than the queue may hold: the
-   * caller answers 503. Throws or rejects only on a bug.
+   * caller answers 503. Null too when the request was cancelled while it waited. Throws or rejects only on a bug.
    */
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Requests waiting or under way. */
@@ -27,6 +28,8 @@ export interface MatchRequest {
   readonly today: number;
   /** Offers of that catalog to leave out; null: none. */
   readonly closed?: Int32Array | null;
+  /** Removes the request from the queue once it is over; null: the request is never cancelled. */
+  readonly signal?: CancelSignal | null;
 }
 
 /** The orders an answer may be sorted in (contract 4.3), in the order a ranking holds them. */

@@ -7,6 +7,7 @@ import type { Confirmation, RejectionReason } from '../confirmations/confirmatio
 import type { ConfirmationHistory } from '../confirmations/confirmation-history.ts';
 import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
 import { parseConfirmation } from '../confirmations/parse-confirmation.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
 import type { TaskQueue } from '../domain/task-queue.ts';
@@ -47,14 +48,19 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  * durable before the answer, which is the same however often a row is sent.
  *
  * Batches are decided one after the other, on all that the ledger has taken: so what is accepted here, the counters accept
- * too, and no two batches can fund one payout twice.
+ * too, and no two batches can fund one payout twice. A batch cancelled before its turn changes nothing: its sender was told 503, or
+ * nothing, and sends it again.
  */
-export async function confirmRevenue(ports: ConfirmRevenuePorts, body: unknown): Promise<Outcome<ConfirmationsView>> {
+export async function confirmRevenue(
+  ports: ConfirmRevenuePorts,
+  body: unknown,
+  signal: CancelSignal | null = null,
+): Promise<Outcome<ConfirmationsView>> {
   const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
   if (body === undefined || rows.length > bounds.confirmationRowsMax) return invalidRequest('body');
   const parsed = rows.map((row) => parseConfirmation(ports, row));
   try {
-    const results = await ports.queue.run(() => settle(ports, parsed));
+    const results = await ports.queue.run(() => settle(ports, parsed), signal);
     return results === null ? unavailable(bounds.retryAfterSeconds) : done(view(results));
   } catch (fault) {
     if (fault instanceof AnalyticsUnavailable || fault instanceof LogUnavailable) {

@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { done, type Outcome, unavailable } from '../domain/outcome.ts';
@@ -51,6 +52,8 @@ export interface OffersAsked {
   readonly counts: boolean;
   /** The widget load that asks, whose first answer alone is a view; null for an answer that is one by itself. */
   readonly load: WidgetLoad | null;
+  /** Of the request; null where nothing can cancel it. */
+  readonly signal: CancelSignal | null;
 }
 
 export interface WidgetLoad {
@@ -63,7 +66,8 @@ export interface WidgetLoad {
  * Shows a session its offers (contract 2.4, D8): the value is the JSON text of the envelope, and what it shows is on record.
  *
  * The answer comes at once where the ranking is known, and as a promise where it must be made: an answer given before the
- * engine gets control back needs no abort handler and no deadline.
+ * engine gets control back needs no abort handler and no deadline. A request cancelled meanwhile is neither explained, ranked nor
+ * rendered any further, and is no view.
  */
 export function showOffers(
   ports: ShowOffersPorts,
@@ -143,8 +147,9 @@ async function explainAndRank(
   offered: Offered,
 ): Promise<Outcome<string>> {
   const { catalog, today, closed } = offered;
-  const explanation = await ports.explanations.run(() =>
-    explainOffers(catalog.tables, session.tenant.vertical, asked.borrower, today, closed.bits),
+  const explanation = await ports.explanations.run(
+    () => explainOffers(catalog.tables, session.tenant.vertical, asked.borrower, today, closed.bits),
+    asked.signal,
   );
   if (explanation === null) return unavailable(bounds.retryAfterSeconds);
   return rank(ports, asked, session, offered, explanation);
@@ -158,8 +163,14 @@ function rank(
   explanation: Explanation | null,
 ): Outcome<string> | Promise<Outcome<string>> {
   const { catalog, today, closed } = offered;
-  const { borrower } = asked;
-  const ranking = ports.matcher.match({ catalogVersion: catalog.version, borrower, today, closed: closed.bits });
+  const { borrower, signal } = asked;
+  const ranking = ports.matcher.match({
+    catalogVersion: catalog.version,
+    borrower,
+    today,
+    closed: closed.bits,
+    signal,
+  });
   if (!(ranking instanceof Promise)) return answerRanked(ports, asked, session, offered, explanation, ranking);
   return ranking.then((made) => answerRanked(ports, asked, session, offered, explanation, made));
 }
@@ -191,6 +202,7 @@ function answerRanked(
   const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), basis);
   const ranked = { ranking, today, closed, creditBand, sealedValue };
   session.keepRanking(ranked, asked.revision);
+  if (asked.signal?.over) return unavailable(bounds.retryAfterSeconds);
   return answer(ports, asked, catalog, ranked, explanation);
 }
 

@@ -125,8 +125,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       publicFace: (exchange) => face(exchange),
       certificate,
       drain,
-      confirmRevenue: async (rows) =>
-        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows),
+      confirmRevenue: async (rows, signal) =>
+        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows, signal),
       keys,
       notReady,
       originLists,
@@ -229,7 +229,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     urls,
     ports: listeners && { public: listeners.public.port, operations: listeners.operations.port },
     followClick: (request) => followClick(clickPorts, request),
-    confirmRevenue: (rows) => confirmRevenue(confirmPorts, rows),
+    confirmRevenue: (rows, signal) => confirmRevenue(confirmPorts, rows, signal),
     operatorToken: listeners?.operatorToken ?? null,
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogWatch),
     reloadCertificate: () => certificate?.reload() ?? null,

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { OfferValueSeal } from '../../src/clicks/offer-value-seal.ts';
+import type { CancelSignal } from '../../src/domain/cancel-signal.ts';
+import { unavailable } from '../../src/domain/outcome.ts';
 import { TaskQueue } from '../../src/domain/task-queue.ts';
 import { openCatalogLibrary } from '../../src/offers/catalog-library.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
@@ -54,9 +56,9 @@ async function setUp(t: TestContext, threads: number, clock = new ManualClock())
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
   session.merge(validateFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
-  const show = (explain: boolean) =>
-    getMarketplace(ports, testTenant, { sub_id: subId, format: 'json', explain: `${explain}` }, true);
-  return { clock, sessions, session, show };
+  const show = (explain: boolean, signal: CancelSignal | null = null) =>
+    getMarketplace(ports, testTenant, { sub_id: subId, format: 'json', explain: `${explain}` }, true, signal);
+  return { clock, ledger, sessions, session, show };
 }
 
 const amount = fieldIndex(vertical, vertical.roles.amount);
@@ -76,6 +78,17 @@ for (const { threads, explain, what } of [
       assert(!(again instanceof Promise));
       assert(again.ok);
       assert.deepEqual(JSON.parse(again.value).offers, JSON.parse(shown.value).offers);
+    });
+
+    it('ranks nothing for a request that is over before its turn', async (t) => {
+      const { ledger, session, show } = await setUp(t, threads);
+      const signal = { over: false };
+      const showing = show(explain, signal);
+      signal.over = true;
+      assert.deepEqual(await showing, unavailable(1));
+      assert.equal(session.ranked, null);
+      assert((await show(explain, { over: false })).ok);
+      assert.equal((await ledger.records()).length, 1);
     });
 
     it('keeps no ranking of fields that were merged over meanwhile, and shows the offers of those it began with', async (t) => {
@@ -109,6 +122,17 @@ for (const { threads, explain, what } of [
     });
   });
 }
+
+it('counts no view for a request that is over before a worker has answered, and keeps the ranking for its retry', async (t) => {
+  const { ledger, session, show } = await setUp(t, 1);
+  const signal = { over: false };
+  const showing = show(false, signal);
+  await new Promise(setImmediate);
+  signal.over = true;
+  assert.deepEqual(await showing, unavailable(1));
+  assert.ok(session.ranked!.ranking.total > 0);
+  assert.deepEqual(await ledger.records(), []);
+});
 
 it('ranks anew on the next day, when a borrower may have come of age', async (t) => {
   const { clock, session, show } = await setUp(t, 0, new ManualClock(Date.UTC(2026, 4, 20, 23)));
