@@ -71,7 +71,7 @@ export const bounds = {
   /** How often a full store looks for expired sessions before it refuses a new one. */
   sessionRoomSoughtMs: 100,
   /**
-   * What one live session is reckoned to need when SVC_MAX_SESSIONS is left to the machine. Itself and its ranking are some 400
+   * What one live session is reckoned to need when SVC_MAX_SESSIONS is left to the machine. Itself and its ranking are some 450
    * bytes outside the heap; the rest is what it may have on it: an Idempotency-Key (500) and what its widgets have had (800).
    */
   sessionBytes: 2_048,
@@ -85,6 +85,10 @@ export const bounds = {
   // Offers (contract 4.3)
   offersDefault: 5,
   offersMax: 20,
+  /** Places of each order of a ranking: offers that close leave so many of them before it must be made again. */
+  offersRankedMax: 32,
+  /** Offers that may close or open before a ranking is made again rather than counted again: some 5 microseconds. */
+  offersRecountedMax: 64,
   /** Offer indices travel as 16-bit numbers. */
   catalogOffersMax: 20_000,
   catalogFileBytesMax: 64 * 1024 * 1024,
@@ -376,7 +380,8 @@ assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.headBytesMax);
 assert(bounds.offersDefault <= bounds.offersMax);
 // 42 bytes of a sealed value, in base64url; and a kept ranking is a whole number of words.
 assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.sealedValueCharactersMax);
-assert(bounds.sealedValueCharactersMax % 4 === 0 && bounds.offersMax % 2 === 0);
+assert(bounds.sealedValueCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
+assert(bounds.offersMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
 // Whatever a catalog may name or promise, the ledger's readers take: they leave out a record with more.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);

@@ -2,8 +2,8 @@ import { bounds } from '../bounds.ts';
 
 /** The best few offers by one key, the least first; where keys are equal, the offer with the lower number first (D8). */
 export class BestOffers {
-  readonly #keys = new Float64Array(bounds.offersMax);
-  readonly #offers = new Uint16Array(bounds.offersMax);
+  readonly #keys = new Float64Array(bounds.offersRankedMax);
+  readonly #offers = new Uint16Array(bounds.offersRankedMax);
   #size = 0;
 
   clear(): void {
@@ -12,7 +12,7 @@ export class BestOffers {
 
   /** No offer with a greater key is taken any more: the key of the last place, infinite while there is room. */
   get limit(): number {
-    return this.#size < bounds.offersMax ? Number.POSITIVE_INFINITY : this.#keys[bounds.offersMax - 1]!;
+    return this.#size < bounds.offersRankedMax ? Number.POSITIVE_INFINITY : this.#keys[bounds.offersRankedMax - 1]!;
   }
 
   /** Adds an offer that is not among them, in any order. */

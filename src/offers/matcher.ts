@@ -26,7 +26,7 @@ export interface MatchRequest {
   readonly borrower: Readonly<PocketVector>;
   /** Compact date (YYYYMMDD, UTC) that ages are reckoned on. */
   readonly today: number;
-  /** Offers of that catalog to leave out; null: none. */
+  /** The offers of that catalog that are closed now; null: none. */
   readonly closed?: Int32Array | null;
   /** Removes the request from the queue once it is over; null: the request is never cancelled. */
   readonly signal?: CancelSignal | null;
@@ -38,8 +38,13 @@ export type Sort = (typeof sorts)[number];
 
 export interface Ranking {
   readonly catalogVersion: string;
-  /** How many offers matched; each order holds the best 20 of them. */
+  /** How many offers match and are open. */
   readonly total: number;
-  /** Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts`, `min(total, 20)` of them, end to end. */
+  /** Whether `orders` leave closed offers out; they do where too few of the best 32 are open. */
+  readonly openOnly: boolean;
+  /**
+   * Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts` the best that match, at most 32, end to end. Closed
+   * ones stand among them unless `openOnly`, and at least `min(total, 20)` open ones.
+   */
   readonly orders: PackedOrders;
 }

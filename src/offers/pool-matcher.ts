@@ -199,7 +199,7 @@ export class PoolMatcher implements Matcher {
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const answer = answers[at]!;
       if ('failure' in answer) reject(new WorkerFailure(answer.failure));
-      else resolve({ catalogVersion: request[0], total: answer.total, orders: answer.orders });
+      else resolve({ catalogVersion: request[0], ...answer });
     }
   }
 
