@@ -85,7 +85,7 @@ export const bounds = {
   // Offers (contract 4.3)
   offersDefault: 5,
   offersMax: 20,
-  /** Places of each order of a ranking: offers that close leave so many of them before it must be made again. */
+  /** Places of each order of a ranking where offers may close: 12 of the best may do so before it must be made again. */
   offersRankedMax: 32,
   /** Offers that may close or open before a ranking is made again rather than counted again: some 5 microseconds. */
   offersRecountedMax: 64,

@@ -40,17 +40,17 @@ interface Workplace {
 }
 
 /**
- * Decides which offers a borrower may have and puts the best 32 into each of the four orders (D8). What a borrower may have,
+ * Decides which offers a borrower may have and puts the best into each of the four orders (D8). What a borrower may have,
  * and at what price, is for `priceOffer` to say; `MatchIndex` saves asking it about every offer
  * (docs/decisions/indexed-matching.md):
  *
  * 1. `chooseEligible` applies all criteria and the state's rules, to 32 offers at a time;
  * 2. debts, the one rule that needs arithmetic for each offer, strike out some more, and what is left is the exact total. An
  *    offer that is quoted another term than usual is priced here, by itself;
- * 3. for all others the orders made beforehand are walked until nothing further on can be among the best 32.
+ * 3. for all others the orders made beforehand are walked until nothing further on can be among the best.
  *
  * Closed offers are ranked like all others and left out of the total alone, so that an offer may close or open without another
- * ranking. Only where too few open ones are among the best 32 for an answer, step 3 is done once more for the open ones.
+ * ranking. Only where too few open ones are among the best for an answer, step 3 is done once more for the open ones.
  *
  * With `ordered`, the score is trusted to be a whole number below 2^31 that depends on its arguments alone, is never lower for
  * a higher `price.amountMax` or a lower `applicant.amount`, and never higher for a term no offer has than for none: then
@@ -74,21 +74,21 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
     const chosen = chooseEligible(tables, index, borrower, applicant, today, eligible);
     placeBest(tables, workplace, borrower, chosen);
     const all = countOf(eligible);
-    const orders = bestOrders(all);
+    const orders = bestOrders(tables, all);
     if (closed === null) return { total: all, openOnly: false, orders };
     leaveOut(eligible, closed);
     const total = countOf(eligible);
     if (haveEnough(orders, eligible, total)) return { total, openOnly: false, orders };
     placeBest(tables, workplace, borrower, total);
-    return { total, openOnly: true, orders: bestOrders(total) };
+    return { total, openOnly: true, orders: bestOrders(tables, total) };
   };
   return Object.assign(rank, { indexOf: (tables: MatchTables) => workplaceFor(tables).index });
 
   /** Places the best of the `count` eligible offers in all orders, and strikes out of `eligible` those the debts leave no room for. */
   function placeBest(tables: MatchTables, workplace: Workplace, borrower: Readonly<PocketVector>, count: number): void {
     const { index, eligible } = workplace;
-    for (const list of best) list.clear();
-    if (isFew(count, tables.offerCount)) {
+    for (const list of best) list.clear(tables.places);
+    if (isFew(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
       const ofBand = index.band(applicant.creditBand);
@@ -102,8 +102,8 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
     }
   }
 
-  function bestOrders(count: number): Uint16Array {
-    const places = Math.min(count, bounds.offersRankedMax);
+  function bestOrders(tables: MatchTables, count: number): Uint16Array {
+    const places = Math.min(count, tables.places);
     const orders = new Uint16Array(places * best.length);
     for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * places);
     return orders;
@@ -195,7 +195,7 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   /** Unlimited offers alone: `byAmount` has no others. */
   function walkAmounts(tables: MatchTables, { usual }: Workplace, { amountMax }: BandIndex, ofTerm: TermIndex): void {
     const { byAmount, usualSlot } = ofTerm;
-    for (let at = 0, found = 0; at < byAmount.length && found < bounds.offersRankedMax; at++) {
+    for (let at = 0, found = 0; at < byAmount.length && found < tables.places; at++) {
       const offer = byAmount[at]!;
       if (!hasOffer(usual, offer)) continue;
       highestAmount.add(offer, amountKey(tables, usualSlot[offer]!, amountMax[offer]!));
@@ -204,7 +204,7 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   function walkAprs(tables: MatchTables, { usual }: Workplace, { byApr, usualSlot }: TermIndex): void {
-    for (let at = 0, found = 0; at < byApr.length && found < bounds.offersRankedMax; at++) {
+    for (let at = 0, found = 0; at < byApr.length && found < tables.places; at++) {
       const offer = byApr[at]!;
       if (!hasOffer(usual, offer)) continue;
       lowestApr.add(offer, aprKey(tables, usualSlot[offer]!));
@@ -232,7 +232,7 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   function walkRevenue(tables: MatchTables, { eligible }: Workplace, { byRevenue }: BandIndex): void {
-    for (let at = 0, found = 0; at < byRevenue.length && found < bounds.offersRankedMax; at++) {
+    for (let at = 0, found = 0; at < byRevenue.length && found < tables.places; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;
       revenue.add(offer, revenueKey(tables, offer * tables.bandCount + applicant.creditBand));
@@ -267,6 +267,6 @@ function haveEnough(orders: Uint16Array, open: OfferBits, count: number): boolea
  * Whether to price these offers one by one: with as few as that it takes longer to come across the best of them in the orders
  * of all `offerCount`, where one in `offerCount / count` is among them.
  */
-function isFew(count: number, offerCount: number): boolean {
-  return count <= bounds.offersRankedMax || count ** 2 <= offerCount;
+function isFew({ offerCount, places }: MatchTables, count: number): boolean {
+  return count <= places || count ** 2 <= offerCount;
 }

@@ -40,11 +40,11 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** How many offers match and are open. */
   readonly total: number;
-  /** Whether `orders` leave closed offers out; they do where too few of the best 32 are open. */
+  /** Whether `orders` leave closed offers out; they do where too few of the best are open. */
   readonly openOnly: boolean;
   /**
-   * Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts` the best that match, at most 32, end to end. Closed
-   * ones stand among them unless `openOnly`, and at least `min(total, 20)` open ones.
+   * Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts` the best that match, as many as the catalog's
+   * tables have `places`, end to end. Closed ones stand among them unless `openOnly`, and at least `min(total, 20)` open ones.
    */
   readonly orders: PackedOrders;
 }

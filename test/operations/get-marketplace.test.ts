@@ -25,6 +25,7 @@ import { SubIds } from '../../src/sessions/sub-id.ts';
 import { fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { withDailyCap } from '../support/capped-catalogs.ts';
 import { enlargedCatalog } from '../support/enlarged-catalog.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
@@ -163,7 +164,10 @@ it('counts no view for a request that is over before a worker has answered, and 
 
 describe('getMarketplace, while offers close and open', () => {
   const [live, sandbox] = personalLoansFixture.catalogs;
-  const large = { ...sandbox!, text: JSON.stringify(enlargedCatalog(personalLoansFixture.catalogFiles.live, 2)) };
+  const large = {
+    ...sandbox!,
+    text: JSON.stringify(withDailyCap(enlargedCatalog(personalLoansFixture.catalogFiles.live, 2), 1)),
+  };
   const setUpLarge = (t: TestContext, threads = 0) => setUp(t, threads, new ManualClock(), [live!, large]);
   const closing = (offers: readonly number[], { offers: all }: CompiledCatalog): ClosedOffers => {
     if (offers.length === 0) return noneClosed;
