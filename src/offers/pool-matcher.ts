@@ -198,8 +198,12 @@ export class PoolMatcher implements Matcher {
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const answer = answers[at]!;
-      if ('failure' in answer) reject(new WorkerFailure(answer.failure));
-      else resolve({ catalogVersion: request[0], ...answer });
+      if ('failure' in answer) {
+        reject(new WorkerFailure(answer.failure));
+        continue;
+      }
+      const { total, openOnly, orders } = answer;
+      resolve({ catalogVersion: request[0], total, openOnly, orders });
     }
   }
 
