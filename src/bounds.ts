@@ -82,7 +82,7 @@ export const bounds = {
   sessionRoomSoughtMs: 100,
   /**
    * Heap per live session from which the default of SVC_MAX_SESSIONS is derived. What its widgets have had counted takes up to 800
-   * bytes of the heap. The session, its ranking and its Idempotency-Key take some 500 bytes outside of it.
+   * bytes of the heap. The session, its ranking and its Idempotency-Key take some 570 bytes outside of it.
    */
   sessionBytes: 2_048,
   /** Live sessions an embedding program gets unless it says otherwise: it has other uses for its heap. */
@@ -98,6 +98,10 @@ export const bounds = {
   // Offers (contract 4.3)
   offersDefault: 5,
   offersMax: 20,
+  /** Places of each order of a ranking where offers may close: 12 of the best may do so before it must be made again. */
+  offersRankedMax: 32,
+  /** Offers that may close or open before a ranking is made again rather than counted again: some 5 microseconds. */
+  offersRecountedMax: 64,
   /** Offer indices travel as 16-bit numbers. */
   catalogOffersMax: 20_000,
   catalogFileBytesMax: 64 * 1024 * 1024,
@@ -406,7 +410,8 @@ assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.headBytesMax);
 assert(bounds.offersDefault <= bounds.offersMax);
 // 42 bytes of a sealed value, in base64url; and a kept ranking is a whole number of words.
 assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.sealedValueCharactersMax);
-assert(bounds.sealedValueCharactersMax % 4 === 0 && bounds.offersMax % 2 === 0);
+assert(bounds.sealedValueCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
+assert(bounds.offersMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
 // Whatever a catalog may name or promise, the ledger's readers take: they leave out a record with more.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);

@@ -1,3 +1,5 @@
+import type { CancelSignal } from './cancel-signal.ts';
+
 /** Runs one task after the other, in the order they come; a bounded number of them waits. */
 export class TaskQueue {
   readonly #waitingMax: number;
@@ -8,11 +10,11 @@ export class TaskQueue {
     this.#waitingMax = waitingMax;
   }
 
-  /** Null when too many wait already; else what the task comes to. */
-  run<Result>(task: () => Promise<Result>): Promise<Result> | null {
+  /** What the task comes to; null when too many wait already, or when the task was cancelled before its turn came. */
+  run<Result>(task: () => Promise<Result>, signal: CancelSignal | null = null): Promise<Result | null> | null {
     if (this.#unfinished > this.#waitingMax) return null;
     this.#unfinished++;
-    const result = this.#last.then(task).finally(() => this.#unfinished--);
+    const result = this.#last.then(() => (signal?.over ? null : task())).finally(() => this.#unfinished--);
     // Whoever asked hears of a failure; the next in line does not care.
     this.#last = result.catch(() => {});
     return result;

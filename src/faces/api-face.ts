@@ -152,7 +152,7 @@ export class ApiFace {
       return this.#embedWidget(exchange, admission, query.values, headers, ignored);
     }
     const counts = exchange.method !== 'HEAD';
-    const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts);
+    const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts, exchange);
     if (!(outcome instanceof Promise)) return this.#answerText(exchange, headers, outcome, ignored);
     return outcome.then((settled) => this.#answerText(exchange, headers, settled, ignored));
   }

@@ -1,5 +1,6 @@
 import type { Caller } from '../access/caller.ts';
 import type { Admission } from '../access/gatekeeper.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { refused } from '../domain/outcome.ts';
 import { type CreatedSession, type CreateSessionPorts, createSession, isRepeat } from '../operations/create-session.ts';
@@ -53,8 +54,9 @@ export class ApiOperations {
     admission: Admission,
     request: MarketplaceRequest,
     counts: boolean,
+    signal: CancelSignal | null,
   ): Outcome<string> | Promise<Outcome<string>> {
-    return getMarketplace(this.#ports, admission.caller, request, counts);
+    return getMarketplace(this.#ports, admission.caller, request, counts, signal);
   }
 
   /** What a page embeds, for `format=iframe` and `format=js`. */

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { Handler } from '../http/listener.ts';
 import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
@@ -8,10 +9,12 @@ export const confirmationsPath = '/confirmations';
 export interface ConfirmationsFacePorts {
   readonly isOperator: IsOperator;
   /** `text` is the JSON text of `body`. */
-  readonly confirm: (body: unknown, text: string) => Promise<Outcome<ConfirmationsView>>;
+  readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
 
 /** `POST /confirmations` (D11). The rows never refuse each other. */
 export function confirmationsFace({ isOperator, confirm }: ConfirmationsFacePorts): Handler {
-  return forOperator(isOperator, { POST: (exchange) => answerJsonBody(exchange, confirm) });
+  return forOperator(isOperator, {
+    POST: (exchange) => answerJsonBody(exchange, (body, text) => confirm(body, text, exchange)),
+  });
 }

@@ -135,7 +135,7 @@ export class Partner {
     if (!admission.ok) return failed(admission.refusal);
     const request = marketplaceRequest(query, 'json');
     if (!request.ok) return failed(request.refusal);
-    const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true);
+    const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true, null);
     if (!outcome.ok) return failed(outcome.refusal);
     const value = JSON.parse(outcome.value) as MarketplaceView;
     return { ok: true, value: withIgnored(admission, 'get_marketplace', query, value) };

@@ -61,7 +61,7 @@ export class WidgetRequestsFace {
   async #showOffers(exchange: Exchange, { session, expiresMs, parameters, cors }: Admitted): Promise<void> {
     const which = { subId: parameters.sub, expiresMs };
     const counts = exchange.method !== 'HEAD';
-    const outcome = await showWidgetOffers(this.#ports, session, which, parameters, counts);
+    const outcome = await showWidgetOffers(this.#ports, session, which, parameters, counts, exchange);
     if (outcome.ok) exchange.reply({ status: 200, headers: jsonHeaders + cors, body: outcome.value });
     else this.#refuse(exchange, outcome.refusal, cors);
   }

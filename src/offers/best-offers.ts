@@ -2,17 +2,20 @@ import { bounds } from '../bounds.ts';
 
 /** The best few offers by one key, the least first; where keys are equal, the offer with the lower number first (D8). */
 export class BestOffers {
-  readonly #keys = new Float64Array(bounds.offersMax);
-  readonly #offers = new Uint16Array(bounds.offersMax);
+  readonly #keys = new Float64Array(bounds.offersRankedMax);
+  readonly #offers = new Uint16Array(bounds.offersRankedMax);
   #size = 0;
+  #places = 0;
 
-  clear(): void {
+  /** Starts anew, with so many places, at most `bounds.offersRankedMax`. */
+  clear(places: number): void {
     this.#size = 0;
+    this.#places = places;
   }
 
   /** No offer with a greater key is taken any more: the key of the last place, infinite while there is room. */
   get limit(): number {
-    return this.#size < bounds.offersMax ? Number.POSITIVE_INFINITY : this.#keys[bounds.offersMax - 1]!;
+    return this.#size < this.#places ? Number.POSITIVE_INFINITY : this.#keys[this.#places - 1]!;
   }
 
   /** Adds an offer that is not among them, in any order. */
@@ -20,7 +23,7 @@ export class BestOffers {
     const keys = this.#keys;
     const offers = this.#offers;
     let at = this.#size;
-    if (at === keys.length) {
+    if (at === this.#places) {
       at--;
       if (key > keys[at]! || (key === keys[at]! && offer > offers[at]!)) return;
     } else {

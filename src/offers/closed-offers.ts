@@ -1,6 +1,6 @@
 /**
- * The offers of a catalog that are at their daily cap (D8): matching leaves them out. A set never changes. Whenever
- * another one holds there is another object, so a ranking is still good while the set it was made with is the one that holds.
+ * The offers of a catalog that are at their daily cap (D8): answers leave them out. A set never changes. Whenever another one
+ * applies there is another object, so the total of a ranking is right while the set it was counted with is the one that applies.
  */
 export interface ClosedOffers {
   readonly count: number;

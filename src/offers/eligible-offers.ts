@@ -9,7 +9,7 @@ const price = newOfferPrice();
 
 /**
  * Leaves in `eligible` the offers that every rule allows this borrower but those on debts, and answers how many. `applicant`
- * is the borrower's; `closed` are offers nobody gets at present.
+ * is the borrower's.
  */
 export function chooseEligible(
   tables: MatchTables,
@@ -17,13 +17,11 @@ export function chooseEligible(
   borrower: Readonly<PocketVector>,
   applicant: Applicant,
   today: number,
-  closed: OfferBits | null,
   eligible: OfferBits,
 ): number {
   const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
   const ofState = index.state(borrower[roles.state]!, applicant);
   eligible.set(ofState.open);
-  if (closed !== null) leaveOut(eligible, closed);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
     // Where an offer is open depends on state and credit band already.

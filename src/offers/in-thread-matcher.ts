@@ -18,8 +18,8 @@ export class InThreadMatcher implements Matcher {
     if (this.#closed) return null;
     const compiled = this.#catalogs.byVersion(catalogVersion);
     if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
-    const { total, orders } = rankOffers(compiled.tables, borrower, today, closed);
-    return { catalogVersion, total, orders: packOrders(orders) };
+    const { total, openOnly, orders } = rankOffers(compiled.tables, borrower, today, closed);
+    return { catalogVersion, total, openOnly, orders: packOrders(orders) };
   }
 
   async close(): Promise<void> {

@@ -10,13 +10,13 @@ import { packOrderBytes } from './packed-orders.ts';
  *     batch   [[[version, today, field, field, ...], ...], [closed offers as bytes, ...], [place among those, or -1, ...]]
  *     answers [rankings as bytes, [[place in the batch, message], ...]]
  *
- * The bytes of the answers are 16-bit numbers, little-endian: for each request its total and then its orders, or
- * `failed` alone. Closed offers are sent once for all requests of a batch that leave out the same; while none are closed,
- * both lists are empty.
+ * The bytes of the answers are 16-bit numbers, little-endian: for each request its total, the length of its orders (plus
+ * `openOnlyBit`) and the orders, or `failed` alone. Closed offers are sent once for all requests of a batch with the same ones; while
+ * none are closed, both lists are empty.
  */
 export type BatchRequest = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
-/** Requests, and for each of them the offers to leave out, or null; none at all when nothing is left out anywhere. */
+/** Requests, and for each of them the closed offers, or null; none at all when nothing is closed anywhere. */
 export interface Batch {
   readonly requests: readonly BatchRequest[];
   readonly closed: readonly (Int32Array | null)[];
@@ -37,7 +37,8 @@ const failed = 0xffff;
 const failureCharactersMax = 500;
 const numberBytes = Uint16Array.BYTES_PER_ELEMENT;
 const valuesMax = bounds.fieldNamesMax + 2;
-const answerNumbersMax = 1 + sorts.length * bounds.offersMax;
+const answerNumbersMax = 2 + sorts.length * bounds.offersRankedMax;
+const openOnlyBit = 0x8000;
 
 const encoder = new Encoder({ initialBufferSize: 64 * 1024 });
 const decoder = new Decoder({
@@ -72,6 +73,7 @@ export function encodeAnswers(answers: readonly BatchAnswer[]): Uint8Array {
       failures.push([place, answer.failure.slice(0, failureCharactersMax)]);
     } else {
       end = bytes.writeUInt16LE(answer.total, end);
+      end = bytes.writeUInt16LE(answer.orders.length + (answer.openOnly ? openOnlyBit : 0), end);
       for (const offer of answer.orders) end = bytes.writeUInt16LE(offer, end);
     }
   }
@@ -90,8 +92,10 @@ export function decodeAnswers(message: Uint8Array): BatchResult[] {
       results.push({ failure: messages.get(results.length) ?? 'unknown' });
       continue;
     }
-    const end = at + Math.min(total, bounds.offersMax) * sorts.length * numberBytes;
-    results.push({ total, orders: packOrderBytes(bytes, at, end) });
+    const shape = bytes.readUInt16LE(at);
+    at += numberBytes;
+    const end = at + (shape & ~openOnlyBit) * numberBytes;
+    results.push({ total, openOnly: shape >= openOnlyBit, orders: packOrderBytes(bytes, at, end) });
     at = end;
   }
   return results;

@@ -1,3 +1,4 @@
+import { bounds } from '../bounds.ts';
 import { roundHalfUp, usdToMicros } from '../domain/money.ts';
 import { choiceValues, fewValues } from '../verticals/choice-values.ts';
 import { absent, fieldIndex } from '../verticals/pocket-vector.ts';
@@ -21,6 +22,8 @@ import { termPrice } from './term-price.ts';
 export interface MatchTables extends StateRuleTables {
   readonly offerCount: number;
   readonly bandCount: number;
+  /** Places of each order of a ranking: more where offers may close, so that enough open ones are left for an answer. */
+  readonly places: number;
   /** Every term of the catalog, in months, ascending; a set of terms is kept as the bits of a number in this order. */
   readonly termMonths: readonly number[];
   /** The terms in the order they are quoted when the borrower's own is not open: nearest to 36 months, the shorter first. */
@@ -110,6 +113,7 @@ export function compileMatchTables(
   const tables = {
     offerCount: offers.length,
     bandCount: bands.length,
+    places: offers.some((offer) => offer.daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersMax,
     termMonths,
     termPreference: termMonths
       .map((months, term) => ({ distance: Math.abs(months - 36), term }))

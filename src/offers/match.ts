@@ -5,6 +5,7 @@ import { BestOffers } from './best-offers.ts';
 import { chooseEligible } from './eligible-offers.ts';
 import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
+import { sorts } from './matcher.ts';
 import { countOf, hasOffer, leaveOut, lowestBit, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
 import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
@@ -14,6 +15,7 @@ import { amountKey, amountOfKey, aprKey, revenueKey } from './sort-keys.ts';
 /** A ranking as it comes to be; `Ranking` says what is in it, and holds the orders packed. */
 export interface RankedOffers {
   readonly total: number;
+  readonly openOnly: boolean;
   readonly orders: Uint16Array;
 }
 
@@ -21,7 +23,7 @@ export type RankOffers = (
   tables: MatchTables,
   borrower: Readonly<PocketVector>,
   today: number,
-  /** Offers that are left out, a bit each (`ClosedOffers`); null: none. */
+  /** The closed offers, a bit each (`ClosedOffers`); null: none. */
   closed?: Int32Array | null,
 ) => RankedOffers;
 
@@ -38,14 +40,17 @@ interface Workplace {
 }
 
 /**
- * Decides which offers a borrower may have and puts the best 20 into each of the four orders (D8). What a borrower may have,
+ * Decides which offers a borrower may have and puts the best into each of the four orders (D8). What a borrower may have,
  * and at what price, is for `priceOffer` to say; `MatchIndex` saves asking it about every offer
  * (docs/decisions/indexed-matching.md):
  *
  * 1. `chooseEligible` applies all criteria and the state's rules, to 32 offers at a time;
  * 2. debts, the one rule that needs arithmetic for each offer, strike out some more, and what is left is the exact total. An
  *    offer that is quoted another term than usual is priced here, by itself;
- * 3. for all others the orders made beforehand are walked until nothing further on can be among the best 20.
+ * 3. for all others the orders made beforehand are walked until nothing further on can be among the best.
+ *
+ * Closed offers are ranked like all others and left out of the total alone, so that an offer may close or open without another
+ * ranking. Only where too few open ones are among the best for an answer, step 3 is done once more for the open ones.
  *
  * With `ordered`, the score is trusted to be a whole number below 2^31 that depends on its arguments alone, is never lower for
  * a higher `price.amountMax` or a lower `applicant.amount`, and never higher for a term no offer has than for none: then
@@ -66,10 +71,24 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
     if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
     const workplace = workplaceFor(tables);
     const { index, eligible } = workplace;
-    for (const list of best) list.clear();
+    const chosen = chooseEligible(tables, index, borrower, applicant, today, eligible);
+    placeBest(tables, workplace, borrower, chosen);
+    const all = countOf(eligible);
+    const orders = bestOrders(tables, all);
+    if (closed === null) return { total: all, openOnly: false, orders };
+    leaveOut(eligible, closed);
+    const total = countOf(eligible);
+    if (haveEnough(orders, eligible, total)) return { total, openOnly: false, orders };
+    placeBest(tables, workplace, borrower, total);
+    return { total, openOnly: true, orders: bestOrders(tables, total) };
+  };
+  return Object.assign(rank, { indexOf: (tables: MatchTables) => workplaceFor(tables).index });
 
-    const count = chooseEligible(tables, index, borrower, applicant, today, closed, eligible);
-    if (isFew(count, tables.offerCount)) {
+  /** Places the best of the `count` eligible offers in all orders, and strikes out of `eligible` those the debts leave no room for. */
+  function placeBest(tables: MatchTables, workplace: Workplace, borrower: Readonly<PocketVector>, count: number): void {
+    const { index, eligible } = workplace;
+    for (const list of best) list.clear(tables.places);
+    if (isFew(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
       const ofBand = index.band(applicant.creditBand);
@@ -81,14 +100,14 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
       walkScores(tables, workplace, ofTerm);
       walkRevenue(tables, workplace, ofBand);
     }
+  }
 
-    const total = countOf(eligible);
-    const kept = Math.min(total, bounds.offersMax);
-    const orders = new Uint16Array(kept * best.length);
-    for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * kept);
-    return { total, orders };
-  };
-  return Object.assign(rank, { indexOf: (tables: MatchTables) => workplaceFor(tables).index });
+  function bestOrders(tables: MatchTables, count: number): Uint16Array {
+    const places = Math.min(count, tables.places);
+    const orders = new Uint16Array(places * best.length);
+    for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * places);
+    return orders;
+  }
 
   function workplaceFor(tables: MatchTables): Workplace {
     let workplace = workplaces.get(tables);
@@ -176,7 +195,7 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   /** Unlimited offers alone: `byAmount` has no others. */
   function walkAmounts(tables: MatchTables, { usual }: Workplace, { amountMax }: BandIndex, ofTerm: TermIndex): void {
     const { byAmount, usualSlot } = ofTerm;
-    for (let at = 0, found = 0; at < byAmount.length && found < bounds.offersMax; at++) {
+    for (let at = 0, found = 0; at < byAmount.length && found < tables.places; at++) {
       const offer = byAmount[at]!;
       if (!hasOffer(usual, offer)) continue;
       highestAmount.add(offer, amountKey(tables, usualSlot[offer]!, amountMax[offer]!));
@@ -185,7 +204,7 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   function walkAprs(tables: MatchTables, { usual }: Workplace, { byApr, usualSlot }: TermIndex): void {
-    for (let at = 0, found = 0; at < byApr.length && found < bounds.offersMax; at++) {
+    for (let at = 0, found = 0; at < byApr.length && found < tables.places; at++) {
       const offer = byApr[at]!;
       if (!hasOffer(usual, offer)) continue;
       lowestApr.add(offer, aprKey(tables, usualSlot[offer]!));
@@ -213,7 +232,7 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   function walkRevenue(tables: MatchTables, { eligible }: Workplace, { byRevenue }: BandIndex): void {
-    for (let at = 0, found = 0; at < byRevenue.length && found < bounds.offersMax; at++) {
+    for (let at = 0, found = 0; at < byRevenue.length && found < tables.places; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;
       revenue.add(offer, revenueKey(tables, offer * tables.bandCount + applicant.creditBand));
@@ -230,12 +249,24 @@ export function prepareRanking(tables: MatchTables): void {
   rankOffers.indexOf(tables).prepare();
 }
 
-const nothing: RankedOffers = { total: 0, orders: new Uint16Array(0) };
+const nothing: RankedOffers = { total: 0, openOnly: false, orders: new Uint16Array(0) };
+
+/** Whether each order has as many of these offers as the largest answer shows; `count` is how many there are. */
+function haveEnough(orders: Uint16Array, open: OfferBits, count: number): boolean {
+  const wanted = Math.min(count, bounds.offersMax);
+  const places = orders.length / sorts.length;
+  for (let from = 0; from < orders.length; from += places) {
+    let found = 0;
+    for (let at = from; at < from + places; at++) if (hasOffer(open, orders[at]!)) found++;
+    if (found < wanted) return false;
+  }
+  return true;
+}
 
 /**
  * Whether to price these offers one by one: with as few as that it takes longer to come across the best of them in the orders
  * of all `offerCount`, where one in `offerCount / count` is among them.
  */
-function isFew(count: number, offerCount: number): boolean {
-  return count <= bounds.offersMax || count ** 2 <= offerCount;
+function isFew({ offerCount, places }: MatchTables, count: number): boolean {
+  return count <= places || count ** 2 <= offerCount;
 }

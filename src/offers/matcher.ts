@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { PackedOrders } from './packed-orders.ts';
 
@@ -8,7 +9,7 @@ import type { PackedOrders } from './packed-orders.ts';
 export interface Matcher {
   /**
    * At once where the calling thread does it, else as a promise. Null when more requests wait than the queue may hold: the
-   * caller answers 503. Throws or rejects only on a bug.
+   * caller answers 503. Null too when the request was cancelled while it waited. Throws or rejects only on a bug.
    */
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Requests waiting or under way. */
@@ -25,8 +26,10 @@ export interface MatchRequest {
   readonly borrower: Readonly<PocketVector>;
   /** Compact date (YYYYMMDD, UTC) that ages are reckoned on. */
   readonly today: number;
-  /** Offers of that catalog to leave out; null: none. */
+  /** The offers of that catalog that are closed now; null: none. */
   readonly closed?: Int32Array | null;
+  /** Removes the request from the queue once it is over; null: the request is never cancelled. */
+  readonly signal?: CancelSignal | null;
 }
 
 /** The orders an answer may be sorted in (contract 4.3), in the order a ranking holds them. */
@@ -35,8 +38,13 @@ export type Sort = (typeof sorts)[number];
 
 export interface Ranking {
   readonly catalogVersion: string;
-  /** How many offers matched; each order holds the best 20 of them. */
+  /** How many offers match and are open. */
   readonly total: number;
-  /** Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts`, `min(total, 20)` of them, end to end. */
+  /** Whether `orders` leave closed offers out; they do where too few of the best are open. */
+  readonly openOnly: boolean;
+  /**
+   * Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts` the best that match, as many as the catalog's
+   * tables have `places`, end to end. Closed ones stand among them unless `openOnly`, and at least `min(total, 20)` open ones.
+   */
   readonly orders: PackedOrders;
 }

@@ -1,7 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { PocketVector } from '../verticals/pocket-vector.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
-import { offerAt, type PackedOrders } from './packed-orders.ts';
 import { newApplicant, newOfferPrice, paymentCents, priceOffer, readApplicant } from './price-offer.ts';
 
 const applicant = newApplicant();
@@ -12,15 +11,14 @@ const price = newOfferPrice();
  * and only the borrower's numbers, the click URL and the position are filled in. The text is the one `JSON.stringify`
  * gives for the same values.
  *
- * The `count` offers of `orders` that begin at place `from` are shown; they come from a ranking of this catalog
- * version for this very borrower, and it is a bug, thrown, to show an offer the borrower cannot have. A click URL is
+ * The first `count` of `shown` are written; they come from a ranking of this catalog version for this very borrower, and it is a
+ * bug, thrown, to show an offer the borrower cannot have. A click URL is
  * `clickUrlHead`, the sub_id, the offer's id and the sealed value, with parameter names between; the head is given as it stands
  * between the quotes of JSON: an address of ours is escaped once when the service starts, and the others need no escaping.
  */
 export function renderOffers(
   compiled: CompiledCatalog,
-  orders: PackedOrders,
-  from: number,
+  shown: Uint16Array,
   count: number,
   borrower: Readonly<PocketVector>,
   clickUrlHead: string,
@@ -31,8 +29,8 @@ export function renderOffers(
   const { tables, fragments, offers } = compiled;
   let priced = readApplicant(tables, borrower, applicant);
   let text = '[';
-  for (let shown = 0; shown < count; shown++) {
-    const offer = offerAt(orders, from + shown);
+  for (let place = 0; place < count; place++) {
+    const offer = shown[place]!;
     priced &&= priceOffer(tables, offer, applicant, price);
     const { id, middle, clickParameters } = offers[offer]!;
     if (!priced) throw new Error(`offer ${id} was not ranked for this borrower`);
@@ -49,7 +47,7 @@ export function renderOffers(
       clickParameters +
       sealedValue +
       fragments.termList(price.openTerms) +
-      (shown + 1 === count ? lastPositions : positions)[shown]!;
+      (place + 1 === count ? lastPositions : positions)[place]!;
   }
   return text;
 }

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
 import { KeptThread } from './kept-thread.ts';
@@ -30,6 +31,7 @@ export interface PoolMatcherOptions {
 interface Waiting {
   readonly request: BatchRequest;
   readonly closed: Int32Array | null;
+  readonly signal: CancelSignal | null;
   readonly resolve: (ranking: Ranking | null) => void;
   readonly reject: (fault: Error) => void;
   retried: boolean;
@@ -47,11 +49,12 @@ interface Lane {
  * Matches in worker threads. A request waits in one queue:
  *
  *     queued -> (a lane is ready and idle) -> in a batch -> answered
- *        ^                                       | thread ended
+ *        ^   \-> cancelled -> null               | thread ended
  *        +---------------- once -----------------+-- the second time -> null
  *
  * Requests that arrive while all threads are busy travel together, as one message each way, since a message costs the
- * front end more than ranking does.
+ * front end more than ranking does. A cancelled request never reaches a worker: it is removed when a batch is formed, or when the
+ * queue is full and the request is at its head, where requests past their deadline are.
  *
  * A thread that ended is replaced at once, and gets no batch before it has every catalog in use; the other threads answer
  * meanwhile. Where there is no other, requests wait: with two catalogs of 20,000 offers the new thread takes some 0.8 seconds on a
@@ -105,10 +108,11 @@ export class PoolMatcher implements Matcher {
     return this.#lanes.flatMap(({ thread }) => thread.workers);
   }
 
-  match({ catalogVersion, borrower, today, closed = null }: MatchRequest): Promise<Ranking | null> {
-    if (this.#closing !== null || this.#queue.length >= bounds.matchQueueMax) return Promise.resolve(null);
+  match({ catalogVersion, borrower, today, closed = null, signal = null }: MatchRequest): Promise<Ranking | null> {
+    if (this.#closing !== null || this.#isFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
-      this.#queue.push({ request: [catalogVersion, today, ...borrower], closed, resolve, reject, retried: false });
+      const request: BatchRequest = [catalogVersion, today, ...borrower];
+      this.#queue.push({ request, closed, signal, resolve, reject, retried: false });
       // Not at once: the other requests of this turn of the event loop can share the message.
       this.#dispatch ??= setImmediate(() => this.#dispatchQueue());
     });
@@ -153,10 +157,30 @@ export class PoolMatcher implements Matcher {
     this.#dispatch = null;
     const idle = this.#lanes.filter(({ thread, batch }) => batch === null && thread.ready);
     for (const [at, lane] of idle.entries()) {
-      if (this.#queue.length === 0) return;
       const share = Math.ceil(this.#queue.length / (idle.length - at));
-      this.#send(lane, this.#queue.splice(0, Math.min(share, bounds.matchBatchMax)));
+      const batch = this.#takeWanted(Math.min(share, bounds.matchBatchMax));
+      if (batch.length > 0) this.#send(lane, batch);
     }
+  }
+
+  /** Takes up to `most` requests from the head of the queue, and answers null to cancelled ones before and between them. */
+  #takeWanted(most: number): Waiting[] {
+    const batch: Waiting[] = [];
+    let taken = 0;
+    while (taken < this.#queue.length && batch.length < most) {
+      const waiting = this.#queue[taken++]!;
+      if (waiting.signal?.over) waiting.resolve(null);
+      else batch.push(waiting);
+    }
+    this.#queue.splice(0, taken);
+    return batch;
+  }
+
+  /** Cancelled requests at the head of a full queue make room. */
+  #isFull(): boolean {
+    if (this.#queue.length < bounds.matchQueueMax) return false;
+    while (this.#queue[0]?.signal?.over) this.#queue.shift()!.resolve(null);
+    return this.#queue.length >= bounds.matchQueueMax;
   }
 
   #send(lane: Lane, batch: readonly Waiting[]): void {
@@ -174,8 +198,12 @@ export class PoolMatcher implements Matcher {
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const answer = answers[at]!;
-      if ('failure' in answer) reject(new WorkerFailure(answer.failure));
-      else resolve({ catalogVersion: request[0], total: answer.total, orders: answer.orders });
+      if ('failure' in answer) {
+        reject(new WorkerFailure(answer.failure));
+        continue;
+      }
+      const { total, openOnly, orders } = answer;
+      resolve({ catalogVersion: request[0], total, openOnly, orders });
     }
   }
 

@@ -8,6 +8,7 @@ import type { ConfirmationHistory } from '../confirmations/confirmation-history.
 import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
 import { parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import { repeatedMembers } from '../confirmations/repeated-members.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
 import type { TaskQueue } from '../domain/task-queue.ts';
@@ -48,7 +49,8 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  * durable before the answer, which is the same however often a row is sent.
  *
  * Batches are decided one after the other, on all that the ledger has taken: so what is accepted here, the counters accept
- * too, and no two batches can fund one payout twice.
+ * too, and no two batches can fund one payout twice. A batch cancelled before its turn changes nothing: its sender was told 503, or
+ * nothing, and sends it again.
  *
  * @param text the JSON text that `body` was parsed from, if it was: rows that give a member twice are rejected
  */
@@ -56,6 +58,7 @@ export async function confirmRevenue(
   ports: ConfirmRevenuePorts,
   body: unknown,
   text?: string,
+  signal: CancelSignal | null = null,
 ): Promise<Outcome<ConfirmationsView>> {
   const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
   if (body === undefined || rows.length > bounds.confirmationRowsMax) {
@@ -67,7 +70,7 @@ export async function confirmRevenue(
     return member === undefined ? parseConfirmation(ports, row) : (`${member}_repeated` as const);
   });
   try {
-    const results = await ports.queue.run(() => settle(ports, parsed));
+    const results = await ports.queue.run(() => settle(ports, parsed), signal);
     return results === null ? unavailable(bounds.retryAfterSeconds) : done(view(results));
   } catch (fault) {
     if (fault instanceof AnalyticsUnavailable || fault instanceof LogUnavailable) {

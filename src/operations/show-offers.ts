@@ -2,6 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
 import { compactDate, dayOf } from '../domain/calendar.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { done, type Outcome, unavailable } from '../domain/outcome.ts';
@@ -11,8 +12,10 @@ import { type OffersViewed, recordKind } from '../events/ledger-record.ts';
 import type { CatalogLibrary } from '../offers/catalog-library.ts';
 import type { ClosedOffers } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
+import { countOpen } from '../offers/count-open.ts';
 import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
 import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
+import { hasOffer } from '../offers/offer-bits.ts';
 import { renderOffers } from '../offers/offer-json.ts';
 import { offerAt } from '../offers/packed-orders.ts';
 import type { Ranked, Session } from '../sessions/session.ts';
@@ -27,7 +30,7 @@ export interface ShowOffersPorts {
   readonly catalogs: CatalogLibrary;
   readonly matcher: Matcher;
   readonly seal: OfferValueSeal;
-  readonly caps: DailyCaps;
+  readonly caps: Pick<DailyCaps, 'closedOffers' | 'see'>;
   readonly ledger: EventLog;
   /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
   readonly explanations: TaskQueue;
@@ -51,6 +54,8 @@ export interface OffersAsked {
   readonly counts: boolean;
   /** The widget load that asks, whose first answer alone is a view; null for an answer that is one by itself. */
   readonly load: WidgetLoad | null;
+  /** Of the request; null where nothing can cancel it. */
+  readonly signal: CancelSignal | null;
 }
 
 export interface WidgetLoad {
@@ -63,7 +68,8 @@ export interface WidgetLoad {
  * Shows a session its offers (contract 2.4, D8): the value is the JSON text of the envelope, and what it shows is on record.
  *
  * The answer comes at once where the ranking is known, and as a promise where it must be made: an answer given before the
- * engine gets control back needs no abort handler and no deadline.
+ * engine gets control back needs no abort handler and no deadline. A request cancelled meanwhile is neither explained, ranked nor
+ * rendered any further, and is no view.
  */
 export function showOffers(
   ports: ShowOffersPorts,
@@ -76,48 +82,66 @@ export function showOffers(
   const today = compactDate(dayOf(nowMs));
   const closed = ports.caps.closedOffers(catalog, nowMs);
   const { ranked } = session;
-  if (
-    !asked.explain &&
-    ranked !== null &&
-    ranked.ranking.catalogVersion === catalog.version &&
-    ranked.today === today &&
-    ranked.closed === closed
-  ) {
-    return answer(ports, asked, catalog, ranked, null);
+  if (!asked.explain && ranked?.ranking.catalogVersion === catalog.version && ranked.today === today) {
+    const counted = countedWith(catalog, asked.borrower, ranked, closed);
+    if (counted !== null && chooseShown(counted, asked)) {
+      if (counted !== ranked) session.keepRanking(counted, asked.revision);
+      return answer(ports, asked, catalog, counted, nowMs, null);
+    }
   }
   return answerAnew(ports, asked, session, { catalog, today, closed });
 }
 
-/** All that a ranking depends on besides the borrower. */
+/** All that a new ranking depends on besides the borrower. */
 interface Offered {
   readonly catalog: CompiledCatalog;
   readonly today: number;
   readonly closed: ClosedOffers;
 }
 
+/** The offers that an answer shows, in its order: chosen and rendered in one go, by one answer after the other. */
+const shownOffers = new Uint16Array(bounds.offersMax);
+
+/** Puts the best open offers into `shownOffers`; false when the ranking has fewer of them than the answer must show. */
+function chooseShown({ ranking, closed }: Ranked, { sort, maxOffers }: OffersAsked): boolean {
+  const { orders, total } = ranking;
+  const wanted = Math.min(total, maxOffers);
+  const places = orders.length / sorts.length;
+  const from = sorts.indexOf(sort) * places;
+  let shown = 0;
+  for (let at = from; at < from + places && shown < wanted; at++) {
+    const offer = offerAt(orders, at);
+    if (closed.bits === null || !hasOffer(closed.bits, offer)) shownOffers[shown++] = offer;
+  }
+  return shown === wanted;
+}
+
+/** The ranking with a total that counts these closed offers, the same one where it does; null when it must be made again. */
+function countedWith(
+  { tables }: CompiledCatalog,
+  borrower: Readonly<PocketVector>,
+  ranked: Ranked,
+  closed: ClosedOffers,
+): Ranked | null {
+  if (ranked.closed === closed) return ranked;
+  const { ranking, today } = ranked;
+  const total = countOpen(tables, ranking, borrower, today, ranked.closed, closed);
+  return total === null ? null : { ...ranked, closed, ranking: { ...ranking, total } };
+}
+
+/** The answer with the offers that `chooseShown` has just chosen. */
 function answer(
   ports: ShowOffersPorts,
   asked: OffersAsked,
   catalog: CompiledCatalog,
   { ranking, sealedValue }: Ranked,
+  nowMs: number,
   explanation: Explanation | null,
 ): Outcome<string> {
   const { subId } = asked;
-  const nowMs = ports.clock.wallMs();
-  const ranks = Math.min(ranking.total, bounds.offersMax);
-  const from = sorts.indexOf(asked.sort) * ranks;
-  const shown = Math.min(ranks, asked.maxOffers);
-  const offers = renderOffers(
-    catalog,
-    ranking.orders,
-    from,
-    shown,
-    asked.borrower,
-    ports.clickUrlHead,
-    subId,
-    sealedValue,
-  );
-  if (asked.counts) noteView(ports, asked, nowMs, catalog, ranking, from, shown);
+  const shown = Math.min(ranking.total, asked.maxOffers);
+  const offers = renderOffers(catalog, shownOffers, shown, asked.borrower, ports.clickUrlHead, subId, sealedValue);
+  if (asked.counts) noteView(ports, asked, nowMs, catalog, shown);
   return done(
     `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
       `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${asked.sort}"` +
@@ -143,8 +167,9 @@ async function explainAndRank(
   offered: Offered,
 ): Promise<Outcome<string>> {
   const { catalog, today, closed } = offered;
-  const explanation = await ports.explanations.run(() =>
-    explainOffers(catalog.tables, session.tenant.vertical, asked.borrower, today, closed.bits),
+  const explanation = await ports.explanations.run(
+    () => explainOffers(catalog.tables, session.tenant.vertical, asked.borrower, today, closed.bits),
+    asked.signal,
   );
   if (explanation === null) return unavailable(bounds.retryAfterSeconds);
   return rank(ports, asked, session, offered, explanation);
@@ -158,15 +183,21 @@ function rank(
   explanation: Explanation | null,
 ): Outcome<string> | Promise<Outcome<string>> {
   const { catalog, today, closed } = offered;
-  const { borrower } = asked;
-  const ranking = ports.matcher.match({ catalogVersion: catalog.version, borrower, today, closed: closed.bits });
+  const { borrower, signal } = asked;
+  const ranking = ports.matcher.match({
+    catalogVersion: catalog.version,
+    borrower,
+    today,
+    closed: closed.bits,
+    signal,
+  });
   if (!(ranking instanceof Promise)) return answerRanked(ports, asked, session, offered, explanation, ranking);
   return ranking.then((made) => answerRanked(ports, asked, session, offered, explanation, made));
 }
 
 /**
- * Keeps the ranking unless the fields changed meanwhile, and answers. Where an offer reached its daily cap during the matching, it
- * starts again: so no answer shows an offer that is closed when the answer is made.
+ * Keeps the ranking unless the fields changed meanwhile, and answers with the offers that are open now. Where offers closed or
+ * opened during the matching it starts again if the ranking does not serve any more, and an explanation always does.
  */
 function answerRanked(
   ports: ShowOffersPorts,
@@ -182,16 +213,22 @@ function answerRanked(
   const nowMs = ports.clock.wallMs();
   const current = ports.catalogs.current(vertical.number, mode);
   const closedNow = ports.caps.closedOffers(current, nowMs);
-  if (closedNow !== closed) {
+  const changed = closedNow !== closed;
+  let ranked: Ranked | null = null;
+  if (!changed || (current === catalog && explanation === null)) {
+    const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
+    const basis = { catalogVersion: catalog.version, creditBand };
+    const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), basis);
+    ranked = countedWith(catalog, borrower, { ranking, today, closed, creditBand, sealedValue }, closedNow);
+  }
+  if (ranked === null || !chooseShown(ranked, asked)) {
+    if (!changed) throw new Error('the matcher ranked too few open offers');
     const offered = { catalog: current, today: compactDate(dayOf(nowMs)), closed: closedNow };
     return answerAnew(ports, asked, session, offered);
   }
-  const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
-  const basis = { catalogVersion: catalog.version, creditBand };
-  const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), basis);
-  const ranked = { ranking, today, closed, creditBand, sealedValue };
   session.keepRanking(ranked, asked.revision);
-  return answer(ports, asked, catalog, ranked, explanation);
+  if (asked.signal?.over) return unavailable(bounds.retryAfterSeconds);
+  return answer(ports, asked, catalog, ranked, nowMs, explanation);
 }
 
 /** Records what this answer shows (D8); nobody waits for that. */
@@ -200,12 +237,10 @@ function noteView(
   { subId, load }: OffersAsked,
   nowMs: number,
   catalog: CompiledCatalog,
-  ranking: Ranking,
-  from: number,
   shown: number,
 ): void {
   const offerIds: string[] = [];
-  for (let i = from; i < from + shown; i++) offerIds.push(catalog.offers[offerAt(ranking.orders, i)]!.id);
+  for (let place = 0; place < shown; place++) offerIds.push(catalog.offers[shownOffers[place]!]!.id);
   const sub = ports.subIds.bytesOf(subId);
   const shownHere = [recordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
   const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.use.isOwedView(load.id)];

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session.ts';
@@ -31,6 +32,7 @@ export async function showWidgetOffers(
   { subId, expiresMs }: { readonly subId: string; readonly expiresMs: number },
   request: WidgetOffersRequest,
   counts: boolean,
+  signal: CancelSignal,
 ): Promise<Outcome<string>> {
   const load = parseWidgetLoadId(request.load);
   if (load === null) return invalidRequest('load');
@@ -51,6 +53,7 @@ export async function showWidgetOffers(
     explain: false,
     counts,
     load: { id: load, use: session.widget },
+    signal,
   });
   if (!outcome.ok) return outcome;
   const amount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;

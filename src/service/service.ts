@@ -4,6 +4,7 @@ import type { Gatekeeper } from '../access/gatekeeper.ts';
 import type { KeyLimits } from '../access/key-limits.ts';
 import type { KeyRegister } from '../access/key-register.ts';
 import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from '../config/config.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { ApiOperations } from '../faces/api-operations.ts';
@@ -60,7 +61,7 @@ export interface Service extends AsyncDisposable {
   readonly ports: { readonly public: number; readonly operations: number } | null;
   followClick(request: ClickRequest): Promise<ClickOutcome>;
   /** Takes one row of what lenders say of clicks, or an array of them (D11); `text` is the JSON they were parsed from, if any. */
-  confirmRevenue(rows: unknown, text?: string): Promise<Outcome<ConfirmationsView>>;
+  confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsView>>;
   /** Where the token for the operations listener is, and whether this start has written it; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
   /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */

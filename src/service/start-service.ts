@@ -130,8 +130,8 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       publicFace: (exchange) => face(exchange),
       certificate,
       drain,
-      confirmRevenue: async (rows, text) =>
-        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows, text),
+      confirmRevenue: async (rows, text, signal) =>
+        stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows, text, signal),
       keys,
       notReady,
       originLists,
@@ -235,7 +235,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     urls,
     ports: listeners && { public: listeners.public.port, operations: listeners.operations.port },
     followClick: (request) => followClick(clickPorts, request),
-    confirmRevenue: (rows, text) => confirmRevenue(confirmPorts, rows, text),
+    confirmRevenue: (rows, text, signal) => confirmRevenue(confirmPorts, rows, text, signal),
     operatorToken: listeners?.operatorToken ?? null,
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogWatch),
     reloadCertificate: () => certificate?.reload() ?? null,

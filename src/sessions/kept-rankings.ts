@@ -11,10 +11,13 @@ const closedWord = 1;
 const totalWord = 2;
 const todayWord = 3;
 const creditBandWord = 4;
-const sealedCharactersWord = 5;
+/** Characters of the sealed value, from bit 8 on the places of one order, in bit 16 whether the orders leave closed offers out. */
+const shapeWord = 5;
+const placesShift = 8;
+const openOnlyBit = 1 << 16;
 const sealedByte = 4 * 6;
 const ordersByte = sealedByte + bounds.sealedValueCharactersMax;
-const ordersMax = sorts.length * bounds.offersMax;
+const ordersMax = sorts.length * bounds.offersRankedMax;
 const recordBytes = ordersByte + 2 * ordersMax;
 const recordWords = recordBytes / 4;
 
@@ -43,12 +46,17 @@ export class KeptRankings {
   #free = noPlace;
 
   /**
-   * The place where the ranking is kept from now on. Throws a RangeError for one that no matcher makes: too many orders or
-   * too few, which `read` would fill with another session's, or a longer value.
+   * The place where the ranking is kept from now on. Throws a RangeError for one that no matcher makes: with longer orders, or of
+   * different lengths, or with a longer value.
    */
   keep({ ranking, today, closed, creditBand, sealedValue }: Ranked): number {
-    const { catalogVersion, total, orders } = ranking;
-    if (orders.length !== placesOf(total) || sealedValue.length > bounds.sealedValueCharactersMax) {
+    const { catalogVersion, total, openOnly, orders } = ranking;
+    const places = orders.length / sorts.length;
+    if (
+      orders.length > ordersMax ||
+      !Number.isInteger(places) ||
+      sealedValue.length > bounds.sealedValueCharactersMax
+    ) {
       throw new RangeError('this is no ranking that can be kept');
     }
     const place = this.#take();
@@ -60,7 +68,7 @@ export class KeptRankings {
     words[word + totalWord] = total;
     words[word + todayWord] = today;
     words[word + creditBandWord] = creditBand;
-    words[word + sealedCharactersWord] = sealedValue.length;
+    words[word + shapeWord] = sealedValue.length | (places << placesShift) | (openOnly ? openOnlyBit : 0);
     const byte = record * recordBytes;
     bytes.write(sealedValue, byte + sealedByte, 'latin1');
     bytes.write(orders, byte + ordersByte, 'utf16le');
@@ -73,13 +81,15 @@ export class KeptRankings {
     const record = place & (chunkRecords - 1);
     const word = record * recordWords;
     const byte = record * recordBytes;
-    const total = words[word + totalWord]!;
-    const ordersEnd = byte + ordersByte + 2 * placesOf(total);
-    const sealedEnd = byte + sealedByte + words[word + sealedCharactersWord]!;
+    const shape = words[word + shapeWord]!;
+    const places = (shape >>> placesShift) & 0xff;
+    const ordersEnd = byte + ordersByte + 2 * sorts.length * places;
+    const sealedEnd = byte + sealedByte + (shape & 0xff);
     return {
       ranking: {
         catalogVersion: this.#versions.at(words[word + versionWord]!),
-        total,
+        total: words[word + totalWord]!,
+        openOnly: (shape & openOnlyBit) !== 0,
         orders: packOrderBytes(bytes, byte + ordersByte, ordersEnd),
       },
       today: words[word + todayWord]!,
@@ -117,9 +127,4 @@ export class KeptRankings {
   #chunkOf(place: number): Chunk {
     return this.#chunks[place >>> chunkBits]!;
   }
-}
-
-/** How many offers all orders have together, of a borrower for whom so many match. */
-function placesOf(total: number): number {
-  return sorts.length * Math.min(total, bounds.offersMax);
 }

@@ -40,7 +40,7 @@ export interface Ranked {
   readonly ranking: Ranking;
   /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
   readonly today: number;
-  /** The offers that were left out: another set, another ranking (D8). */
+  /** The offers that were closed when `ranking.total` was counted: with another set it is counted again (D8). */
   readonly closed: ClosedOffers;
   /** The borrower's credit band, as its index: with the catalog's version all that the worth of a click depends on. */
   readonly creditBand: number;

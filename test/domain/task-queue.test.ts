@@ -24,6 +24,19 @@ test('goes on after a task that failed, which only its asker hears of', async ()
   assert.equal(await next, 'yes');
 });
 
+test('runs no task that was cancelled before its turn, and any that was cancelled after', async () => {
+  const queue = new TaskQueue(10);
+  const signal = { over: false };
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const running = queue.run(() => promise, signal);
+  const cancelled = queue.run(() => assert.fail('it was cancelled'), signal);
+  const next = queue.run(async () => 'next', { over: false });
+  await new Promise(setImmediate);
+  signal.over = true;
+  resolve('first');
+  assert.deepEqual(await Promise.all([running, cancelled, next]), ['first', null, 'next']);
+});
+
 test('takes no more than may wait, and takes them again once there is room', async () => {
   const queue = new TaskQueue(2);
   const { promise, resolve } = Promise.withResolvers<void>();

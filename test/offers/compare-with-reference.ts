@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
+import { type ClosedOffers, noneClosed } from '../../src/offers/closed-offers.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
+import { countOpen } from '../../src/offers/count-open.ts';
 import type { RankOffers } from '../../src/offers/match.ts';
-import { sorts } from '../../src/offers/matcher.ts';
+import { type Sort, sorts } from '../../src/offers/matcher.ts';
+import { countOf } from '../../src/offers/offer-bits.ts';
 import { renderOffers } from '../../src/offers/offer-json.ts';
-import { packOrders } from '../../src/offers/packed-orders.ts';
 import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
+import { packed } from './packed.ts';
 import type { Quote } from './quote.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
 
@@ -49,6 +52,9 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
  */
 export function compareWithReference(rank: RankOffers, vertical: Vertical, draw: Draw, borrowers: number): number {
   const catalog = catalogOf(draw, vertical);
+  // The rules know no caps: they tell the ranker that offers may close.
+  if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;
+  const hasCaps = catalog.lenders.some(({ offers }) => offers.some(({ daily_cap }) => daily_cap !== undefined));
   const compiled = compileCatalog(catalog, vertical, { mode: 'live', cdnUrl: () => '' });
   const random = seededRandom(draw.borrowerSeed);
   let compared = 0;
@@ -56,18 +62,28 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
     const borrower = drawBorrower(random, vertical);
     if (draw.market === 'free') spendToTheLimit(borrower, catalog, random, vertical);
     const closed = random() < 0.2 ? drawClosed(random, compiled) : null;
-    const plain = referenceMatches(catalog, vertical, borrower, today).filter(
-      ({ id }) => closed === null || !isAmong(closed, compiled.offerIndex(id)),
+    const plain = referenceMatches(catalog, vertical, borrower, today);
+    const isOpen = (id: string, bits = closed) => bits === null || !isAmong(bits, compiled.offerIndex(id));
+    const open = plain.filter(({ id }) => isOpen(id));
+    const ranked = rank(compiled.tables, borrower, today, closed);
+    assert.equal(ranked.total, open.length);
+    const bestOf = (matches: readonly ReferenceMatch[], sort: Sort) =>
+      referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersMax);
+    const wanted = Math.min(open.length, bounds.offersMax);
+    const openOnly = sorts.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
+    assert.equal(ranked.openOnly, openOnly);
+    const orders = [...ranked.orders].map((offer) => compiled.offers[offer]!.id);
+    assert.deepEqual(
+      orders,
+      sorts.flatMap((sort) => bestOf(openOnly ? open : plain, sort)),
     );
-    const { total, orders } = rank(compiled.tables, borrower, today, closed);
-    assert.equal(total, plain.length);
-    const kept = Math.min(total, bounds.offersMax);
-    assert.equal(orders.length, kept * sorts.length);
-    for (const [at, sort] of sorts.entries()) {
-      const ids = [...orders.subarray(at * kept, (at + 1) * kept)].map((offer) => compiled.offers[offer]!.id);
-      assert.deepEqual(ids, referenceOrder(plain, sort).slice(0, bounds.offersMax), sort);
-    }
-    compareAnswers(compiled, borrower, orders, plain);
+    compareAnswers(compiled, borrower, ranked.orders, plain);
+
+    const later = drawLater(random, compiled, closed);
+    const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
+    const total = countOpen(compiled.tables, ranking, borrower, today, closedOf(closed), closedOf(later));
+    const reopened = plain.some(({ id }) => !isOpen(id) && isOpen(id, later));
+    assert.equal(total, openOnly && reopened ? null : plain.filter(({ id }) => isOpen(id, later)).length);
     compared += plain.length;
   }
   return compared;
@@ -84,16 +100,7 @@ function compareAnswers(
   const shown = [...new Set(orders)];
   for (let from = 0; from < shown.length; from += bounds.offersMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersMax));
-    const text = renderOffers(
-      compiled,
-      packOrders(some),
-      0,
-      some.length,
-      borrower,
-      'https://go.example/c?sub=',
-      'sub',
-      'v',
-    );
+    const text = renderOffers(compiled, some, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
     const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;
@@ -241,6 +248,21 @@ function drawClosed(random: Random, { offers }: CompiledCatalog): Int32Array {
   const closed = new Int32Array((offers.length + 31) >>> 5);
   for (let offer = 0; offer < offers.length; offer++) if (random() < share) closed[offer >>> 5]! |= 1 << (offer & 31);
   return closed;
+}
+
+/** The closed offers after up to 20 of them opened and others closed; fewer than make another ranking necessary. */
+function drawLater(random: Random, { offers }: CompiledCatalog, closed: Int32Array | null): Int32Array | null {
+  if (random() < 0.1 && closed === null) return null;
+  const later = closed?.slice() ?? new Int32Array((offers.length + 31) >>> 5);
+  for (let change = random() * 20; change >= 0; change--) {
+    const offer = Math.floor(random() * offers.length);
+    later[offer >>> 5]! ^= 1 << (offer & 31);
+  }
+  return later;
+}
+
+function closedOf(bits: Int32Array | null): ClosedOffers {
+  return bits === null ? noneClosed : { count: countOf(bits), bits };
 }
 
 function isAmong(closed: Int32Array, offer: number): boolean {

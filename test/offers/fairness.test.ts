@@ -8,7 +8,6 @@ import { createRanker, type RankOffers, rankOffers } from '../../src/offers/matc
 import { type Sort, sorts } from '../../src/offers/matcher.ts';
 import { addOffer, noOffers } from '../../src/offers/offer-bits.ts';
 import { renderOffers } from '../../src/offers/offer-json.ts';
-import { packOrders } from '../../src/offers/packed-orders.ts';
 import { recommendedScore, type Score } from '../../src/offers/recommended-score.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { fieldIndex, type PocketVector } from '../../src/verticals/pocket-vector.ts';
@@ -97,7 +96,7 @@ function show(market: Market, catalogs: Catalogs, borrower: PocketVector): Shown
   const idsFrom = (at: number) => orders[at]!.map((offer) => catalog.offers[offer]!.id);
   const texts = orders[0]!.map((offer): [string, string] => [
     catalog.offers[offer]!.id,
-    renderOffers(catalog, packOrders(Uint16Array.of(offer)), 0, 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
+    renderOffers(catalog, Uint16Array.of(offer), 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
   ]);
   return {
     orders: Object.fromEntries(sorts.map((sort, at) => [sort, idsFrom(at)])) as unknown as Shown['orders'],

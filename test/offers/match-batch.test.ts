@@ -18,8 +18,9 @@ const request = fc
   .map(([version, today, borrower]): BatchRequest => [version, today, ...borrower]);
 
 const ranking = fc.nat(bounds.catalogOffersMax).map((total): BatchAnswer => {
-  const numbers = Array.from({ length: Math.min(total, bounds.offersMax) * 4 }, (_, at) => (total * 31 + at) % 20_000);
-  return { total, orders: Uint16Array.from(numbers) };
+  const places = (total * 7) % (bounds.offersRankedMax + 1);
+  const numbers = Array.from({ length: places * 4 }, (_, at) => (total * 31 + at) % 20_000);
+  return { total, openOnly: total % 2 === 0, orders: Uint16Array.from(numbers) };
 });
 const failure = fc.string().map((text): BatchAnswer => ({ failure: text }));
 

@@ -75,8 +75,8 @@ test('with room for little, an index holds no more than that and answers as with
   for (let i = 0; i < 2_000; i++) {
     const borrower = randomBorrower(random, personalLoans, 0.1);
     assert.ok(readApplicant(tables, borrower, applicant));
-    matched += chooseEligible(tables, small, borrower, applicant, today, null, ofSmall);
-    chooseEligible(tables, large, borrower, applicant, today, null, ofLarge);
+    matched += chooseEligible(tables, small, borrower, applicant, today, ofSmall);
+    chooseEligible(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
     const { creditBand, term } = applicant;
     assert.deepEqual(small.term(creditBand, term), large.term(creditBand, term));

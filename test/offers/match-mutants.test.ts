@@ -19,12 +19,8 @@ const mutants: readonly (readonly [what: string, file: string, from: string, to:
   ['a range that ends early', 'range-index.ts', 'max < least', 'max <= least'],
   ['an age a year off', 'match-index.ts', '(years === 0 ? absent : years)', '(years === 0 ? absent : years + 1)'],
   ['amounts unheard of', 'eligible-offers.ts', '.amounts.narrow(eligible, applicant.amount)', ''],
-  [
-    'closed offers left open',
-    'eligible-offers.ts',
-    'if (closed !== null) leaveOut',
-    'if (closed === eligible) leaveOut',
-  ],
+  ['closed offers counted as open', 'match.ts', 'leaveOut(eligible, closed);', ''],
+  ['too few open offers among the best', 'match.ts', 'if (found < wanted) return false;', ''],
   [
     'a least amount of a state not raised',
     'eligible-offers.ts',

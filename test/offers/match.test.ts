@@ -22,10 +22,10 @@ function compiled(catalog: CatalogFile): CompiledCatalog {
 }
 
 function orderOf(catalog: CompiledCatalog, borrower: number[], sort: Sort, on = today): string[] {
-  const { total, orders } = rankOffers(catalog.tables, borrower, on);
-  const kept = Math.min(total, 20);
-  const from = sorts.indexOf(sort) * kept;
-  return [...orders.subarray(from, from + kept)].map((offer) => catalog.offers[offer]!.id);
+  const { orders } = rankOffers(catalog.tables, borrower, on);
+  const places = orders.length / sorts.length;
+  const from = sorts.indexOf(sort) * places;
+  return [...orders.subarray(from, from + Math.min(places, 20))].map((offer) => catalog.offers[offer]!.id);
 }
 
 /** Whether an offer changed this way is made to a good borrower with these fields changed. */
@@ -259,7 +259,8 @@ describe('eligibility', () => {
     const catalog = compiled(catalogOf([plainOffer()]));
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const fields = Object.fromEntries(Object.entries(goodBorrower).filter(([name]) => name !== missing));
-      assert.deepEqual(rankOffers(catalog.tables, borrowerOf(fields), today), { total: 0, orders: new Uint16Array(0) });
+      const nothing = { total: 0, openOnly: false, orders: new Uint16Array(0) };
+      assert.deepEqual(rankOffers(catalog.tables, borrowerOf(fields), today), nothing);
     }
   });
 });

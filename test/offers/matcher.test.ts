@@ -194,6 +194,36 @@ describe('the pool', () => {
     assert.equal(rankings.slice(bounds.matchQueueMax).filter((ranking) => ranking === null).length, 10);
   });
 
+  test('sends no request to a worker that was cancelled while it waited, and serves those behind it sooner', async (context) => {
+    const { catalogs, matcher, batches } = await benchWith(1, context);
+    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+    const signal = { over: false };
+    const first = matcher.match(request);
+    await new Promise(setImmediate);
+    // The worker is busy with the first.
+    assert.deepEqual(batches, [1]);
+    const cancelled = Array.from({ length: 3 * bounds.matchBatchMax }, () => matcher.match({ ...request, signal }));
+    const later = [matcher.match(request), matcher.match({ ...request, signal: { over: false } })];
+    signal.over = true;
+    for (const ranking of await Promise.all([first, ...later])) assert.notEqual(ranking, null);
+    assert.deepEqual(batches, [1, 2]);
+    assert.ok((await Promise.all(cancelled)).every((ranking) => ranking === null));
+    assert.equal(matcher.waiting, 0);
+  });
+
+  test('gives the places of cancelled requests at the head of a full queue to others', async (context) => {
+    const { catalogs, matcher } = await benchWith(1, context);
+    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+    const signal = { over: false };
+    const cancelled = Array.from({ length: 3 }, () => matcher.match({ ...request, signal }));
+    const wanted = Array.from({ length: bounds.matchQueueMax - 3 }, () => matcher.match(request));
+    const refused = matcher.match(request);
+    signal.over = true;
+    const more = [1, 2, 3].map(() => matcher.match(request));
+    for (const ranking of await Promise.all([...wanted, ...more])) assert.notEqual(ranking, null);
+    assert.deepEqual(await Promise.all([refused, ...cancelled]), [null, null, null, null]);
+  });
+
   test('answers null to what still waits when it closes, and the rest in full', async (context) => {
     const bench = await benchWith(1, context);
     const catalogVersion = bench.catalogs.current(1, 'live').version;

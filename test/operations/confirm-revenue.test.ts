@@ -7,7 +7,7 @@ import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
 import type { ConfirmationHistory } from '../../src/confirmations/confirmation-history.ts';
-import { invalidRequest } from '../../src/domain/outcome.ts';
+import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
 import { TaskQueue } from '../../src/domain/task-queue.ts';
 import { LogUnavailable } from '../../src/events/event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
@@ -170,6 +170,21 @@ describe('confirming revenue', () => {
     const views = await Promise.all(Array.from({ length: 10 }, () => bench.confirm(bench.row())));
     assert.deepEqual(views.map(({ accepted }) => accepted).sort(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     assert.equal((await bench.booked()).length, 1);
+  });
+
+  it('books nothing of a batch whose request is over before its turn', async (t) => {
+    const bench = await Bench.open(t);
+    const signal = { over: false };
+    const first = confirmRevenue(bench.ports, bench.row(), undefined, signal);
+    const second = confirmRevenue(bench.ports, bench.row({ txid: 'tx-2' }), undefined, signal);
+    await new Promise(setImmediate);
+    signal.over = true;
+    assert.ok((await first).ok);
+    assert.deepEqual(await second, unavailable(bounds.retryAfterSeconds));
+    assert.deepEqual(
+      (await bench.booked()).map(([, , , txid]) => txid),
+      ['tx-1'],
+    );
   });
 
   it('judges the rows of one batch one on top of the other', async (t) => {

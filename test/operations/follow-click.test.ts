@@ -141,7 +141,7 @@ class Bench {
     const catalogVersion = this.catalogs.current(tenant.vertical.number, tenant.mode).version;
     const v = this.seal.seal(this.subIds.bytesOf(sub), { catalogVersion, creditBand });
     // Its offers do not matter to a click.
-    const ranking = { catalogVersion, total: 0, orders: '' };
+    const ranking = { catalogVersion, total: 0, openOnly: false, orders: '' };
     if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, closed: noneClosed, creditBand, sealedValue: v });
     return { sub, offer: 'an-offer', v };
   }

@@ -3,20 +3,33 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { DailyCaps } from '../../src/clicks/daily-caps.ts';
+import { bounds } from '../../src/bounds.ts';
 import { OfferValueSeal } from '../../src/clicks/offer-value-seal.ts';
+import type { CancelSignal } from '../../src/domain/cancel-signal.ts';
+import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
 import { TaskQueue } from '../../src/domain/task-queue.ts';
 import { openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { type ClosedOffers, noneClosed } from '../../src/offers/closed-offers.ts';
+import type { CompiledCatalog } from '../../src/offers/compile-catalog.ts';
+import { rankOffers } from '../../src/offers/match.ts';
+import { type Matcher, type MatchRequest, sorts } from '../../src/offers/matcher.ts';
+import { addOffer, countOf, noOffers } from '../../src/offers/offer-bits.ts';
+import { offerAt } from '../../src/offers/packed-orders.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
 import { type GetMarketplacePorts, getMarketplace } from '../../src/operations/get-marketplace.ts';
+import type { MarketplaceRequest } from '../../src/operations/marketplace-request.ts';
+import type { MarketplaceView } from '../../src/operations/marketplace-view.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
 import { fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { withDailyCap } from '../support/capped-catalogs.ts';
+import { enlargedCatalog } from '../support/enlarged-catalog.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
+import { seededRandom } from '../support/random-catalog.ts';
 import { ringOf } from '../support/secrets.ts';
 import { openTemporaryLedger } from '../support/temporary-ledger.ts';
 import { testTenant } from '../support/tenants.ts';
@@ -25,13 +38,18 @@ const { vertical } = testTenant;
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 
 /** A test session with all fields, and what shows it its offers, with a matcher of so many threads. */
-async function setUp(t: TestContext, threads: number, clock = new ManualClock()) {
+async function setUp(
+  t: TestContext,
+  threads: number,
+  clock = new ManualClock(),
+  sources = personalLoansFixture.catalogs,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-'));
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
   const catalogs = openCatalogLibrary({
     ...{ archiveFolder: folder, clock, cdnUrl: () => 'https://cdn.example' },
-    catalogs: personalLoansFixture.catalogs,
+    catalogs: sources,
   });
   const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [vertical] });
   afterwards(t, () => matcher.close());
@@ -41,10 +59,20 @@ async function setUp(t: TestContext, threads: number, clock = new ManualClock())
   });
   afterwards(t, () => sessions.close());
   const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
+  /** The closed offers, for the test to change, and the rankings made. */
+  const shelf: { closed: ClosedOffers; rankings: number } = { closed: noneClosed, rankings: 0 };
+  const counting: Matcher = Object.create(matcher, {
+    match: {
+      value: (request: MatchRequest) => {
+        shelf.rankings++;
+        return matcher.match(request);
+      },
+    },
+  });
   const ports: GetMarketplacePorts = {
-    ...{ clock, catalogs, matcher, sessions, subIds, sessionTtlMs, ledger: ledger.log },
+    ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
     seal: new OfferValueSeal(ringOf('ours'), new RandomPool()),
-    caps: new DailyCaps(clock.wallMs()),
+    caps: { closedOffers: () => shelf.closed, see: () => {} },
     explanations: new TaskQueue(1),
     clickUrlHead: 'https://go.example/c?sub=',
     onViewLost: () => assert.fail('a view was lost'),
@@ -54,9 +82,11 @@ async function setUp(t: TestContext, threads: number, clock = new ManualClock())
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
   session.merge(validateFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
-  const show = (explain: boolean) =>
-    getMarketplace(ports, testTenant, { sub_id: subId, format: 'json', explain: `${explain}` }, true);
-  return { clock, sessions, session, show };
+  const ask = (more: Partial<MarketplaceRequest>, signal: CancelSignal | null = null) =>
+    getMarketplace(ports, testTenant, { sub_id: subId, format: 'json', ...more }, true, signal);
+  const show = (explain: boolean, signal: CancelSignal | null = null) => ask({ explain: `${explain}` }, signal);
+  const catalog = catalogs.current(vertical.number, testTenant.mode);
+  return { clock, ledger, sessions, session, catalog, shelf, ask, show };
 }
 
 const amount = fieldIndex(vertical, vertical.roles.amount);
@@ -76,6 +106,17 @@ for (const { threads, explain, what } of [
       assert(!(again instanceof Promise));
       assert(again.ok);
       assert.deepEqual(JSON.parse(again.value).offers, JSON.parse(shown.value).offers);
+    });
+
+    it('ranks nothing for a request that is over before its turn', async (t) => {
+      const { ledger, session, show } = await setUp(t, threads);
+      const signal = { over: false };
+      const showing = show(explain, signal);
+      signal.over = true;
+      assert.deepEqual(await showing, unavailable(1));
+      assert.equal(session.ranked, null);
+      assert((await show(explain, { over: false })).ok);
+      assert.equal((await ledger.records()).length, 1);
     });
 
     it('keeps no ranking of fields that were merged over meanwhile, and shows the offers of those it began with', async (t) => {
@@ -109,6 +150,119 @@ for (const { threads, explain, what } of [
     });
   });
 }
+
+it('counts no view for a request that is over before a worker has answered, and keeps the ranking for its retry', async (t) => {
+  const { ledger, session, show } = await setUp(t, 1);
+  const signal = { over: false };
+  const showing = show(false, signal);
+  await new Promise(setImmediate);
+  signal.over = true;
+  assert.deepEqual(await showing, unavailable(1));
+  assert.ok(session.ranked!.ranking.total > 0);
+  assert.deepEqual(await ledger.records(), []);
+});
+
+describe('getMarketplace, while offers close and open', () => {
+  const [live, sandbox] = personalLoansFixture.catalogs;
+  const large = {
+    ...sandbox!,
+    text: JSON.stringify(withDailyCap(enlargedCatalog(personalLoansFixture.catalogFiles.live, 2), 1)),
+  };
+  const setUpLarge = (t: TestContext, threads = 0) => setUp(t, threads, new ManualClock(), [live!, large]);
+  const closing = (offers: readonly number[], { offers: all }: CompiledCatalog): ClosedOffers => {
+    if (offers.length === 0) return noneClosed;
+    const bits = noOffers(all.length);
+    for (const offer of offers) addOffer(bits, offer);
+    return { count: countOf(bits), bits };
+  };
+  const parse = (shown: Outcome<string>): MarketplaceView => {
+    assert(shown.ok);
+    return JSON.parse(shown.value);
+  };
+
+  it('leaves closed offers out without another ranking, and has them back when they open', async (t) => {
+    const { session, catalog, shelf, ask } = await setUpLarge(t);
+    const before = parse(await ask({ max_offers: '20' }));
+    assert.ok(before.total_offers > bounds.offersRankedMax);
+    const first = before.offers.slice(0, 12).map(({ svc_offer_id: id }) => catalog.offerIndex(id));
+    for (let count = 1; count <= first.length; count++) {
+      shelf.closed = closing(first.slice(0, count), catalog);
+      for (let again = 0; again < 2; again++) {
+        const { offers, total_offers: total } = parse(await ask({ max_offers: '20' }));
+        assert.deepEqual([total, offers.length], [before.total_offers - count, 20]);
+        assert.deepEqual(
+          offers.slice(0, 20 - count).map(({ svc_offer_id: id }) => id),
+          before.offers.slice(count).map(({ svc_offer_id: id }) => id),
+        );
+        assert.equal(session.ranked!.closed, shelf.closed);
+      }
+    }
+    shelf.closed = noneClosed;
+    assert.deepEqual(parse(await ask({ max_offers: '20' })), before);
+    assert.equal(shelf.rankings, 1);
+  });
+
+  it('ranks again where too few are left, where one opens that the ranking leaves out, and where many changed', async (t) => {
+    const { session, catalog, shelf, ask } = await setUpLarge(t);
+    await ask({});
+    const first = session.ranked!.ranking.orders;
+    const best = Array.from({ length: 13 }, (_, place) => offerAt(first, place));
+    const shown = async (closed: readonly number[], maxOffers: string) => {
+      shelf.closed = closing(closed, catalog);
+      const { offers } = parse(await ask({ max_offers: maxOffers }));
+      return { rankings: shelf.rankings, offers: offers.map(({ svc_offer_id: id }) => catalog.offerIndex(id)) };
+    };
+    assert.equal((await shown(best, '19')).rankings, 1);
+    const { rankings, offers } = await shown(best, '20');
+    assert.deepEqual([rankings, offers.length, session.ranked!.ranking.openOnly], [2, 20, true]);
+    assert.equal((await shown([...best, offers[0]!], '20')).rankings, 2);
+    assert.deepEqual(await shown(best.slice(1), '1'), { rankings: 3, offers: [best[0]] });
+    // More changes at once than are counted one by one.
+    const others = catalog.offers.map((_, offer) => offer).filter((offer) => !best.includes(offer));
+    assert.equal((await shown([...best, ...others.slice(0, bounds.offersRecountedMax)], '1')).rankings, 4);
+  });
+
+  it('shows what a new ranking would, in every order, after any changes', async (t) => {
+    const { session, catalog, shelf, ask } = await setUpLarge(t);
+    const random = seededRandom(1);
+    const steps = 400;
+    const closed = new Set<number>();
+    for (let step = 0; step < steps; step++) {
+      for (let change = 0; change < 4; change++) {
+        const offer = Math.floor(random() * catalog.offers.length);
+        if (!closed.delete(offer) && random() < step / 200) closed.add(offer);
+      }
+      if (step === 300) session.merge([amount, 12_000]);
+      shelf.closed = closing([...closed], catalog);
+      const sort = sorts[step % sorts.length]!;
+      const maxOffers = 1 + Math.floor(random() * 20);
+      const view = parse(await ask({ sort, max_offers: String(maxOffers) }));
+      const plain = rankOffers(catalog.tables, session.fields, session.ranked!.today, shelf.closed.bits);
+      const places = plain.orders.length / sorts.length;
+      const from = sorts.indexOf(sort) * places;
+      const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));
+      assert.deepEqual(
+        view.offers.map(({ svc_offer_id: id, position }) => [catalog.offerIndex(id), position]),
+        open.slice(0, maxOffers).map((offer, at) => [offer, at + 1]),
+      );
+      assert.equal(view.total_offers, plain.total);
+      assert.equal(view.match_quality === 'none', plain.total === 0);
+    }
+    assert.ok(shelf.rankings > 5 && shelf.rankings < steps / 2, `${shelf.rankings} rankings`);
+  });
+
+  it('answers a ranking that was under way when offers closed, with those still open', async (t) => {
+    const { catalog, shelf, ask, session } = await setUpLarge(t, 1);
+    const before = parse(await ask({}));
+    session.merge([amount, session.fields[amount]!]);
+    const asked = ask({});
+    shelf.closed = closing([catalog.offerIndex(before.offers[0]!.svc_offer_id)], catalog);
+    const after = parse(await asked);
+    assert.deepEqual(after.offers[0]!.svc_offer_id, before.offers[1]!.svc_offer_id);
+    assert.equal(after.total_offers, before.total_offers - 1);
+    assert.equal(shelf.rankings, 2);
+  });
+});
 
 it('ranks anew on the next day, when a borrower may have come of age', async (t) => {
   const { clock, session, show } = await setUp(t, 0, new ManualClock(Date.UTC(2026, 4, 20, 23)));

@@ -220,7 +220,7 @@ describe('submitInputs', () => {
     const sub_id = bench.newSession();
     const session = bench.sessions.get(sub_id)!;
     const ranked: Ranked = {
-      ranking: { catalogVersion: 'catalog-1', total: 1, orders: '\0\0\0\0' },
+      ranking: { catalogVersion: 'catalog-1', total: 1, openOnly: false, orders: '\0\0\0\0' },
       ...{ today: 20260520, closed: noneClosed, creditBand: 3, sealedValue: 'sealed' },
     };
     session.keepRanking(ranked, session.revision);

@@ -6,6 +6,7 @@ import type { Ranked } from '../../src/sessions/session.ts';
 
 export interface RankedWanted {
   readonly total?: number;
+  readonly openOnly?: boolean;
   /** Repeated until the orders are full. */
   readonly offers?: readonly number[];
   readonly version?: string;
@@ -18,6 +19,7 @@ export interface RankedWanted {
 /** A ranking as a session keeps it, with as many offers in its orders as one of `total` has. */
 export function rankedOf({
   total = 5,
+  openOnly = false,
   offers = [0, 1, 255, 256, 32_767],
   version = 'a1b2c3d4e5f6',
   closed = noneClosed,
@@ -26,11 +28,11 @@ export function rankedOf({
   sealedValue = 'c2VhbGVk',
 }: RankedWanted): Ranked {
   const orders = Uint16Array.from(
-    { length: sorts.length * Math.min(total, bounds.offersMax) },
+    { length: sorts.length * Math.min(total, bounds.offersRankedMax) },
     (_, at) => offers[at % offers.length]!,
   );
   return {
-    ranking: { catalogVersion: version, total, orders: packOrders(orders) },
+    ranking: { catalogVersion: version, total, openOnly, orders: packOrders(orders) },
     ...{ today, closed, creditBand, sealedValue },
   };
 }

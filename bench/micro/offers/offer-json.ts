@@ -1,7 +1,6 @@
 import { compileCatalog } from '../../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../../src/offers/match.ts';
 import { renderOffers } from '../../../src/offers/offer-json.ts';
-import { packOrders } from '../../../src/offers/packed-orders.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import { generateCatalog } from '../../../test/support/random-catalog.ts';
 import type { Micro } from '../micro.ts';
@@ -16,7 +15,7 @@ export const offerJsonMicros: readonly Micro[] = [5, 20].map((offersShown) => ({
       cdnUrl: () => 'http://127.0.0.1:8080/cdn',
     });
     const ranked = drawVectors(1_000, 7)
-      .map((borrower) => ({ borrower, orders: packOrders(rankOffers(catalog.tables, borrower, today).orders) }))
+      .map((borrower) => ({ borrower, orders: rankOffers(catalog.tables, borrower, today).orders }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
     const head = 'http://127.0.0.1:8080/c?sub=';
     const subId = `sub_${'0'.repeat(64)}`;
@@ -28,7 +27,7 @@ export const offerJsonMicros: readonly Micro[] = [5, 20].map((offersShown) => ({
       run: () => {
         let bytes = 0;
         for (const { borrower, orders } of ranked) {
-          bytes += wire.write(renderOffers(catalog, orders, 0, offersShown, borrower, head, subId, v));
+          bytes += wire.write(renderOffers(catalog, orders, offersShown, borrower, head, subId, v));
         }
         return bytes;
       },
