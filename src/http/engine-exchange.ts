@@ -5,6 +5,8 @@ import type { InFlight } from './in-flight.ts';
 import type { AskedBy, Exchange, ListenerOptions, Reply, RequestInTrouble } from './listener.ts';
 import { nextRequestId } from './request-id.ts';
 
+export const headerTooLate = 'a request header can only be read before the handler returns or first awaits';
+
 /** What an exchange needs of the listener it came in through. */
 export interface ExchangeListener {
   readonly options: ListenerOptions;

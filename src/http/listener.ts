@@ -15,7 +15,7 @@ export interface Exchange {
   readonly query: string;
   /** Unique among all requests of all processes; sent back as `X-Request-Id` with every answer. */
   readonly requestId: string;
-  /** A request header by its lower-case name, empty when absent. Only valid until the handler returns or first awaits. */
+  /** Returns a request header by its lower-case name, empty when absent. Throws once the handler has returned or awaited. */
   header(lowerCaseName: string): string;
   /**
    * Collects the request body. Call it at most once, before the handler returns. A body over the bound is answered 413 by

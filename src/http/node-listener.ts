@@ -7,7 +7,7 @@ import type { Refusal } from '../domain/outcome.ts';
 import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { acceptedFor } from './accepted-for.ts';
 import { DeadlineQueue, notQueued } from './deadline-queue.ts';
-import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
+import { EngineExchange, type ExchangeListener, headerTooLate } from './engine-exchange.ts';
 import { headerPairs } from './header-text.ts';
 import { InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
@@ -228,7 +228,8 @@ class NodeExchange extends EngineExchange<NodeListener> {
   }
 
   override header(lowerCaseName: string): string {
-    return this.handling ? (this.request.headersDistinct[lowerCaseName]?.[0] ?? '') : '';
+    if (!this.handling) throw new Error(headerTooLate);
+    return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
   /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */

@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
 import { acceptedFor } from './accepted-for.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
-import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
+import { EngineExchange, type ExchangeListener, headerTooLate } from './engine-exchange.ts';
 import { InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
@@ -238,7 +238,8 @@ class UwsExchange extends EngineExchange<UwsListener> {
   }
 
   override header(lowerCaseName: string): string {
-    return this.req === undefined ? '' : this.req.getHeader(lowerCaseName);
+    if (this.req === undefined) throw new Error(headerTooLate);
+    return this.req.getHeader(lowerCaseName);
   }
 
   /** Called when no native callback can be running. */
