@@ -19,6 +19,19 @@ export const bounds = {
   connectionCheckMs: 1_000,
   /** Requests of one connection that may wait for answers (node listener; the native engine takes one). */
   pipelinedRequestsMax: 16,
+  /**
+   * Answers that clients have not read, of all connections of a listener together; beyond it the connection that has made no progress
+   * for the longest is closed. Each counts what its engine may buffer for it, too.
+   */
+  unsentBytesMax: 24 * 1024 * 1024,
+  unsentConnectionBytes: 16 * 1024,
+  /**
+   * Native engine: bytes of answers that one connection is sent, on average, between two checks of whether its client reads. The checks
+   * come at random, so that nobody can send around them.
+   */
+  uncheckedBytesMean: 32 * 1024,
+  /** Native engine: requests answered within one turn of the event loop. Later ones are answered in the next turn. */
+  answersAtOnceMax: 256,
   /** What a drain waits for requests in flight before it closes their sockets, unless it is told otherwise. */
   drainDeadlineMs: 5_000,
   drainDeadlineSecondsMax: 600,

@@ -15,7 +15,9 @@ const clickRoute = routeOf('click');
 const sandboxLandingRoute = routeOf('sandbox_landing');
 
 const privately = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
-const redirectHeaders = fixedHeaders(privately);
+// With a body, since the native engine ends some connections after an answer without one (docs/native-http.md).
+const redirectHeaders = fixedHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privately });
+const redirectBody = 'Found';
 const pageHeaders = fixedHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   ...privately,
@@ -51,7 +53,11 @@ export class ClickFace {
     const { query, method } = exchange;
     const outcome = await followClick(this.#ports, readClick(query, exchange.header('user-agent'), method));
     if (outcome.kind === 'unknown') return notFound(exchange);
-    exchange.reply({ status: 302, headers: header('Location', outcome.location) + redirectHeaders, body: '' });
+    exchange.reply({
+      status: 302,
+      headers: header('Location', outcome.location) + redirectHeaders,
+      body: redirectBody,
+    });
   }
 }
 

@@ -5,26 +5,34 @@ import type { Deadlined, DeadlineQueue } from './deadline-queue.ts';
 import type { InFlight } from './in-flight.ts';
 import type { AskedBy, Exchange, ListenerOptions, Reply, RequestInTrouble } from './listener.ts';
 import { nextRequestId } from './request-id.ts';
+import type { UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
+
+export const headerTooLate = 'a request header can only be read before the handler returns or first awaits';
 
 /** What an exchange needs of the listener it came in through. */
 export interface ExchangeListener {
   readonly options: ListenerOptions;
   readonly requests: InFlight;
   readonly deadlines: DeadlineQueue;
+  readonly unsent: UnsentAnswers;
 }
 
 /**
  * One request, as far as it is the same on every engine: who is told what, once, about the body, the deadline and the end.
  *
  *     handling ──reply──> over ─────────────────────────> released
- *        │                  └─(body refused)─> lingering ─┘
+ *        │                  ├─(body refused)─> lingering ─┤
+ *        │                  └─(client does not read)─> unsent
  *        └─return─> pending ──reply, deadline──> over ...
  *     an abort leads from everywhere to: over, released
  *
  * An engine starts it with `handle`, puts it among the listener's deadlines while it is pending or lingering, and ends it
- * with `release`. An exchange lingers when it is answered and its unwanted body is still going by.
+ * with `release`. An exchange lingers when it is answered and its unwanted body is still going by. It is unsent when it is answered
+ * and its client has not read enough for all of the answer to be handed to the system.
  */
-export abstract class EngineExchange<L extends ExchangeListener> implements Exchange, Deadlined, RequestInTrouble {
+export abstract class EngineExchange<L extends ExchangeListener>
+  implements Exchange, Deadlined, RequestInTrouble, UnsentAnswer
+{
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -69,8 +77,8 @@ export abstract class EngineExchange<L extends ExchangeListener> implements Exch
   /** Calls `settle` and sends the answer. Throws, with nothing settled or sent, when the answer is not fit to be sent. */
   protected abstract answer(reply: Reply): void;
 
-  /** Closes the connection of an exchange that has lingered. */
-  protected abstract disconnect(): void;
+  /** Closes the connection of an exchange that is answered. */
+  abstract disconnect(): void;
 
   readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
     if (!this.handling || this.bodyAsked) throw new Error('readBody is for once, before the handler returns');

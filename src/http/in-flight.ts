@@ -1,4 +1,4 @@
-/** Counts the requests received and not yet answered, and tells a drain when there are none. */
+/** Counts the requests whose answers are not fully sent, and tells a drain when there are none. */
 export class InFlight {
   private requests = 0;
   private waiting: (() => void)[] = [];

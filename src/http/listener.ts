@@ -15,7 +15,7 @@ export interface Exchange {
   readonly query: string;
   /** Unique among all requests of all processes; sent back as `X-Request-Id` with every answer. */
   readonly requestId: string;
-  /** A request header by its lower-case name, empty when absent. Only valid until the handler returns or first awaits. */
+  /** Returns a request header by its lower-case name, empty when absent. Throws once the handler has returned or awaited. */
   header(lowerCaseName: string): string;
   /**
    * Collects the request body. Call it at most once, before the handler returns. A body over the bound is answered 413 by
@@ -98,7 +98,7 @@ export interface Listener {
   readonly engine: 'uws' | 'node';
   /** The port bound, also when 0 was asked for. */
   readonly port: number;
-  /** Requests received and not yet answered. */
+  /** Requests received whose answers are not fully sent. */
   readonly inFlight: number;
   /**
    * Shows this certificate to whoever connects from now on; open connections keep the one they have seen. For a listener that
@@ -106,8 +106,8 @@ export interface Listener {
    */
   useCertificate(certificate: Certificate): void;
   /**
-   * Answers with `Connection: close` from now on, stops accepting connections after `delayMs`, and resolves when everything
-   * received is answered or `graceMs` more have passed; then every socket is closed. Tells how many requests were left
+   * Answers with `Connection: close` from now on, stops accepting connections after `delayMs`, and resolves when every
+   * answer is sent or `graceMs` more have passed; then every socket is closed. Tells how many requests were left
    * without an answer. Idempotent.
    */
   close(graceMs: number, delayMs?: number): Promise<number>;

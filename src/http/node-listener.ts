@@ -9,12 +9,13 @@ import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/cer
 import { acceptedFor } from './accepted-for.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { DeadlineQueue, notQueued } from './deadline-queue.ts';
-import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
+import { EngineExchange, type ExchangeListener, headerTooLate } from './engine-exchange.ts';
 import { headerPairs } from './header-text.ts';
 import { InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { allHeaders, bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
+import { UnsentAnswers } from './unsent-answers.ts';
 
 /**
  * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. Rejects with the
@@ -58,6 +59,7 @@ class NodeListener implements Listener, ExchangeListener {
   readonly options: ListenerOptions;
   readonly requests = new InFlight();
   readonly deadlines: DeadlineQueue;
+  readonly unsent = new UnsentAnswers();
   port = 0;
   /** Set for good when the drain begins: every answer from then on ends its connection. */
   draining = false;
@@ -83,6 +85,8 @@ class NodeListener implements Listener, ExchangeListener {
     } else {
       server.on('connection', (socket) => this.connected(socket));
     }
+    // `close` would cut off answers that are not read yet: Node.js takes their connections for idle. The drain closes all in the end.
+    server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.serve(request, response));
     // An expectation that nobody knows is passed over (RFC 9110, 10.1.1); by itself the server would answer 417.
     server.on('checkExpectation', (request, response) => this.serve(request, response));
@@ -145,7 +149,6 @@ class NodeListener implements Listener, ExchangeListener {
       return;
     }
     const exchanges = this.connections.get(socket);
-    // Answers to pipelined requests wait for each other in memory, so there is a bound to how many may.
     if (exchanges === undefined || exchanges.size >= bounds.pipelinedRequestsMax) {
       socket.destroy();
       return;
@@ -155,8 +158,12 @@ class NodeListener implements Listener, ExchangeListener {
     response.once('finish', () => {
       exchanges.delete(exchange);
       exchange.release();
+      const [next] = exchanges;
+      // The answer may have been the last one of its connection.
+      if (next !== undefined && socket.writable && !this.ending.has(socket)) next.run();
     });
-    exchange.run();
+    // A pipelined request waits until the answer before it has been sent.
+    if (exchanges.size === 1) exchange.run();
   }
 
   /** What the parser refused by itself, or a request that took too long to arrive. */
@@ -227,7 +234,7 @@ function parseTarget(target: string): { path: string; query: string; authority?:
 
 /** One request on node:http. */
 class NodeExchange extends EngineExchange<NodeListener> {
-  protected override handling = true;
+  protected override handling = false;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   /** Of an absolute target: it takes the place of the Host header. */
@@ -244,13 +251,14 @@ class NodeExchange extends EngineExchange<NodeListener> {
   }
 
   run(): void {
+    this.handling = true;
     this.listener.deadlines.add(this, this.arrivedMs);
     this.handle();
     this.handling = false;
   }
 
   override header(lowerCaseName: string): string {
-    if (!this.handling) return '';
+    if (!this.handling) throw new Error(headerTooLate);
     if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
@@ -300,11 +308,17 @@ class NodeExchange extends EngineExchange<NodeListener> {
     response.writeHead(reply.status, headers);
     this.settle();
     listener.deadlines.remove(this);
+    listener.unsent.add(this, bodyBytes(reply));
     if (this.bodyUnwanted) this.linger(reply);
     else response.end(reply.body);
   }
 
-  protected override disconnect(): void {
+  override release(): void {
+    this.listener.unsent.remove(this);
+    super.release();
+  }
+
+  override disconnect(): void {
     this.request.socket.destroy();
   }
 

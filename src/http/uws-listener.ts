@@ -6,10 +6,11 @@ import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/cer
 import { acceptedFor } from './accepted-for.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
-import { EngineExchange, type ExchangeListener } from './engine-exchange.ts';
+import { EngineExchange, type ExchangeListener, headerTooLate } from './engine-exchange.ts';
 import { InFlight } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
+import { UnsentAnswers } from './unsent-answers.ts';
 
 // The only file that touches the native library. docs/native-http.md holds its contract: which of its values is valid when.
 
@@ -90,6 +91,7 @@ class UwsListener implements Listener, ExchangeListener {
   readonly options: ListenerOptions;
   readonly requests = new InFlight();
   readonly deadlines: DeadlineQueue;
+  readonly unsent = new UnsentAnswers();
   port = 0;
   /** Set for good when the drain begins: every answer from then on ends its connection. */
   draining = false;
@@ -201,12 +203,32 @@ function runPostponed(): void {
   for (const exchange of due) exchange.proceed();
 }
 
+/**
+ * Requests handled since the event loop was last seen to turn. The engine hands over all requests of one read, up to 512 KB, in one
+ * turn; without a bound one connection could keep everybody else waiting for seconds.
+ */
+let handledAtOnce = 0;
+/** Checks for a turn are rare enough to cost nothing, and early enough for the bound to count those of one turn. */
+const handledBetweenChecks = bounds.answersAtOnceMax / 4;
+
+function loopTurned(): void {
+  handledAtOnce = 0;
+}
+
 // Counted by one static function, since a request with a body calls it for every header it has.
 let contentLengths = 0;
 let transferEncodings = 0;
 function countFraming(lowerCaseName: string): void {
   if (lowerCaseName === 'content-length') contentLengths += 1;
   else if (lowerCaseName === 'transfer-encoding') transferEncodings += 1;
+}
+
+/**
+ * Whether to check with an answer of this size if the client reads. `tryEnd`, which tells, costs 1 us more than `end`, 4 % of a request.
+ * So it is left to chance, which is fair to small answers and certain for large ones.
+ */
+function isDrawn(bytes: number): boolean {
+  return Math.random() * bounds.uncheckedBytesMean < bytes;
 }
 
 const emptyBody = Buffer.alloc(0);
@@ -227,6 +249,8 @@ class UwsExchange extends EngineExchange<UwsListener> {
   /** The engine has a callback for the body. It cannot be replaced: the one that is running would be destroyed. */
   private watchesBody = false;
   private held: { readonly reply: Reply; readonly head: string } | undefined;
+  /** The body of an answer that is not fully sent. */
+  private unsentBody: Uint8Array | undefined;
 
   constructor(listener: UwsListener, res: HttpResponse, req: HttpRequest) {
     // The query is declared a string, and undefined when there is no question mark.
@@ -238,6 +262,8 @@ class UwsExchange extends EngineExchange<UwsListener> {
   /** Everything that happens before the engine gets control back. It must not throw, and must leave `res` answered or watched. */
   run(): void {
     corkHolder = this;
+    handledAtOnce += 1;
+    if (handledAtOnce === handledBetweenChecks) setImmediate(loopTurned);
     this.handle();
     this.req = undefined;
     // No abort can reach us before here, since the engine is waiting for this very call; and an exchange already answered
@@ -248,7 +274,8 @@ class UwsExchange extends EngineExchange<UwsListener> {
   }
 
   override header(lowerCaseName: string): string {
-    return this.req === undefined ? '' : this.req.getHeader(lowerCaseName);
+    if (this.req === undefined) throw new Error(headerTooLate);
+    return this.req.getHeader(lowerCaseName);
   }
 
   /** Called when no native callback can be running. */
@@ -266,7 +293,17 @@ class UwsExchange extends EngineExchange<UwsListener> {
   /** From here on `res` is the engine's alone. */
   override release(): void {
     this.res = undefined;
+    if (this.unsentBody !== undefined) {
+      this.unsentBody = undefined;
+      this.listener.unsent.remove(this);
+    }
     super.release();
+  }
+
+  override disconnect(): void {
+    const { res } = this;
+    this.release();
+    res?.close();
   }
 
   protected override get handling(): boolean {
@@ -358,40 +395,93 @@ class UwsExchange extends EngineExchange<UwsListener> {
   protected override answer(reply: Reply): void {
     const head = headText(reply, this.requestId);
     this.settle();
-    if (this.handling) {
-      // The engine corks the socket while the handler runs.
-      this.write(reply, head);
-    } else if (corkHolder === this || corkHolder === undefined) {
-      this.res?.cork(() => this.write(reply, head));
-    } else {
+    const { handling } = this;
+    if (handling ? handledAtOnce > bounds.answersAtOnceMax : corkHolder !== this && corkHolder !== undefined) {
       this.held = { reply, head };
       postpone(this);
+    } else if (handling) {
+      // The engine corks the socket while the handler runs.
+      this.write(reply, head);
+    } else {
+      this.res?.cork(() => this.write(reply, head));
     }
-  }
-
-  protected override disconnect(): void {
-    const { res } = this;
-    this.release();
-    res?.close();
   }
 
   private write(reply: Reply, head: string): void {
     const { res, listener } = this;
     if (res === undefined) return;
-    if (this.bodyUnwanted || (this.chunked && isBodyless(reply.status))) {
+    if (this.bodyUnwanted || (this.chunked && (isBodyless(reply.status) || reply.body.length === 0))) {
       this.writeAndLinger(res, reply, head);
       return;
     }
-    this.release();
-    if (this.method !== 'HEAD' && !isBodyless(reply.status)) {
-      // One string for status and headers: a call for each header costs half as much as all of our own work.
-      res.writeStatus(head);
-      res.end(reply.body, listener.draining || this.chunked);
+    if (this.method === 'HEAD' || isBodyless(reply.status) || reply.body.length === 0) {
+      this.writeBodyless(res, reply, head);
       return;
     }
-    // This call takes no length and no wish to close without going wrong; a drain closes the socket by itself.
-    const length = isBodyless(reply.status) ? '' : `\r\nContent-Length: ${bodyBytes(reply)}`;
-    res.writeStatus(`${head}${length}${listener.draining ? '\r\nConnection: close' : ''}`);
+    if (this.chunked && !listener.draining) {
+      // The engine closes the connection when all is sent; no other answer of this connection can wait behind this one.
+      this.release();
+      res.writeStatus(head);
+      res.end(reply.body, true);
+      return;
+    }
+    if (listener.draining) {
+      res.writeStatus(`${head}\r\nConnection: close`);
+      // Writes the head. The engine has no way to close after `tryEnd`, so the connection is closed here when all is sent.
+      res.tryEnd('', bodyBytes(reply));
+    } else {
+      const isCheck = isDrawn(head.length + reply.body.length);
+      if (!isCheck) this.release();
+      // One string for status and headers: a call for each header costs half as much as all of our own work.
+      res.writeStatus(head);
+      if (!isCheck) {
+        res.end(reply.body);
+        return;
+      }
+      if (res.tryEnd(reply.body, 0)[1]) {
+        this.release();
+        return;
+      }
+    }
+    listener.deadlines.remove(this);
+    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    this.unsentBody = body;
+    res.onWritable(() => this.writeMore(res, body));
+    this.writeMore(res, body);
+  }
+
+  /**
+   * Sends as much of the body as the socket takes. The engine closes the connection when another request arrives before the answer is
+   * finished, and when the client reads nothing for 10 seconds.
+   *
+   * @returns whether all of it was sent
+   */
+  private writeMore(res: HttpResponse, body: Uint8Array): boolean {
+    const isLast = this.listener.draining;
+    // With a total that is never reached the engine goes on to regard the answer as unfinished.
+    const total = isLast ? body.byteLength + 1 : body.byteLength;
+    const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
+    if (finished) this.release();
+    else if (sent) postpone(this);
+    else this.listener.unsent.add(this, body.byteLength - res.getWriteOffset());
+    return sent;
+  }
+
+  /**
+   * Sends an answer without a body. Where it would be a check of whether the client reads, it is the last answer of its connection, since
+   * no call of the engine reports whether such an answer was sent.
+   */
+  private writeBodyless(res: HttpResponse, reply: Reply, head: string): void {
+    const withLength = isBodyless(reply.status) ? head : `${head}\r\nContent-Length: ${bodyBytes(reply)}`;
+    if (this.listener.draining || isDrawn(head.length)) {
+      // All of it is written as a status, which leaves the answer unfinished: see `writeAndLinger`.
+      res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
+      postpone(this);
+      return;
+    }
+    this.release();
+    res.writeStatus(withLength);
+    // This call takes no length and no wish to close without going wrong.
     res.endWithoutBody();
   }
 

@@ -41,15 +41,19 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         security: [],
         parameters: clickParameters,
         responses: {
-          302: of('To the lender, with a click id; to a page of ours for sandbox sessions.', {
-            ...noStoreHeader,
-            Location: { description: 'Where to.', required: true, schema: address('Where to.') },
-            'Referrer-Policy': {
-              description: 'The lender is not told where the click came from.',
-              required: true,
-              schema: Type.Unsafe({ type: 'string', const: 'no-referrer' }),
+          302: of(
+            'To the lender, with a click id; to a page of ours for sandbox sessions.',
+            {
+              ...noStoreHeader,
+              Location: { description: 'Where to.', required: true, schema: address('Where to.') },
+              'Referrer-Policy': {
+                description: 'The lender is not told where the click came from.',
+                required: true,
+                schema: Type.Unsafe({ type: 'string', const: 'no-referrer' }),
+              },
             },
-          }),
+            { 'text/plain': { schema: Type.String() } },
+          ),
           404: of('The link was changed, or its offer is long gone. A page for people.', noStoreHeader, page),
           503: of('To a browser that fetches ahead: it is to ask again when somebody really clicks.', {
             ...noStoreHeader,

@@ -45,7 +45,7 @@ atEveryDoor('a click', (door) => {
     for (const { svc_offer_id: id, click_url: url } of view.offers) {
       const answer = await caller.click(url);
       assert.equal(answer.status, 302);
-      assert.equal(answer.text, '');
+      assert.equal(answer.text, 'Found');
       assert.equal(answer.headers.get('cache-control'), 'no-store');
       assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
       const [head, tail] = listedOffer(door.fixture, id).offer.landing_url.split('{click_id}') as [string, string];

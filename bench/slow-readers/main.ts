@@ -1,0 +1,114 @@
+/**
+ * What clients that do not read cost the others: latency of `POST /session`, and the server's peak memory, without and with an attack.
+ * `bin/with-node node bench/slow-readers/main.ts`; it ends by itself after about a minute. Linux only, since it reads `/proc`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { writeRequests } from '../load/prepared-request.ts';
+import { failedInAll } from '../open-loop/open-loop-plan.ts';
+import { runOpenLoop } from '../open-loop/run-open-loop.ts';
+import { sessionRequest } from '../scenarios/borrowers.ts';
+import { makeOwnedFolder } from '../target/owned-folder.ts';
+import { startServiceTarget } from '../target/service-target.ts';
+
+const seconds = 10;
+const perSecond = 200;
+/** Connections that ask for 10 MB each and stay. */
+const waitingConnections = 500;
+/** Connections that send half a megabyte of requests, and are replaced. */
+const replacedConnections = 2;
+const replacedAfterMs = 100;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+const folder = await makeOwnedFolder(fileURLToPath(new URL('../..', import.meta.url)), 'slow-readers-');
+try {
+  console.log('engine  attack  p50 ms  p99 ms  p99.9 ms  failed  peak MiB');
+  for (const engine of ['uws', 'node']) await measure(engine);
+} finally {
+  await folder.remove();
+}
+
+async function measure(engine: string): Promise<void> {
+  const target = await startServiceTarget({ folder: folder.path, keys: 100, settings: { SVC_LISTENER: engine } });
+  try {
+    const requestsFile = join(folder.path, 'requests');
+    await writeRequests(
+      requestsFile,
+      target.keys.map((key) => sessionRequest(key)),
+    );
+    for (const attacked of [false, true]) {
+      writeFileSync(`/proc/${target.pid}/clear_refs`, '5');
+      const stop = attacked ? attack(target.port) : () => {};
+      const { latencyMs, ...result } = await runOpenLoop({
+        port: target.port,
+        requestsFile,
+        once: false,
+        perSecond,
+        arrivals: 'poisson',
+        seed: 17,
+        warmUpSeconds: 2,
+        seconds,
+        connections: 64,
+        waitingMax: 2 * perSecond,
+        deadlineMs: 5_000,
+        expectedStatus: 200,
+      });
+      const failed = result.refused + failedInAll(result.failed);
+      const row = [
+        engine,
+        attacked ? 'yes' : 'no',
+        latencyMs.p50,
+        latencyMs.p99,
+        latencyMs.p999,
+        failed,
+        peakMiB(target.pid),
+      ];
+      console.log(row.map((cell) => (typeof cell === 'number' ? cell.toFixed(1) : cell).padEnd(8)).join(''));
+      stop();
+    }
+  } finally {
+    await target.close();
+  }
+}
+
+function peakMiB(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** Returns a function that ends the attack. */
+function attack(port: number): () => void {
+  const sockets = new Set<Socket>();
+  let stopped = false;
+  const send = (path: string, times: number): Socket => {
+    const socket = connect(port, '127.0.0.1');
+    sockets.add(socket);
+    socket.pause();
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: attack\r\n\r\n`.repeat(times));
+    return socket;
+  };
+  const replace = async (path: string): Promise<void> => {
+    while (!stopped) {
+      const socket = send(path, 12_000);
+      await sleep(replacedAfterMs);
+      socket.destroy();
+    }
+  };
+  void (async () => {
+    // Two at a time and in two steps, so that the server need not close them: it has answered what comes first.
+    for (let at = 0; at < waitingConnections && !stopped; at += 1) {
+      send('/w/widget.js', 110);
+      if (at % 2 === 1) await sleep(2);
+    }
+  })();
+  for (let at = 0; at < replacedConnections; at += 1) void replace(at % 2 === 0 ? '/w/widget.js' : '/nothing');
+  return () => {
+    stopped = true;
+    for (const socket of sockets) socket.destroy();
+  };
+}

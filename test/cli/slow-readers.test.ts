@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { test } from 'node:test';
+import { RawConnection } from '../http/raw-connection.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { ServedProcess } from './served-process.ts';
+
+const mebibyte = 1024 * 1024;
+const moreBytesMax = 64 * mebibyte;
+
+/** The most memory a process had since `forgetPeak`. */
+function peakBytes(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+interface Readers {
+  readonly port: number;
+  readonly secure: boolean;
+  readonly connections: number;
+  readonly path: string;
+  readonly method?: 'GET' | 'HEAD';
+  /** Requests that a connection sends at once, and how often it does. */
+  readonly atOnce: number;
+  readonly rounds: number;
+}
+
+const open = ({ port, secure }: Readers): Promise<RawConnection> =>
+  secure ? RawConnection.openSecurely(port) : RawConnection.open(port);
+
+const requestOf = ({ method = 'GET', path }: Readers): string => `${method} ${path} HTTP/1.1\r\nHost: test\r\n\r\n`;
+
+/** Opens the connections and asks once over each, reading every answer. */
+async function readAll(readers: Readers): Promise<void> {
+  const connections = await Promise.all(Array.from({ length: readers.connections }, () => open(readers)));
+  await Promise.all(
+    connections.map(async (connection) => {
+      connection.send(requestOf(readers));
+      await connection.response(readers.method === 'HEAD');
+      connection.close();
+    }),
+  );
+}
+
+/**
+ * Opens the connections and sends requests without reading an answer. After each round it waits for the answer to a request on a
+ * connection of its own, so that the server has handled the round. Returns a function that closes the connections.
+ */
+async function sendUnread(readers: Readers): Promise<() => void> {
+  const watch = await open(readers);
+  const connections = await Promise.all(Array.from({ length: readers.connections }, () => open(readers)));
+  for (const { socket } of connections) socket.pause();
+  const requests = requestOf(readers).repeat(readers.atOnce);
+  for (let round = 0; round < readers.rounds; round += 1) {
+    const stillOpen = connections.filter(({ socket }) => socket.writable);
+    if (stillOpen.length === 0) break;
+    for (const connection of stillOpen) connection.send(requests);
+    watch.send('GET /nothing HTTP/1.1\r\nHost: test\r\n\r\n');
+    await watch.response();
+  }
+  return () => {
+    for (const connection of [watch, ...connections]) connection.close();
+  };
+}
+
+for (const engine of ['uws', 'node']) {
+  const name = `${engine} needs hardly more memory for clients that do not read than for those that do`;
+  test(name, { skip: process.platform !== 'linux' && 'reads /proc' }, async (t) => {
+    const folder = temporaryFolder();
+    afterwards(t, () => rmSync(folder, { recursive: true }));
+    const { certificateFile, keyFile } = writeCertificate(folder, selfSigned('localhost'));
+    const served = new ServedProcess(t, {
+      SVC_DATA_DIR: join(folder, 'data'),
+      SVC_LISTENER: engine,
+      SVC_TLS_CERT: certificateFile,
+      SVC_TLS_KEY: keyFile,
+    });
+    const ports = await served.ports();
+    const pid = served.child.pid as number;
+    const encrypted = { port: ports.public, secure: true };
+    const plain = { port: ports.operations, secure: false };
+    // Each asks for 64 MB more than the system buffers, 2.6 MB a connection: for large answers and small ones, given at once and later.
+    const attacks: readonly Readers[] = [
+      { ...encrypted, path: '/v1/personal-loans/openapi.json', connections: 10, atOnce: 1, rounds: 80 },
+      { ...encrypted, path: '/w/widget.js', connections: 4, atOnce: 200, rounds: 5 },
+      { ...encrypted, path: '/w/widget.js', method: 'HEAD', connections: 4, atOnce: 100, rounds: 600 },
+      { ...plain, path: '/nothing', connections: 4, atOnce: 20_000, rounds: 4 },
+    ];
+    for (const attack of attacks) await readAll(attack);
+    const readBytes = peakBytes(pid);
+    for (const attack of attacks) {
+      forgetPeak(pid);
+      const close = await sendUnread(attack);
+      const moreBytes = peakBytes(pid) - readBytes;
+      close();
+      assert.ok(moreBytes < moreBytesMax, `${attack.path}: ${Math.round(moreBytes / mebibyte)} MiB more`);
+    }
+  });
+}
