@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
+import { headerBytes } from '../../src/events/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { figuresInStore } from '../support/figures-in-store.ts';
@@ -121,8 +122,16 @@ async function giveUp(options: MarketplaceOptions, segments: number): Promise<vo
 
 /** The sealing begins when the service starts, and nothing waits for it. */
 async function untilGivenUp(folder: string, segments: number): Promise<void> {
-  const left = () => readdirSync(join(folder, 'ledger')).filter((name) => name.endsWith('.log')).length;
-  while (left() > segments) await pause(10);
+  while (segmentsOf(join(folder, 'ledger')).length > segments) await pause(10);
+}
+
+/** Names of the segments of a log that hold records: without its end mark. */
+function segmentsOf(log: string): string[] {
+  return readdirSync(log)
+    .filter(
+      (name) => name.endsWith('.log') && statSync(join(log, name), { throwIfNoEntry: false })?.size !== headerBytes,
+    )
+    .sort();
 }
 
 test('what is older than the retention is given up, and no figure of a tag changes, nor when they are derived again', async (t) => {
@@ -202,7 +211,7 @@ test('sealed figures that are lost are sealed once more, as long as the store ha
   const again = await createMarketplace(options);
   while (!existsSync(sealed) || readdirSync(sealed).length === 0) await pause(10);
   await again.close();
-  assert.deepEqual(readdirSync(sealed), ['0000000000000001.log']);
+  assert.deepEqual(segmentsOf(sealed), ['0000000000000001.log']);
   const rebuilt = await run('analytics', 'rebuild');
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.deepEqual(figuresInStore(store), stored);
@@ -219,7 +228,7 @@ test('damaged sealed figures are refused, naming the file, and the store stays a
   const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
   await giveUp(options, 3);
   const stored = figuresInStore(store);
-  const [name] = readdirSync(join(folder, 'sealed'));
+  const [name] = segmentsOf(join(folder, 'sealed'));
   const file = join(folder, 'sealed', name!);
   const whole = readFileSync(file);
   const damaged = Buffer.from(whole);
@@ -239,7 +248,7 @@ test('damage in an older sealing is found before the store that still knows bett
   const options = { dataDir: folder, clock, durability: 'write' } as const;
   await giveUp({ ...options, retentionDays: 148 }, 4);
   await giveUp({ ...options, retentionDays }, 3);
-  const sealings = readdirSync(join(folder, 'sealed')).sort();
+  const sealings = segmentsOf(join(folder, 'sealed'));
   assert.equal(sealings.length, 2);
   const file = join(folder, 'sealed', sealings[0]!);
   const damaged = readFileSync(file);
@@ -268,7 +277,7 @@ test('a backup of the ledger first and the sealed figures then has every figure,
   await untilGivenUp(folder, 3);
   const figures = await figuresOf(service, key, clock, subIds.flat());
   await service.close();
-  copy('sealed', 'keys.sqlite', 'secrets.json');
+  copy('sealed', 'journal', 'keys.sqlite', 'secrets.json');
   const restored = await createMarketplace({ ...options, dataDir: backup });
   assert.deepEqual(await figuresOf(restored, key, clock, subIds.flat()), figures);
   await restored.close();
@@ -290,7 +299,7 @@ test('a ledger that ends before what was dropped is told of, and loses nothing m
     await marketplace.close();
   }
   assert.match(told.join(''), /the ledger ends before record \d+/);
-  assert.equal(readdirSync(join(folder, 'ledger')).length, 3);
+  assert.equal(segmentsOf(join(folder, 'ledger')).length, 3);
   assert.equal((figuresInStore(store).sessions as unknown[]).length, 3);
 });
 
@@ -335,7 +344,7 @@ test('a sealing that the disk does not take is told of, and nothing is given up'
   assert.deepEqual([rows.length, byIds.sessions_total, byIds.sessions_kept_from], [30, 30, null]);
   assert.deepEqual(marketplace.notReady(), []);
   await marketplace.close();
-  assert.equal(readdirSync(join(folder, 'ledger')).length, 5);
+  assert.equal(segmentsOf(join(folder, 'ledger')).length, 5);
 });
 
 test('the server gives up what SVC_RETENTION_DAYS says', async (t) => {
