@@ -15,10 +15,13 @@ import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
 
 /**
- * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. Rejects with the
- * system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
+ * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. `reason`: why this engine
+ * was chosen. Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
  */
-export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
+export async function startNodeListener(
+  options: ListenerOptions,
+  reason = 'node:http was requested',
+): Promise<Listener> {
   const http: ServerOptions = {
     maxHeaderSize: bounds.headBytesMax,
     headersTimeout: bounds.connectionIdleMs,
@@ -40,7 +43,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   server.maxHeadersCount = 0;
   // A client that takes nothing of its answer.
   server.timeout = bounds.connectionIdleMs;
-  const listener = new NodeListener(options, server);
+  const listener = new NodeListener(options, server, reason);
   server.listen({ host: options.host, port: options.port, exclusive: true });
   await once(server, 'listening');
   listener.opened();
@@ -53,6 +56,7 @@ function secureContext({ certificatePem, keyPem }: Certificate, minVersion: TlsV
 
 class NodeListener implements Listener, ExchangeListener {
   readonly engine = 'node';
+  readonly engineReason: string;
   readonly options: ListenerOptions;
   readonly requests = new InFlight();
   readonly deadlines: DeadlineQueue;
@@ -68,8 +72,9 @@ class NodeListener implements Listener, ExchangeListener {
   private deadlineCheck: NodeJS.Timeout | undefined;
   private closed: Promise<number> | undefined;
 
-  constructor(options: ListenerOptions, server: Server | SecureServer) {
+  constructor(options: ListenerOptions, server: Server | SecureServer, engineReason: string) {
     this.options = options;
+    this.engineReason = engineReason;
     this.server = server;
     this.deadlines = new DeadlineQueue(options.deadlineMs);
     if (server instanceof SecureServer) {
