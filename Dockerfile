@@ -1,14 +1,9 @@
-# The server as an image: the packages it needs in one stage, the compiled program in another, both in the last.
+# The server as an image: the first stage compiles the program and keeps the packages it needs, the last one takes both.
 #   docker build -t marketplace .
 #   docker run --read-only -v marketplace-data:/data -v marketplace-backups:/backup -p 8080:8080 marketplace
 # Pinned by tag, which follows Debian's and Node.js's repairs. Who wants the same bytes every time gives a digest:
-# --build-arg NODE_IMAGE=node@sha256:... It must be Debian's, since the HTTP engine asks for its C library.
-ARG NODE_IMAGE=node:22-bookworm-slim
-
-FROM ${NODE_IMAGE} AS packages
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# --build-arg NODE_IMAGE=node@sha256:... It must be Debian's, since the HTTP engine asks for its C library, glibc 2.38.
+ARG NODE_IMAGE=node:24-trixie-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
@@ -19,13 +14,14 @@ COPY bin bin
 COPY src src
 COPY workers workers
 RUN node bin/build-package.ts
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="svc-marketplace" \
       org.opencontainers.image.description="A marketplace service for financial offers" \
       org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 RUN mkdir bin && ln -s ../dist/bin/launch.js bin/marketplace

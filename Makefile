@@ -5,7 +5,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install widget run test match-test crash-test check format openapi demo bench bench-check capacity-check package clean
+.PHONY: help install widget run test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -16,6 +16,13 @@ $(INSTALLED): package.json package-lock.json .npmrc
 	@echo "installing the pinned packages into node_modules"
 	@$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# The file is set back in time so that a target for development installs its packages again.
+install-production: ## the compiled program in dist/ and only the packages it needs, for bin/marketplace
+	@$(WITH_NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(WITH_NODE) node bin/build-package.ts
+	@$(WITH_NODE) npm prune --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch -t 200001010000 $(INSTALLED)
 
 widget: $(WIDGET) ## the script that partners' pages load
 
@@ -68,7 +75,7 @@ capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SL
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
 
 package: $(INSTALLED) ## what npm installs elsewhere: compiled, with types, as svc-marketplace-<version>.tgz
-	@$(WITH_NODE) npm pack --loglevel=error
+	@$(WITH_NODE) node bin/pack-package.ts
 
 clean: ## forget what was installed (never the data folder)
 	rm -rf node_modules .node test-artefacts src/widget-client/dist dist svc-marketplace-*.tgz

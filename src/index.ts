@@ -286,7 +286,8 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       return resolveUrls({ listen: { host, port: boundPort }, tls, urls }, boundPort).urls;
     },
     clock,
-    logger: options.logger ?? pino({ level: 'silent' }),
+    // With a destination of its own, since the library's default one listens for the end of the process.
+    logger: options.logger ?? pino({ level: 'silent' }, { write: () => {} }),
   });
 
   const verticals = new Map(catalogs.map(({ vertical }) => [vertical.segment, vertical]));

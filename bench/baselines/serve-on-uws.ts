@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import uws from 'uWebSockets.js';
 import { statusLine } from '../../src/http/reply-text.ts';
+import { loadNativeEngine } from '../../src/http/uws-listener.ts';
 import { type BaselineAnswer, readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
 
 /** Writes an answer; only in a handler of the engine, or corked. */
@@ -13,8 +13,8 @@ export type WriteAnswer = (res: HttpResponse, answer: BaselineAnswer) => void;
 export function serveOnUws(
   send: (res: HttpResponse, answer: BaselineAnswer, corked: boolean, write: WriteAnswer) => void,
 ): void {
-  // As the service does: no header that tells the engine's version.
-  (uws as unknown as { _cfg(setting: 'silent'): void })._cfg('silent');
+  // The build that the service runs on, set up the same way.
+  const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
   const app = uws.App();
   const answers = readAnswers(['date', 'content-length']);
   const heads = new Map(answers.map((answer) => [answer, headOf(answer)]));

@@ -72,7 +72,10 @@ export async function serve(): Promise<void> {
     await service.closeAtOnce();
     throw fault;
   }
-  logger.info({ dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max }, 'serving');
+  logger.info(
+    { dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max, engine: service.engine },
+    'serving',
+  );
 
   const signal = await signals.stopAsked;
   logger.info({ signal }, 'draining');

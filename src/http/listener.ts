@@ -96,6 +96,8 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly engine: 'uws' | 'node';
+  /** Which build of the engine runs and why, for the operator. */
+  readonly engineReason: string;
   /** The port bound, also when 0 was asked for. */
   readonly port: number;
   /** Requests received whose answers are not fully sent. */

@@ -18,10 +18,13 @@ import { nextRequestId } from './request-id.ts';
 import { UnsentAnswers } from './unsent-answers.ts';
 
 /**
- * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. Rejects with the
- * system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
+ * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. `reason`: why this engine
+ * was chosen. Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
  */
-export async function startNodeListener(options: ListenerOptions): Promise<Listener> {
+export async function startNodeListener(
+  options: ListenerOptions,
+  reason = 'node:http was requested',
+): Promise<Listener> {
   const http: ServerOptions = {
     maxHeaderSize: bounds.headBytesMax,
     headersTimeout: bounds.connectionIdleMs,
@@ -43,7 +46,7 @@ export async function startNodeListener(options: ListenerOptions): Promise<Liste
   server.maxHeadersCount = 0;
   // A client that takes nothing of its answer.
   server.timeout = bounds.connectionIdleMs;
-  const listener = new NodeListener(options, server);
+  const listener = new NodeListener(options, server, reason);
   server.listen({ host: options.host, port: options.port, exclusive: true });
   await once(server, 'listening');
   listener.opened();
@@ -56,6 +59,7 @@ function secureContext({ certificatePem, keyPem }: Certificate, minVersion: TlsV
 
 class NodeListener implements Listener, ExchangeListener {
   readonly engine = 'node';
+  readonly engineReason: string;
   readonly options: ListenerOptions;
   readonly requests = new InFlight();
   readonly deadlines: DeadlineQueue;
@@ -72,8 +76,9 @@ class NodeListener implements Listener, ExchangeListener {
   private deadlineCheck: NodeJS.Timeout | undefined;
   private closed: Promise<number> | undefined;
 
-  constructor(options: ListenerOptions, server: Server | SecureServer) {
+  constructor(options: ListenerOptions, server: Server | SecureServer, engineReason: string) {
     this.options = options;
+    this.engineReason = engineReason;
     this.server = server;
     this.deadlines = new DeadlineQueue(options.deadlineMs);
     if (server instanceof SecureServer) {

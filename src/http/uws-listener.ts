@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
@@ -48,11 +49,11 @@ interface NativeApp {
  * system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
  */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
-  const engine = await loadNativeEngine();
+  const engine = loadNativeEngine();
   const listener = new UwsListener(options, engine);
   let socket: us_listen_socket | false = false;
   // Without the exclusive option two servers could share a port unnoticed. The callback runs before `listen` returns.
-  listener.acceptor.listen(options.host, options.port, engine.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
+  listener.acceptor.listen(options.host, options.port, engine.native.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
     socket = listening;
   });
   if (socket === false) throw await whyNotListening(options.host, options.port);
@@ -60,16 +61,66 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   return listener;
 }
 
-async function loadNativeEngine(): Promise<NativeEngine> {
-  // The library reads its limit from the environment once, while it is being loaded, and has no other way to be told.
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(bounds.headBytesMax);
+/** The library, and in words which build of it this is and why. */
+interface LoadedEngine {
+  readonly native: NativeEngine;
+  readonly reason: string;
+}
+
+const require = createRequire(import.meta.url);
+
+/** The builds of the library that package.json installs, newest first. docs/native-http.md lists where each one loads. */
+const builds: readonly { readonly version: string; readonly load: () => unknown }[] = [
+  { version: '20.69.0', load: () => require('uWebSockets.js-glibc-2.38') },
+  { version: '20.51.4', load: () => require('uWebSockets.js') },
+];
+
+let loaded: LoadedEngine | undefined;
+
+/**
+ * Loads the newest build that this machine can load, once for the process. Throws {@link NativeEngineUnavailable}, which names the
+ * reason for each build, when there is none.
+ */
+export function loadNativeEngine(): LoadedEngine {
+  loaded ??= withEnvironment('UWS_HTTP_MAX_HEADERS_SIZE', String(bounds.headBytesMax), loadNewestBuild);
+  return loaded;
+}
+
+function loadNewestBuild(): LoadedEngine {
+  const faults: string[] = [];
+  for (const { version, load } of builds) {
+    try {
+      const native = load() as NativeEngine;
+      native._cfg('silent');
+      return { native, reason: [`uWebSockets.js ${version} loaded`, ...faults].join('; ') };
+    } catch (fault) {
+      faults.push(`uWebSockets.js ${version} cannot be loaded: ${loaderMessage(fault)}`);
+    }
+  }
+  throw new NativeEngineUnavailable(faults.join('; '));
+}
+
+/** The library puts a sentence of its own, which never names the cause, and a blank line before the message of the loader. */
+function loaderMessage(fault: unknown): string {
+  const message = fault instanceof Error ? fault.message : String(fault);
+  return message
+    .replace(/^.*\n\n/s, '')
+    .replace(/^Error: /, '')
+    .replace(/\n.*$/s, '');
+}
+
+/**
+ * Calls `load` with a variable in the environment, which the library reads once, while its binary is loaded, and then restores the
+ * environment. All of it is synchronous, so a program that embeds the service never sees the variable.
+ */
+function withEnvironment<Result>(name: string, value: string, load: () => Result): Result {
+  const before = process.env[name];
+  process.env[name] = value;
   try {
-    const engine = (await import('uWebSockets.js')) as unknown as NativeEngine;
-    engine._cfg('silent');
-    return engine;
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-    throw new NativeEngineUnavailable(`uWebSockets.js cannot be loaded: ${reason}`, { cause });
+    return load();
+  } finally {
+    if (before === undefined) delete process.env[name];
+    else process.env[name] = before;
   }
 }
 
@@ -88,6 +139,7 @@ async function whyNotListening(host: string, port: number): Promise<unknown> {
 
 class UwsListener implements Listener, ExchangeListener {
   readonly engine = 'uws';
+  readonly engineReason: string;
   readonly options: ListenerOptions;
   readonly requests = new InFlight();
   readonly deadlines: DeadlineQueue;
@@ -104,9 +156,10 @@ class UwsListener implements Listener, ExchangeListener {
   private deadlineCheck: NodeJS.Timeout | undefined;
   private closed: Promise<number> | undefined;
 
-  constructor(options: ListenerOptions, native: NativeEngine) {
+  constructor(options: ListenerOptions, { native, reason }: LoadedEngine) {
     this.options = options;
     this.native = native;
+    this.engineReason = reason;
     this.deadlines = new DeadlineQueue(options.deadlineMs);
     if (options.tls === undefined) {
       this.acceptor = native.App();

@@ -30,25 +30,21 @@ export function listenerOpener(
   drain: Drain,
 ) {
   return async ({ endpoint, handler, bodyBytesMax, onAnswered, tls, delayed }: ListenerSetup): Promise<Listener> => {
-    const listener = await startListener(
-      engine,
-      {
-        ...endpoint,
-        handler,
-        errorReply,
-        onFault: (fault, request) => {
-          metrics.fault();
-          refusals.fault(fault, request);
-        },
-        onRefusal: refusals.refused,
-        onDeadline: metrics.deadline,
-        ...(onAnswered !== undefined && { onAnswered }),
-        bodyBytesMax,
-        deadlineMs: bounds.requestDeadlineMs,
-        tls,
+    const listener = await startListener(engine, {
+      ...endpoint,
+      handler,
+      errorReply,
+      onFault: (fault, request) => {
+        metrics.fault();
+        refusals.fault(fault, request);
       },
-      (reason) => logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead'),
-    );
+      onRefusal: refusals.refused,
+      onDeadline: metrics.deadline,
+      ...(onAnswered !== undefined && { onAnswered }),
+      bodyBytesMax,
+      deadlineMs: bounds.requestDeadlineMs,
+      tls,
+    });
     closers.add(async () => {
       const unanswered = await listener.close(drain.graceMs, delayed ? drain.delayMs : 0);
       if (unanswered === 0) return;

@@ -55,6 +55,10 @@ export async function openListeners(
     tls: certificate && tls ? { certificate: certificate.current, minVersion: tls.minVersion } : undefined,
     delayed: true,
   });
+  const { engine: running, engineReason: reason } = publicListener;
+  if (engine === 'auto' && running === 'node') {
+    options.logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead');
+  }
   certificate?.onChange((changed) => publicListener.useCertificate(changed));
   return { public: publicListener, operations: operationsListener, operatorToken: { path, created } };
 }

@@ -59,6 +59,8 @@ export interface Service extends AsyncDisposable {
   readonly urls: PublicUrls;
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
+  /** HTTP engine of the listeners, and in words which build of it runs and why; null without listeners. */
+  readonly engine: { readonly name: 'uws' | 'node'; readonly reason: string } | null;
   followClick(request: ClickRequest): Promise<ClickOutcome>;
   /** Takes one row of what lenders say of clicks, or an array of them (D11); `text` is the JSON they were parsed from, if any. */
   confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsView>>;

@@ -234,6 +234,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
     originLists,
     urls,
     ports: listeners && { public: listeners.public.port, operations: listeners.operations.port },
+    engine: listeners && { name: listeners.public.engine, reason: listeners.public.engineReason },
     followClick: (request) => followClick(clickPorts, request),
     confirmRevenue: (rows, text, signal) => confirmRevenue(confirmPorts, rows, text, signal),
     operatorToken: listeners?.operatorToken ?? null,

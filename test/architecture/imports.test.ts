@@ -117,6 +117,7 @@ const portsOnly: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only one place may know. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['src/http/uws-listener.ts'],
+  'uWebSockets.js-glibc-2.38': ['src/http/uws-listener.ts'],
   piscina: ['src/offers/'],
   'better-sqlite3': ['src/access/', 'src/analytics/', 'src/events/folder-lock.ts'],
   'prom-client': ['src/metrics/'],

@@ -41,7 +41,7 @@ function read(absolute: string): SourceFile {
   const text = readFileSync(absolute, 'utf8');
   const code = text.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
   const specifiers = [
-    ...[...code.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!),
+    ...[...code.matchAll(/\b(?:from|import|require)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!),
     // Relative, also where it begins with no dot.
     ...[...code.matchAll(/new URL\(\s*'([^']+\.ts)'\s*,\s*import\.meta\.url\)/g)].map((match) => `./${match[1]!}`),
   ];

@@ -159,6 +159,15 @@ test('a stop gives up a catalog that is being read, and does not call it faulty'
   );
 });
 
+test('logs which HTTP engine serves, and the reason', async (t) => {
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folderFor(t), SVC_LISTENER: 'node' });
+  await served.greeting;
+  served.signal('SIGTERM');
+  await served.ended;
+  const serving = served.log.find(({ msg }) => msg === 'serving');
+  assert.deepEqual(serving?.engine, { name: 'node', reason: 'node:http was requested' });
+});
+
 async function stopsDuringStart(served: ServedProcess): Promise<void> {
   assert.deepEqual(await served.ended, { code: 0, signal: null });
   await assert.rejects(served.greeting);

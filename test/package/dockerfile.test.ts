@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -40,9 +41,12 @@ test('the linter does find faults', () => {
   assert.notDeepEqual(validate('FROM node:22\nCMD ["a"]\nCMD ["b"]\nEXPOSE x\n'), []);
 });
 
-test('every stage starts from one image, of the Node.js the package wants, slim, and never the latest', () => {
-  assert.match(image.base, /^node:(\d+)-bookworm-slim$/);
-  assert.ok(manifest.engines.node.startsWith(`>=${/\d+/.exec(image.base)?.[0]}.`));
+test('every stage starts from one image, slim, of a Node.js with long-term support that has the fast HTTP engine on its Debian', () => {
+  const [, major = ''] = /^node:(\d+)-trixie-slim$/.exec(image.base) ?? [];
+  const packages = Object.keys(JSON.parse(readFileSync(join(checkout, 'package-lock.json'), 'utf8')).packages);
+  assert.ok(packages.includes(`node_modules/@uwsjs/linux-x64-${major}`), image.base);
+  assert.ok(packages.includes(`node_modules/@uwsjs/linux-arm64-${major}`), image.base);
+  assert.equal(Number(major) % 2, 0);
   assert.deepEqual(new Set(image.stages.map(({ from }) => from)), new Set([image.base]));
 });
 
@@ -67,9 +71,16 @@ test('packages are installed from the lock file only, and none of their scripts 
   const runs = image.stages.flatMap(({ steps }) => steps).filter(({ keyword }) => keyword === 'RUN');
   const npm = runs.map(({ content }) => content).filter((content) => content.startsWith('npm '));
   assert.ok(npm.length > 0);
-  for (const command of npm) assert.match(command, /^npm ci .*--ignore-scripts/);
+  for (const command of npm) assert.match(command, /^npm (ci|prune) .*--ignore-scripts/);
   assert.ok(!runs.some(({ content }) => /\b(curl|wget|sudo|apt|apt-get)\b/.test(content)));
   assert.ok(!image.stages.some(({ steps }) => steps.some(({ keyword }) => keyword === 'ADD')));
+});
+
+test('make install-production installs a checkout with the same commands', () => {
+  const commands = image.stages[0]!.steps.filter(({ keyword }) => keyword === 'RUN').map(({ content }) => content);
+  const made = execFileSync('make', ['-n', 'install-production'], { cwd: checkout, encoding: 'utf8' });
+  const carriedOut = [...made.matchAll(/^bin\/with-node (.*?)( --loglevel=error)?$/gm)].map(([, command]) => command);
+  assert.deepEqual(carriedOut, commands);
 });
 
 test('the label names the licence of the package', () => {

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../bench/target/free-port.ts';
+import { HttpClient } from '../support/http-client.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
 import { checkout } from './copy-checkout.ts';
 import { type FollowedImage, followImage } from './follow-image.ts';
 import { type Image, readImage } from './read-image.ts';
 import { canContain, runImage } from './run-image.ts';
 import { runToEnd } from './run-to-end.ts';
-import { createSession } from './start-serving.ts';
+import { createSession, startServing } from './start-serving.ts';
 
 let root: string;
 let image: Image;
@@ -91,4 +93,18 @@ test('the image serves from a read-only root as the first process and not as roo
   assert.equal(await running.stop(running.serverPid), 0);
   await assert.rejects(runToEnd(check, args, { folder: root, env }));
   assert.ok(readdirSync(volumes.get('/data')!).includes('ledger'));
+});
+
+test('a checkout that is installed for production, as the first stage is, serves the API, the widget and the reference page', async (t) => {
+  const cwd = join(root, 'build', 'app');
+  assert.equal(existsSync(join(cwd, 'node_modules', 'typescript')), false);
+  const env = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_DATA_DIR: join(root, 'data-of-checkout') };
+  const serving = await startServing(t, 'bin/marketplace', ['serve'], { cwd, env });
+  assert.equal(await createSession(serving), 200);
+  const http = new HttpClient(serving.port);
+  for (const path of ['/w/widget.js', '/docs', '/docs/swagger-ui.js']) {
+    assert.equal((await http.send({ path })).status, 200, path);
+  }
+  http.close();
+  assert.equal(await serving.stop(), 0);
 });

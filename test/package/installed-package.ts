@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
+import { commandsOf } from '../docs/page-commands.ts';
 import { checkout, copyCheckout } from './copy-checkout.ts';
-import { runNpm } from './run-to-end.ts';
+import { runNpm, runToEnd } from './run-to-end.ts';
 
 export interface PackedFile {
   readonly path: string;
@@ -20,7 +23,12 @@ export interface InstalledPackage {
   remove(): void;
 }
 
-/** Has npm pack a clean copy of the checkout, and install the tarball in an empty project. */
+/** The commands of docs/embedding.md, which take the tarball from the folder they run in and end with running `program.mjs`. */
+export const documentedCommands = commandsOf(readFileSync(join(checkout, 'docs/embedding.md'), 'utf8'))
+  .trim()
+  .split('\n');
+
+/** Packs a clean copy of the checkout, and installs the tarball in an empty folder the way docs/embedding.md does. */
 export async function installPackage(): Promise<InstalledPackage> {
   const root = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
   const remove = () => rmSync(root, { recursive: true, force: true });
@@ -30,11 +38,18 @@ export async function installPackage(): Promise<InstalledPackage> {
     for (const installed of ['node_modules', '.node']) {
       if (existsSync(join(checkout, installed))) symlinkSync(join(checkout, installed), join(source, installed));
     }
-    const [packed] = packReport(await runNpm(['pack', '--json', '--pack-destination', root], source));
     const project = join(root, 'project');
     mkdirSync(project);
-    writeFileSync(join(project, 'package.json'), '{ "name": "embedder", "private": true, "type": "module" }\n');
-    await runNpm(['install', join(root, packed.filename)], project);
+    const pack = join(source, 'bin', 'pack-package.ts');
+    const report = await runToEnd(process.execPath, [pack, '--json', '--pack-destination', project], {
+      folder: source,
+    });
+    const [packed] = packReport(report);
+    for (const command of documentedCommands.slice(0, -1)) {
+      const [program, ...args] = command.split(' ');
+      assert.equal(program, 'npm');
+      await runNpm(args, project);
+    }
     const home = join(project, 'node_modules', 'svc-marketplace');
     return { project, home, files: packed.files, packedBytes: packed.size, remove };
   } catch (fault) {

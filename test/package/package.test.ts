@@ -9,7 +9,7 @@ import { linksOf, targetOf } from '../support/markdown-links.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { checkout } from './copy-checkout.ts';
 import { examplesIn } from './document-examples.ts';
-import { type InstalledPackage, installPackage } from './installed-package.ts';
+import { documentedCommands, type InstalledPackage, installPackage } from './installed-package.ts';
 import { runToEnd } from './run-to-end.ts';
 import { createSession, startServing } from './start-serving.ts';
 
@@ -82,6 +82,21 @@ test('no document of the package leads to one that is not in it', () => {
   assert.deepEqual(astray, []);
 });
 
+test('its manifest names no tool and no script, and only files that are in it', () => {
+  const manifest = JSON.parse(readFileSync(join(installed.home, 'package.json'), 'utf8'));
+  assert.deepEqual([manifest.devDependencies, manifest.scripts], [undefined, undefined]);
+  const paths = installed.files.map(({ path }) => path);
+  const missing = [...manifest.files, manifest.bin.marketplace].filter(
+    (name: string) => !paths.some((path) => path === name || path.startsWith(`${name}/`)),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('a CommonJS program can require it', async () => {
+  const program = "console.log(typeof require('svc-marketplace').createMarketplace)";
+  assert.equal(await runToEnd(process.execPath, ['-e', program], { folder: installed.project }), 'function\n');
+});
+
 test('an installation has neither TypeScript nor anything else that only builds or tests', () => {
   const { devDependencies } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const found = readdirSync(join(installed.project, 'node_modules'));
@@ -101,12 +116,13 @@ test('a checker of packages finds nothing to better', async () => {
 });
 
 for (const document of ['README.md', 'docs/embedding.md']) {
-  test(`the example of ${document} runs as it stands there`, async () => {
+  test(`the example of ${document} runs as it stands there, after the documented commands`, async () => {
     const [example = ''] = examplesIn(document);
     assert.ok(example.includes("dataDir: './data'"));
-    const name = `${document.replaceAll(/\W/g, '-')}.js`;
+    const [, name = ''] = /^node (\S+)$/.exec(documentedCommands.at(-1)!) ?? [];
     // Nothing of it is TypeScript's alone, which shows in its running.
-    writeFileSync(join(installed.project, name), example.replace("'./data'", `'./data-of-${name}'`));
+    const data = `./data-of-${document.replaceAll(/\W/g, '-')}`;
+    writeFileSync(join(installed.project, name), example.replace("'./data'", `'${data}'`));
     const printed = await runToEnd(process.execPath, [name], { folder: installed.project });
     assert.match(printed, document === 'README.md' ? /^sub_[0-9a-f]{64}\n$/ : /^https:\/\/\S+\n1\n$/);
   });
@@ -139,8 +155,8 @@ test('a catalog that is replaced, and a pool of matchers, find their threads', a
     console.log(JSON.stringify([changes.map(({ ok, changed }) => [ok, changed]), shown.value.offers.length > 0]));
     await marketplace.close();
   `;
-  writeFileSync(join(installed.project, 'threads.js'), program);
-  const printed = await runToEnd(process.execPath, ['threads.js'], { folder: installed.project });
+  writeFileSync(join(installed.project, 'threads.mjs'), program);
+  const printed = await runToEnd(process.execPath, ['threads.mjs'], { folder: installed.project });
   assert.deepEqual(JSON.parse(printed), [
     [
       [true, true],
@@ -158,7 +174,7 @@ for (const [resolution, module] of [
     const { project } = installed;
     const examples = ['README.md', 'docs/embedding.md'].flatMap(examplesIn);
     const names = examples.map((example, at) => {
-      const name = `${resolution}-${at}.ts`;
+      const name = `${resolution}-${at}.mts`;
       writeFileSync(join(project, name), example);
       return name;
     });

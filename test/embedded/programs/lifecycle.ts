@@ -1,22 +1,31 @@
 import assert from 'node:assert/strict';
-import { createMarketplace, type Result } from '../../../src/index.ts';
+import type { Result } from '../../../src/index.ts';
+import { hostGlobals } from './host-globals.ts';
 
 /**
  * What a program that embeds the service does in its life: `node lifecycle.ts FOLDER none|uws|node MATCHER_THREADS`. It
- * never calls `process.exit`, so it ends only if closing has left no handle behind.
+ * never calls `process.exit`, so it ends only if closing has left no handle behind. It fails if the service has changed a global.
  */
 const [, , dataDir = '', engine = 'none', matcherThreads = '0'] = process.argv;
+
+const before = hostGlobals();
+const { CatalogUnusable, createMarketplace, personalLoans } = await import('../../../src/index.ts');
 
 function ok<Value>(result: Result<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
   return result.value;
 }
 
+const faulty = (['live', 'test'] as const).map((mode) => ({ vertical: personalLoans, mode, text: '{ "lenders": 1 }' }));
+await assert.rejects(createMarketplace({ dataDir, catalogs: faulty }), CatalogUnusable);
+assert.deepEqual(hostGlobals(), before);
+
 const marketplace = await createMarketplace({
   dataDir,
   listen: engine === 'uws' || engine === 'node' ? { engine } : false,
   matcherThreads: Number(matcherThreads),
 });
+assert.deepEqual(hostGlobals(), before);
 const { key } = marketplace.keys.create({ account: 'embedded', vertical: 'personal-loans', mode: 'live' });
 const partner = marketplace.partner(key);
 const { sub_id } = ok(await partner.createSession({ referrer_tag: 'embedded' }));
@@ -42,3 +51,4 @@ const summary = ok(await partner.queryAnalytics({ referrer_tag: 'embedded' }));
 assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [1, 1, 1]);
 await marketplace.close();
 await marketplace.close();
+assert.deepEqual(hostGlobals(), before);

@@ -8,21 +8,16 @@ const { startListener } = (await import(
   `${pathToFileURL(sources ?? '')}/http/choose-listener.ts`
 )) as typeof ChooseListener;
 
-const fallbacks: string[] = [];
-const listener = await startListener(
-  kind as ChooseListener.ListenerKind,
-  {
-    host: '127.0.0.1',
-    port: 0,
-    handler: (exchange) => exchange.reply({ status: 200, headers: '', body: 'served' }),
-    errorReply: () => ({ status: 500, headers: '', body: '' }),
-    onFault: (fault) => console.error(fault),
-    bodyBytesMax: 1_000,
-    deadlineMs: 10_000,
-  },
-  (reason) => fallbacks.push(reason),
-);
+const listener = await startListener(kind as ChooseListener.ListenerKind, {
+  host: '127.0.0.1',
+  port: 0,
+  handler: (exchange) => exchange.reply({ status: 200, headers: '', body: 'served' }),
+  errorReply: () => ({ status: 500, headers: '', body: '' }),
+  onFault: (fault) => console.error(fault),
+  bodyBytesMax: 1_000,
+  deadlineMs: 10_000,
+});
 const answer = await fetch(`http://127.0.0.1:${listener.port}/`);
 const body = await answer.text();
 await listener.close(10_000);
-console.log(JSON.stringify({ engine: listener.engine, body, fallbacks }));
+console.log(JSON.stringify({ engine: listener.engine, reason: listener.engineReason, body }));
