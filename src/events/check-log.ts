@@ -73,15 +73,22 @@ export async function checkLog(
   let damage: LogDamaged | null = null;
   let yieldAt: number = bounds.logChunkBytes;
   try {
-    for (let bytes = 0; walk.next(); bytes = walk.bytes) {
+    let reported = 0;
+    const report = (): void => {
+      onBytes?.(walk.bytes - reported);
+      reported = walk.bytes;
+    };
+    while (walk.next()) {
       records++;
       onRecord?.(walk.position, walk.record);
-      onBytes?.(walk.bytes - bytes);
+      report();
       if (walk.bytes < yieldAt) continue;
       yieldAt = walk.bytes + bounds.logChunkBytes;
       await nextTurn();
       signal?.throwIfAborted();
     }
+    // An end mark has a header and no record.
+    report();
     end = walk.end;
   } catch (error) {
     if (!(error instanceof LogDamaged)) throw error;

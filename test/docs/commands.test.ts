@@ -57,7 +57,7 @@ const assumptions: Readonly<Record<string, string>> = {
 const elsewhere = 'docs/command-line.md';
 
 /** What blocks are written in that hold no commands. */
-const notCommands = ['ini', 'json', 'mermaid', 'text', 'ts'];
+const notCommands = ['html', 'ini', 'json', 'mermaid', 'text', 'ts'];
 
 const read = (document: string): string => readFileSync(join(checkout, document), 'utf8');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ErrorCode, errorTable } from '../../src/domain/error-table.ts';
-import type { Refusal } from '../../src/domain/outcome.ts';
+import { invalidRequest, type Refusal } from '../../src/domain/outcome.ts';
 import { errorReply } from '../../src/faces/error-reply.ts';
 import { type HeaderText, header, headerPairs } from '../../src/http/header-text.ts';
 
@@ -38,8 +38,8 @@ describe('errorReply', () => {
   });
 
   it('names what to send where a transfer coding is refused', () => {
-    const { message } = bodyOf({ code: 'INVALID_REQUEST', param: 'Transfer-Encoding' });
-    assert.match(String(message), /Content-Length header, or with one header Transfer-Encoding: chunked/);
+    const { message } = bodyOf(invalidRequest('Transfer-Encoding').refusal);
+    assert.match(String(message), /^Transfer-Encoding must be chunked alone, in one header, without Content-Length/);
   });
 
   it('lists the invalid fields', () => {

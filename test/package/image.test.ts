@@ -100,7 +100,8 @@ test('a checkout that is installed for production, as the first stage is, serves
   assert.equal(existsSync(join(cwd, 'node_modules', 'typescript')), false);
   const env = { ...plainEnvironment(), SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_DATA_DIR: join(root, 'data-of-checkout') };
   const serving = await startServing(t, 'bin/marketplace', ['serve'], { cwd, env });
-  assert.equal(await createSession(serving), 200);
+  const firstKeys = readFileSync(join(root, 'data-of-checkout', 'first-keys.txt'), 'utf8');
+  assert.equal(await createSession(serving, firstKeys), 200);
   const http = new HttpClient(serving.port);
   for (const path of ['/w/widget.js', '/docs', '/docs/swagger-ui.js']) {
     assert.equal((await http.send({ path })).status, 200, path);
