@@ -7,6 +7,7 @@ import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } 
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { ApiOperations } from '../faces/api-operations.ts';
+import type { Listener } from '../http/listener.ts';
 import type { CatalogChange, CatalogSource } from '../offers/catalog-library.ts';
 import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
 import type { ClickOutcome, ClickRequest } from '../operations/follow-click.ts';
@@ -58,6 +59,8 @@ export interface Service extends AsyncDisposable {
   readonly urls: PublicUrls;
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
+  /** HTTP engine of the public listener, and why `auto` did not choose uws; null without listeners. */
+  readonly engine: { readonly name: Listener['engine']; readonly fallbackReason: string | null } | null;
   followClick(request: ClickRequest): Promise<ClickOutcome>;
   /** Takes one row of what lenders say of clicks, or an array of them (D11). */
   confirmRevenue(rows: unknown): Promise<Outcome<ConfirmationsView>>;
