@@ -271,6 +271,8 @@ export const bounds = {
   keyChangesReadAtOnce: 500,
   /** How long the server's own thread may wait for a lock on the key file; then it keeps the keys it has. */
   keyReadWaitMs: 20,
+  /** Key ids, and as many account names, that are remembered for the log: a few hundred kB each. */
+  callerNamesRememberedMax: 4_096,
   /** How long a command waits for another process that is writing the key file. */
   keyWriteWaitMs: 5_000,
   /** The same for a service, which answers nobody meanwhile. */

@@ -11,6 +11,8 @@ export interface SqliteKeyDirectoryOptions {
   readonly clock: Clock;
   /** The key file could not be read. What is already known stays in force; reported once until a reading succeeds. */
   readonly onFault: (fault: unknown) => void;
+  /** The key file could be read again after a fault. */
+  readonly onRecovered?: () => void;
 }
 
 /**
@@ -24,13 +26,19 @@ export interface SqliteKeyDirectoryOptions {
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #clock: Clock;
   readonly #onFault: (fault: unknown) => void;
+  readonly #onRecovered: () => void;
   readonly #database: Database.Database;
   readonly #version: Database.Statement<[], number>;
   readonly #changesAfter: Database.Statement<[number], ChangeRow>;
   readonly #originsOf: Database.Statement<[number], string>;
+  readonly #keyId: Database.Statement<[number], string>;
+  readonly #accountName: Database.Statement<[number], string>;
   readonly #timer: NodeJS.Timeout;
   readonly #keys = new Map<string, ApiKey>();
   readonly #origins = new Map<number, readonly string[]>();
+  /** Of callers named before, by their numbers. */
+  readonly #keyIds = new Map<number, string>();
+  readonly #accountNames = new Map<number, string>();
   /** Number of the last change that was read. */
   #lastChange = 0;
   /** The `data_version` of which every change was read. */
@@ -47,6 +55,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   constructor(options: SqliteKeyDirectoryOptions) {
     this.#clock = options.clock;
     this.#onFault = options.onFault;
+    this.#onRecovered = options.onRecovered ?? (() => {});
     this.#database = openKeyFile(options.path, bounds.keyWriteWaitMs);
     try {
       this.#version = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
@@ -60,6 +69,10 @@ export class SqliteKeyDirectory implements KeyDirectory {
       );
       this.#originsOf = this.#database
         .prepare<[number], string>('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin')
+        .pluck();
+      this.#keyId = this.#database.prepare<[number], string>('SELECT id FROM keys WHERE number = ?').pluck();
+      this.#accountName = this.#database
+        .prepare<[number], string>('SELECT name FROM accounts WHERE number = ?')
         .pluck();
       this.#loadAll();
       this.#database.pragma(`busy_timeout = ${bounds.keyReadWaitMs}`);
@@ -77,6 +90,17 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   find(hash: string): ApiKey | undefined {
     return this.#keys.get(hash) ?? this.#findAnew(hash);
+  }
+
+  /**
+   * Returns a key's id and an account's name, as `marketplace keys list` shows them. For a log: it reads the key file unless this
+   * caller was named lately, and leaves a name undefined when the file cannot be read.
+   */
+  namesOf({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
+    return {
+      key: keyNumber === undefined ? undefined : nameOf(keyNumber, this.#keyIds, this.#keyId),
+      account: nameOf(account, this.#accountNames, this.#accountName),
+    };
   }
 
   /** Reads all changes at once: for whoever has just made one. */
@@ -108,6 +132,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #attempt(load: () => void): void {
     try {
       load();
+      if (this.#faulty) this.#onRecovered();
       this.#faulty = false;
     } catch (fault) {
       if (!this.#faulty) this.#onFault(fault);
@@ -146,12 +171,37 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
+/** Names never change, so what was read once stays true. Beyond the bound the oldest is forgotten. */
+function nameOf(
+  number: number,
+  known: Map<number, string>,
+  find: Database.Statement<[number], string>,
+): string | undefined {
+  let name = known.get(number);
+  if (name !== undefined) return name;
+  try {
+    name = find.get(number);
+  } catch {
+    return undefined; // The poll reports a key file that cannot be read.
+  }
+  if (name === undefined) return undefined;
+  if (known.size >= bounds.callerNamesRememberedMax) known.delete(known.keys().next().value!);
+  known.set(number, name);
+  return name;
+}
+
 const noOrigins: readonly string[] = Object.freeze([]);
 
 function apiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): ApiKey {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay } = own;
   const limits = { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
+}
+
+/** Undefined where no key is involved, or the name is not known. */
+interface CallerNames {
+  readonly key: string | undefined;
+  readonly account: string | undefined;
 }
 
 /** A key that is not revoked. */

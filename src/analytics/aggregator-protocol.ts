@@ -44,6 +44,8 @@ export type FromAggregator =
   /** The store is open: questions are welcome. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'rebuild'; readonly reason: string }
+  /** A store that had to be rebuilt has all of what was durable in the ledger. */
+  | { readonly kind: 'rebuilt' }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[keyof Answers] };
 
 /** A query with its ids in one block of bytes: hundreds of small arrays are slow to hand over. */

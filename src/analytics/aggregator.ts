@@ -25,15 +25,21 @@ export class Aggregator {
   #waiting: { readonly id: number; readonly position: number; readonly question: Question }[] = [];
   #lingering: NodeJS.Timeout | null = null;
   #folding: NodeJS.Immediate | null = null;
+  /** Until a store that is derived anew has caught up. */
+  #rebuilding = false;
 
   constructor(setup: AggregatorSetup, port: MessagePort) {
     this.#port = port;
     this.#progress = new SharedProgress(setup.progress);
-    this.#follower = new LedgerFollower(setup.files, (reason) => this.#tell({ kind: 'rebuild', reason }));
+    this.#follower = new LedgerFollower(setup.files, (reason) => {
+      this.#rebuilding = true;
+      this.#tell({ kind: 'rebuild', reason });
+    });
     this.#progress.foldedPosition = this.#follower.foldedPosition;
     this.#progress.claimWaking();
     port.on('message', (message: ToAggregator) => this.#receive(message));
     this.#tell({ kind: 'ready' });
+    this.#tellRebuilt();
     this.#schedule();
   }
 
@@ -76,6 +82,7 @@ export class Aggregator {
     const durable = this.#progress.durablePosition;
     if (durable > this.#follower.foldedPosition) this.#follower.fold(durable);
     this.#progress.foldedPosition = this.#follower.foldedPosition;
+    this.#tellRebuilt();
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const question of waiting) {
@@ -84,6 +91,12 @@ export class Aggregator {
     }
     if (this.#follower.mustPrune) this.#follower.prune();
     this.#schedule();
+  }
+
+  #tellRebuilt(): void {
+    if (!this.#rebuilding || this.#follower.foldedPosition < this.#progress.durablePosition) return;
+    this.#rebuilding = false;
+    this.#tell({ kind: 'rebuilt' });
   }
 
   #answer(id: number, question: Question): void {

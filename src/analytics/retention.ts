@@ -14,6 +14,8 @@ export interface RetentionOptions {
   readonly onGivenUp: (given: { readonly keptFromDay: number; readonly segments: number }) => void;
   /** It did not work, and will be tried again. */
   readonly onFault: (fault: unknown) => void;
+  /** It works again after a fault. */
+  readonly onRecovered: () => void;
 }
 
 /**
@@ -27,6 +29,7 @@ export class Retention {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void>;
   #closed = false;
+  #faulty = false;
 
   constructor(options: RetentionOptions) {
     this.#options = options;
@@ -45,8 +48,11 @@ export class Retention {
     let pauseMs: number = bounds.retentionTendMs;
     try {
       await this.#giveUp();
+      if (this.#faulty && !this.#closed) this.#options.onRecovered();
+      this.#faulty = false;
     } catch (fault) {
       if (!this.#closed) this.#options.onFault(fault);
+      this.#faulty = true;
       pauseMs = bounds.retentionRetryMs;
     }
     if (this.#closed) return;

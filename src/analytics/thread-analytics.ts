@@ -34,8 +34,12 @@ export interface ThreadAnalyticsOptions {
   readonly log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** The thread died and will be started again. */
   readonly onCrash?: (error: Error) => void;
+  /** A thread that was started again after a death takes questions. */
+  readonly onRecovered?: () => void;
   /** The store is derived again from the ledger's start, and why. */
   readonly onRebuild?: (reason: string) => void;
+  /** The rebuilt store has caught up with the ledger. */
+  readonly onRebuilt?: () => void;
 }
 
 /** Analytics whose figures are kept by a thread of its own. */
@@ -207,7 +211,7 @@ class AggregatorThread implements ThreadAnalytics {
 
   /** `failed` is called instead of a restart when the thread ends before it was ready. */
   #start(ready?: () => void, failed?: (error: Error) => void): void {
-    const { files, onCrash, onRebuild } = this.#options;
+    const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
     const setup: AggregatorSetup = { files, progress: this.#progress.buffer };
     const startedAt = this.#progress.foldedPosition;
     let cause: Error | null = null;
@@ -222,10 +226,14 @@ class AggregatorThread implements ThreadAnalytics {
         case 'ready':
           if (this.#state !== 'starting') return;
           this.#state = 'up';
-          ready?.();
+          if (ready !== undefined) ready();
+          else onRecovered?.();
           break;
         case 'rebuild':
           onRebuild?.(message.reason);
+          break;
+        case 'rebuilt':
+          onRebuilt?.();
           break;
         case 'answer': {
           const asked = this.#asked.get(message.id);

@@ -16,7 +16,7 @@ export function endOnFault(logger: Logger, close: () => Promise<void>): void {
     if (ending) end();
     ending = true;
     setTimeout(end, bounds.faultCloseMs);
-    logger.fatal({ origin, fault: describeFault(fault) }, 'an unforeseen fault: the service ends');
+    logger.fatal({ origin, fault: describeFault(fault) }, 'uncaught exception; the service ends');
     close().then(end, end);
   });
 }

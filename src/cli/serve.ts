@@ -17,6 +17,7 @@ import { writeFileDurably } from '../files/write-file-durably.ts';
 import { standardErrorLog } from '../logs/standard-error-log.ts';
 import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
+import { version } from '../service/version.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
 import { endOnFault } from './end-on-fault.ts';
 import { printResult } from './output.ts';
@@ -32,7 +33,7 @@ import { watchFiles } from './watch-files.ts';
  */
 export async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
-  const { logger, flush } = standardErrorLog(config.logLevel, systemClock);
+  const { logger, flush } = standardErrorLog(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
   const signals = serveSignals();
   let running: Service | null = null;
@@ -43,13 +44,13 @@ export async function serve(): Promise<void> {
   signals.onSecond((signal) => {
     // Should the drain be over before the log is written, that does not make it an orderly end.
     process.exitCode = 1;
-    logger.warn({ signal, unanswered: running?.unanswered() ?? 0 }, 'ended by a second signal');
+    logger.warn({ signal, unanswered: running?.unanswered() ?? 0 }, 'service ended by a second signal');
     void flush().finally(() => process.exit());
   });
 
   const service = await start(config, logger, signals.stopping);
   if (service === null) {
-    logger.info('stopped during the start');
+    logger.info('service stopped during its start');
     if (!(await flush())) process.exit();
     return;
   }
@@ -72,16 +73,30 @@ export async function serve(): Promise<void> {
     await service.closeAtOnce();
     throw fault;
   }
+  const { engine, ports } = service;
   logger.info(
-    { dataDir: config.dataDir, ports: service.ports, maxSessions: config.sessions.max, engine: service.engine },
-    'serving',
+    {
+      version,
+      node: process.version,
+      engine: engine?.name,
+      engineReason: engine?.reason,
+      url: service.urls.public,
+      public: { ...config.listen, port: ports?.public },
+      operations: { ...config.operations, port: ports?.operations },
+      dataDir: config.dataDir,
+      verticals: [personalLoans.segment],
+      matcherThreads: config.matcher.kind === 'workers' ? config.matcher.threads : 0,
+      durability: config.durability,
+      maxSessions: config.sessions.max,
+    },
+    'service started',
   );
 
   const signal = await signals.stopAsked;
-  logger.info({ signal }, 'draining');
+  logger.info({ signal }, 'service draining');
   for (const end of watches) end();
   await service.close();
-  logger.info('stopped');
+  logger.info('service stopped');
   // What its reader has not taken by then would keep the process from ending.
   if (!(await flush())) process.exit();
 }
@@ -164,9 +179,11 @@ function announce({ operations, dataDir }: Config, service: Service): void {
 function reloadCertificate(service: Service, logger: Logger): void {
   const change = service.reloadCertificate();
   if (change === null) return;
-  if (!change.ok) logger.error({ fault: change.fault }, 'the certificate is faulty; the one in use stays');
-  else if (change.changed) {
-    logger.info({ expiresAt: new Date(change.expiresAtMs).toISOString() }, 'a new certificate is in use');
+  if (!change.ok) logger.error({ fault: change.fault }, 'certificate is faulty; the current one stays in use');
+  else {
+    const expiresAt = new Date(change.expiresAtMs).toISOString();
+    if (change.recovered) logger.info({ expiresAt }, 'certificate is valid again');
+    if (change.changed) logger.info({ expiresAt }, 'new certificate in use');
   }
 }
 
@@ -174,10 +191,10 @@ async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortS
   if (stopping.aborted) return;
   for (const change of await service.reloadCatalogs()) {
     if (change.ok) {
-      if (change.changed) logger.info({ version: change.version }, 'a new catalog is in use');
+      if (change.changed) logger.info({ version: change.version }, 'new catalog in use');
     } else if (!stopping.aborted) {
       // A stop gives up what is being read, which says nothing of the file.
-      logger.error({ faults: change.faults }, 'the catalog file is faulty; the offers in use stay');
+      logger.error({ faults: change.faults }, 'catalog file is faulty; the current catalog stays in use');
     }
   }
 }

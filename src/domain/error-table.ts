@@ -1,5 +1,5 @@
 /**
- * Every error this service answers, in one table: code, status, message (contract section 7 and D2).
+ * Every error this service answers, in one table: code, status, message (contract section 7 and D2), and a phrase for the log.
  *
  * A message says what to do and never repeats what was sent. Adding a row is additive; changing a status or a meaning is a
  * new version of the API.
@@ -7,88 +7,110 @@
 export const errorTable = {
   INVALID_REFERRER_TAG: {
     status: 400,
+    phrase: 'invalid referrer_tag',
     message:
       'referrer_tag must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens. Correct it and send the request again.',
   },
   INVALID_FIELD_VALUE: {
     status: 400,
+    phrase: 'invalid field value',
     message:
       'One or more pocket fields hold a value that is not allowed; nothing was merged. fields_invalid names each and what it may hold.',
   },
   SUB_ID_EXPIRED: {
     status: 400,
+    phrase: 'session expired',
     message: 'This session is over. Create a new one; the same referrer_tag goes on counting for the same experiment.',
   },
   INSUFFICIENT_INPUTS: {
     status: 400,
+    phrase: 'required fields missing',
     message:
       'Required pocket fields are still missing. Submit those listed in missing_required to the inputs operation.',
   },
   INVALID_REQUEST: {
     status: 400,
+    phrase: 'invalid request',
     message:
       'The request is not well formed. param names the member, parameter or header at fault; see the API reference for what it may hold.',
   },
   UNAUTHORIZED: {
     status: 401,
+    phrase: 'invalid credentials',
     message:
       'Send a valid API key in the header Authorization: Bearer <API_KEY>. It is missing, malformed, expired or not known.',
   },
   VERTICAL_MISMATCH: {
     status: 403,
+    phrase: 'API key of another vertical',
     message: 'This API key belongs to another vertical. Use its own base path, or a key issued for this one.',
   },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
+    phrase: 'origin not allowed',
     message:
       'This web page may not show the offers of this account. Ask the operator to allow the origin of the page for the account, or show the offers on one that is allowed.',
   },
   TAG_LIMIT_EXCEEDED: {
     status: 403,
+    phrase: 'limit of referrer tags exceeded',
     message:
       'This account has used as many different referrer_tags as it may in this vertical and mode. Use one of them again, or ask the operator for a higher limit.',
   },
   SUB_ID_NOT_FOUND: {
     status: 404,
+    phrase: 'session not found',
     message:
       'No session of yours has this sub_id. Use one that the session operation returned to a key of this account, vertical and mode.',
   },
-  NOT_FOUND: { status: 404, message: 'There is nothing at this address. Check the path against the API reference.' },
+  NOT_FOUND: {
+    status: 404,
+    phrase: 'unknown path',
+    message: 'There is nothing at this address. Check the path against the API reference.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
+    phrase: 'method not allowed',
     message: 'This path does not answer this method. The Allow header lists those it answers.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
+    phrase: 'body too large',
     message: 'The request body is larger than this operation takes: see the API reference. Send a smaller one.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
+    phrase: 'unsupported media type',
     message: 'Send the body as JSON with the header Content-Type: application/json.',
   },
   MISDIRECTED_REQUEST: {
     status: 421,
+    phrase: 'unknown host name',
     message:
       'The operations listener does not know the name in the Host header. Use an IP address or localhost, or ask the operator to add the name to SVC_OPS_ALLOWED_HOSTS (embedded: listen.operationsAllowedHosts).',
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,
+    phrase: 'Idempotency-Key reused with another payload',
     message: 'This Idempotency-Key was used before with another payload. Use a new key for a new request.',
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
+    phrase: 'rate limit exceeded',
     message:
       'A rate limit of this API key, or of the widgets of this session, is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
   },
   INTERNAL_ERROR: {
     status: 500,
+    phrase: 'internal error',
     message: 'The service failed on this request. Try again later; if it goes on, report the request_id.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
+    phrase: 'service unavailable',
     message: 'The service cannot take this request right now. Retry after the seconds given in Retry-After.',
   },
-} as const satisfies Record<string, { status: number; message: string }>;
+} as const satisfies Record<string, { status: number; phrase: string; message: string }>;
 
 /** What UNAUTHORIZED says on the operations listener, which asks for another credential. */
 export const operatorWanted =

@@ -200,5 +200,6 @@ export abstract class EngineExchange<L extends ExchangeListener>
     // In whole microseconds, which unlike fractions need no object of their own.
     this.listener.options.onAnswered?.(this.route, reply.status, ((performance.now() - this.arrivedMs) * 1000) | 0);
     if (reply.status >= 400) this.listener.options.onRefusal?.(this, reply);
+    else this.listener.options.onSuccess?.(this, reply);
   }
 }

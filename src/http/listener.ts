@@ -30,7 +30,7 @@ export interface Exchange {
   refusalHeaders: HeaderText;
   /** Which of the service's routes it came to, for figures and logs: a number the faces agree on. 0 until a face knows it. */
   route: number;
-  /** Who is asking, for the log of what is refused. Null until the face knows. */
+  /** Who is asking, for the log. Null until the face knows. */
   askedBy: AskedBy | null;
   /** Sends the answer. Only the first call counts; after an abort or the deadline it does nothing. */
   reply(reply: Reply): void;
@@ -38,7 +38,7 @@ export interface Exchange {
   readonly over: boolean;
 }
 
-/** A caller by numbers, which say nothing to anybody but the operator. */
+/** A caller by numbers; `SqliteKeyDirectory.namesOf` returns the names. */
 export interface AskedBy {
   readonly account: number;
   /** Absent where no key is involved. */
@@ -54,7 +54,7 @@ export interface Reply {
   readonly refusal?: Refusal;
 }
 
-/** A request that was refused or failed, for a log. Method and path are as sent, so they are nothing to be repeated. */
+/** A request that was refused, failed or answered, for a log. The method is as sent, so it is nothing to be repeated. */
 export interface RequestInTrouble {
   readonly requestId: string;
   readonly method: string;
@@ -81,6 +81,8 @@ export interface ListenerOptions {
   readonly onFault: (fault: unknown, request: RequestInTrouble) => void;
   /** An answer with a status of 400 or more has been given; also the 500 that follows a fault. */
   readonly onRefusal?: (request: RequestInTrouble, reply: Reply) => void;
+  /** An answer with a status below 400 has been given; undefined where nobody logs these. */
+  readonly onSuccess?: ((request: RequestInTrouble, reply: Reply) => void) | undefined;
   /** A request that ran into the deadline, for a metric. */
   readonly onDeadline?: () => void;
   /**

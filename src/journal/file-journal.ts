@@ -49,7 +49,8 @@ export interface FileJournalOptions {
 export type JournalTrouble =
   | LogTrouble
   /** A new epoch could not be begun, or an old one not be removed; it is tried again. */
-  | { readonly kind: 'not-tended'; readonly error: unknown };
+  | { readonly kind: 'not-tended'; readonly error: unknown }
+  | { readonly kind: 'tended-again' };
 
 /** One epoch: a log of its own in a folder of its own, under a key of its own. */
 interface Epoch {
@@ -99,6 +100,8 @@ export class FileJournal implements Journal {
   #held: Batch[] | null = null;
   #closing = false;
   #tending: Promise<void> | null = null;
+  /** The last attempt to begin or remove epochs failed. */
+  #notTended = false;
   readonly #timer: NodeJS.Timeout;
 
   /**
@@ -202,7 +205,10 @@ export class FileJournal implements Journal {
       const { openedMs, batches } = this.#current;
       if (batches > 0 && clock.wallMs() - openedMs >= bounds.journalEpochMs) await this.#beginEpoch();
       await this.#prune();
+      if (this.#notTended) onTrouble?.({ kind: 'tended-again' });
+      this.#notTended = false;
     } catch (error) {
+      this.#notTended = true;
       onTrouble?.({ kind: 'not-tended', error });
     }
   }

@@ -2,7 +2,6 @@ import { fstatSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import { type Level, type Logger, pino } from 'pino';
 import { bounds } from '../bounds.ts';
-import type { Clock } from '../domain/clock.ts';
 
 /** The log of a process, on its standard error. */
 export interface ProcessLog {
@@ -12,14 +11,17 @@ export interface ProcessLog {
 }
 
 /**
- * A log as JSON lines on standard error. Whoever reads it cannot hold the service up: to a pipe or socket it is written as its
- * reader takes it, lines beyond a bound are left out and counted, and a reader who went away ends the log, not the process. A file
- * is written to at once; a line that does not fit on the disk is left out.
+ * A log as JSON lines on standard error. Times are in ISO 8601 on a terminal, and in milliseconds since 1970 elsewhere.
+ *
+ * Whoever reads it cannot hold the service up: to a pipe or socket it is written as its reader takes it, lines beyond a bound are
+ * left out and counted, and a reader who went away ends the log, not the process. A file is written to at once; a line that does
+ * not fit on the disk is left out.
  */
-export function standardErrorLog(level: Level | 'silent', clock: Clock): ProcessLog {
-  const leftOut = new LeftOut(clock);
+export function standardErrorLog(level: Level | 'silent'): ProcessLog {
+  const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
+  const leftOut = new LeftOut(timestamp);
   const destination = isStream() ? new StreamDestination(process.stderr, leftOut) : new FileDestination(leftOut);
-  return { logger: pino({ level, base: null }, destination), flush: () => destination.flush() };
+  return { logger: pino({ level, base: null, timestamp }, destination), flush: () => destination.flush() };
 }
 
 /** Node.js writes to pipes, sockets and terminals without waiting or through the terminal; to all else it would wait, and give up for good after one error. */
@@ -28,13 +30,14 @@ function isStream(): boolean {
   return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
 }
 
-/** Tells, once lines get through again, how many did not. */
+/** Counts lines that were left out, and tells the count once lines get through again. */
 class LeftOut {
-  readonly #clock: Clock;
+  readonly #timestamp: () => string;
   #lines = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  /** @param timestamp returns the member `time` of a line, after a comma */
+  constructor(timestamp: () => string) {
+    this.#timestamp = timestamp;
   }
 
   get lines(): number {
@@ -48,14 +51,9 @@ class LeftOut {
   /** The line to write before the next one; empty when none was left out. */
   take(): string {
     if (this.#lines === 0) return '';
-    const line = {
-      level: pino.levels.values.warn,
-      time: this.#clock.wallMs(),
-      lines: this.#lines,
-      msg: 'log lines were left out',
-    };
+    const line = { lines: this.#lines, msg: 'log lines left out while standard error could not be written' };
     this.#lines = 0;
-    return `${JSON.stringify(line)}\n`;
+    return `{"level":${pino.levels.values.warn}${this.#timestamp()},${JSON.stringify(line).slice(1)}\n`;
   }
 }
 

@@ -2,7 +2,10 @@
 export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
-/** What may happen to a log; `not-tended` to the journal alone, when no new epoch could be begun or no old one removed. */
+/**
+ * What may happen to a log; `not-tended` to the journal alone, when no new epoch could be begun or no old one removed, and
+ * `tended-again` when that worked once more.
+ */
 export const logTroubles = [
   'tail-cut',
   'segment-abandoned',
@@ -10,5 +13,6 @@ export const logTroubles = [
   'healed',
   'records-lost',
   'not-tended',
+  'tended-again',
 ] as const;
 export type LogTroubleKind = (typeof logTroubles)[number];

@@ -7,8 +7,8 @@ export interface KeptThreadOptions {
   readonly workerData: MatchWorkerData;
   /** The catalogs a thread needs before it may be given borrowers. */
   readonly needed: () => readonly PreparedTables[];
-  /** The first thread, or another in its place, can be given work. */
-  readonly onReady: () => void;
+  /** The first thread, or another in its place (`replaced`), can be given work. */
+  readonly onReady: (replaced: boolean) => void;
   /** A thread ended that nobody ended, before it was ready or after; another is on its way. */
   readonly onEnd: (fault: unknown, wasReady: boolean) => void;
 }
@@ -55,7 +55,7 @@ export class KeptThread {
     }
     if (this.#closed) return;
     this.#ready = true;
-    this.#options.onReady();
+    this.#options.onReady(this.#restart !== null);
   }
 
   /** For a thread that is ready; one on its way asks what is needed itself. */

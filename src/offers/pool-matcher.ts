@@ -24,6 +24,8 @@ export interface PoolMatcherOptions {
   readonly inUse: () => readonly TablesOfVersion[];
   /** A thread ended that nobody ended, at work or idle, or could not be made ready: for the log. It is replaced. */
   readonly onFault?: (fault: unknown) => void;
+  /** A thread that ended has been replaced by one that is ready. */
+  readonly onReplaced?: () => void;
   /** How many requests travelled to a worker together. */
   readonly onBatch?: (requests: number) => void;
 }
@@ -73,7 +75,8 @@ export class PoolMatcher implements Matcher {
   #dispatch: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor({ threads, archiveFolder, verticals, inUse, onFault, onBatch }: PoolMatcherOptions) {
+  constructor(options: PoolMatcherOptions) {
+    const { threads, archiveFolder, verticals, inUse, onFault, onReplaced, onBatch } = options;
     this.#inUse = inUse;
     this.#onFault = onFault ?? (() => {});
     this.#onBatch = onBatch ?? (() => {});
@@ -82,7 +85,10 @@ export class PoolMatcher implements Matcher {
       thread: new KeptThread({
         workerData,
         needed: () => this.#needed(),
-        onReady: () => this.#dispatchQueue(),
+        onReady: (replaced) => {
+          if (replaced) onReplaced?.();
+          this.#dispatchQueue();
+        },
         onEnd: (fault, wasReady) => this.#threadEnded(fault, wasReady),
       }),
       batch: null,

@@ -16,6 +16,8 @@ export interface StartMatcherOptions {
   readonly verticals: readonly Vertical[];
   /** A worker ended that nobody ended, or could not be made ready: for the log. */
   readonly onFault?: (fault: unknown) => void;
+  /** A worker that ended has been replaced by one that is ready. */
+  readonly onReplaced?: () => void;
   /** How many requests travelled to a worker together. */
   readonly onBatch?: (requests: number) => void;
 }
@@ -25,7 +27,8 @@ export interface StartMatcherOptions {
  * ones are made ready before use.
  */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
-  const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals, onFault, onBatch } = options;
+  const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals } = options;
+  const { onFault, onReplaced, onBatch } = options;
   const inThread = new InThreadMatcher(catalogs);
   if (threads === 0) return inThread;
   const pool = new PoolMatcher({
@@ -34,6 +37,7 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
     verticals,
     inUse: () => catalogs.inUse,
     ...(onFault !== undefined && { onFault }),
+    ...(onReplaced !== undefined && { onReplaced }),
     ...(onBatch !== undefined && { onBatch }),
   });
   try {

@@ -8,7 +8,7 @@ import { originsFace } from '../faces/origins-face.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { verticalsOf } from './verticals-of.ts';
 
-/** The operator's doors to keys and origins. The log says what was changed through them, and never a key. */
+/** The operator's doors to keys and origins. The log says what was changed through them, by the id of a key, never the key itself. */
 export function accessFaces(
   options: ServiceOptions,
   isOperator: IsOperator,
@@ -24,14 +24,19 @@ export function accessFaces(
       keys: {
         create: (wanted, nowMs) => {
           const created = outcomeOf(() => keys.create(wanted, nowMs));
-          if (created.ok) logger.info({ key: created.value.issued.id }, 'the operator issued a key');
+          if (created.ok) {
+            const { id, accountName } = created.value.issued;
+            logger.info({ key: id, account: accountName }, 'API key created by the operator');
+          }
           return created;
         },
         find: (id) => keys.find(id),
         list: () => keys.list(),
         revoke: (id, nowMs) => {
           const revoked = outcomeOf(() => keys.revoke(id, nowMs));
-          if (revoked.ok && revoked.value === 'revoked') logger.info({ key: id }, 'the operator revoked a key');
+          if (revoked.ok && revoked.value === 'revoked') {
+            logger.info({ key: id, account: keys.find(id)?.accountName }, 'API key revoked by the operator');
+          }
           return revoked;
         },
       },
@@ -43,7 +48,7 @@ export function accessFaces(
           const allowed = outcomeOf(() => originLists.allow(account, origins));
           const added = allowed.ok ? allowed.value.filter((outcome) => outcome === 'allowed') : [];
           if (added.length > 0)
-            logger.info({ accountName: account, origins: added.length }, 'the operator allowed origins');
+            logger.info({ account, origins: added.length }, 'embedding origins allowed by the operator');
           return allowed;
         },
         list: (account) => outcomeOf(() => originLists.list(account)),
@@ -51,7 +56,7 @@ export function accessFaces(
           const removed = outcomeOf(() => originLists.remove(account, origins));
           const gone = removed.ok ? removed.value.filter((outcome) => outcome === 'removed') : [];
           if (gone.length > 0)
-            logger.info({ accountName: account, origins: gone.length }, 'the operator removed origins');
+            logger.info({ account, origins: gone.length }, 'embedding origins removed by the operator');
           return removed;
         },
       },

@@ -20,10 +20,11 @@ export class CatalogWatch {
     });
   }
 
-  /** What came of reading a source again. */
-  changed(source: CatalogSource, { ok }: CatalogChange): void {
-    if (ok) this.#faulty.delete(source);
-    else this.#faulty.add(source);
+  /** Notes what came of reading a source again. Returns whether the source was faulty before and is valid now. */
+  changed(source: CatalogSource, { ok }: CatalogChange): boolean {
+    if (ok) return this.#faulty.delete(source);
+    this.#faulty.add(source);
+    return false;
   }
 
   figures(): CatalogFigures[] {

@@ -4,7 +4,7 @@ import type { Endpoint, ListenerChoice } from '../config/config.ts';
 import { errorReply } from '../faces/error-reply.ts';
 import { startListener } from '../http/choose-listener.ts';
 import type { Handler, Listener, ListenerOptions } from '../http/listener.ts';
-import type { RefusalLog } from '../logs/refusal-log.ts';
+import type { RequestLog } from '../logs/request-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Drain } from './drain.ts';
 import type { ServiceOptions } from './service.ts';
@@ -26,7 +26,7 @@ export function listenerOpener(
   engine: ListenerChoice,
   closers: Closers,
   metrics: Metrics,
-  refusals: RefusalLog,
+  requestLog: RequestLog,
   drain: Drain,
 ) {
   return async ({ endpoint, handler, bodyBytesMax, onAnswered, tls, delayed }: ListenerSetup): Promise<Listener> => {
@@ -36,9 +36,10 @@ export function listenerOpener(
       errorReply,
       onFault: (fault, request) => {
         metrics.fault();
-        refusals.fault(fault, request);
+        requestLog.fault(fault, request);
       },
-      onRefusal: refusals.refused,
+      onRefusal: requestLog.refused,
+      onSuccess: requestLog.answered,
       onDeadline: metrics.deadline,
       ...(onAnswered !== undefined && { onAnswered }),
       bodyBytesMax,
@@ -48,7 +49,7 @@ export function listenerOpener(
     closers.add(async () => {
       const unanswered = await listener.close(drain.graceMs, delayed ? drain.delayMs : 0);
       if (unanswered === 0) return;
-      logger.warn({ unanswered, port: listener.port }, 'requests were given up: the time to answer them is over');
+      logger.warn({ unanswered, port: listener.port }, 'requests left unanswered: the drain deadline passed');
     });
     return listener;
   };

@@ -7,6 +7,6 @@ import { describeFault } from '../logs/describe-fault.ts';
 export function logTrouble(logger: Logger, name: 'ledger' | 'journal', trouble: LogTrouble | JournalTrouble): void {
   const message = `${name}: ${trouble.kind}`;
   if ('error' in trouble) logger.error({ fault: describeFault(trouble.error) }, message);
-  else if (trouble.kind === 'healed') logger.info(message);
+  else if (trouble.kind === 'healed' || trouble.kind === 'tended-again') logger.info(message);
   else logger.warn(trouble, message);
 }

@@ -5,6 +5,7 @@ import { KeyRegister } from '../access/key-register.ts';
 import { SqliteKeyDirectory } from '../access/sqlite-key-directory.ts';
 import { bounds } from '../bounds.ts';
 import type { Closers } from '../closers.ts';
+import type { AskedBy } from '../http/listener.ts';
 import { describeFault } from '../logs/describe-fault.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Service, ServiceOptions } from './service.ts';
@@ -20,7 +21,8 @@ export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, c
     path,
     clock,
     onFault: (fault) =>
-      logger.error({ fault: describeFault(fault) }, 'the key file cannot be read; what is known of it stays in force'),
+      logger.error({ fault: describeFault(fault) }, 'key file cannot be read; using what was read before'),
+    onRecovered: () => logger.info('key file can be read again'),
   });
   closers.add(() => directory.close());
   // What this process changes itself holds at once; what others change, as soon as the directory looks.
@@ -40,5 +42,12 @@ export function openAccess({ dataDir, clock, logger, limits }: ServiceOptions, c
     remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
   };
   const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits, onRefused: metrics.gateRefused });
-  return { gatekeeper, keys, keysKnown: () => directory.size, origins: directory.origins, originLists };
+  return {
+    gatekeeper,
+    keys,
+    keysKnown: () => directory.size,
+    namesOf: (caller: AskedBy) => directory.namesOf(caller),
+    origins: directory.origins,
+    originLists,
+  };
 }

@@ -26,7 +26,7 @@ export function openCatalogs(
     cdnUrl,
     catalogs,
     onDamaged: (problem) =>
-      logger.error({ problem }, 'a replaced catalog cannot be read; clicks on its offers find nothing'),
+      logger.error({ problem }, 'replaced catalog cannot be read; clicks on its offers will return 404'),
   });
 }
 
@@ -59,19 +59,22 @@ export async function reloadCatalogs(
   logos: LogoKeeper,
   watch: CatalogWatch,
 ): Promise<readonly CatalogChange[]> {
+  const lackedLogos = logos.problems.length > 0;
   const changes = await Promise.all(
     options.catalogs
       .filter((source) => 'file' in source)
       .map(async (source) => {
         const { vertical, mode } = source;
         const change = await catalogs.reload(vertical.number, mode);
-        watch.changed(source, change);
+        if (watch.changed(source, change)) {
+          options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
+        }
         // Where offers stay, their logos may have changed all the same.
         if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
         return change;
       }),
   );
-  warnOfLogos(options, logos);
+  warnOfLogos(options, logos, lackedLogos);
   return changes;
 }
 
@@ -97,11 +100,14 @@ function logoPlace({ catalogs }: ServiceOptions, vertical: number, mode: Mode): 
   return { key: `${vertical} ${mode}`, folder };
 }
 
-function warnOfLogos({ logger }: ServiceOptions, { problems }: LogoKeeper): void {
-  if (problems.length === 0) return;
+function warnOfLogos({ logger }: ServiceOptions, { problems }: LogoKeeper, lackedLogos = false): void {
+  if (problems.length === 0) {
+    if (lackedLogos) logger.info('logo of every lender found again');
+    return;
+  }
   const [{ file, problem }] = problems as [(typeof problems)[0]];
   logger.warn(
     { lenders: problems.length, first: `${file} ${problem}` },
-    'some lenders are shown by a monogram, for want of a logo: marketplace catalog validate names them',
+    'logos of some lenders missing, monograms shown; marketplace catalog validate names them',
   );
 }

@@ -12,8 +12,8 @@ export function openCertificate(options: ServiceOptions, closers: Closers): Cert
     clock,
     onExpiry: (secondsLeft) => {
       const told = { file: tls.certificateFile, secondsLeft };
-      if (secondsLeft > 0) logger.warn(told, 'the certificate expires soon');
-      else logger.error(told, 'the certificate has expired');
+      if (secondsLeft > 0) logger.warn(told, 'certificate expires soon');
+      else logger.error(told, 'certificate has expired');
     },
   });
   closers.add(() => keeper.close());

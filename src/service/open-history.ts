@@ -107,12 +107,14 @@ export async function openHistory(
     log: ledger,
     onCrash: (fault) => {
       metrics.aggregatorRestarted();
-      logger.error({ fault: describeFault(fault) }, 'the aggregator stopped and is started again');
+      logger.error({ fault: describeFault(fault) }, 'aggregator died; it is being started again');
     },
+    onRecovered: () => logger.info('aggregator is running again'),
     onRebuild: (reason) => {
       metrics.analyticsRebuilt();
-      logger.warn({ reason }, 'the analytics store is rebuilt from the ledger');
+      logger.warn({ reason }, 'analytics store is being rebuilt from the ledger');
     },
+    onRebuilt: () => logger.info('analytics store rebuilt'),
   });
   closers.add(() => analytics.close());
   ledger.onDurable((position) => analytics.durable(position));
@@ -126,9 +128,13 @@ export async function openHistory(
       analytics,
       dropLedger: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
       onGivenUp: ({ keptFromDay, segments }) =>
-        logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'what is older than the retention was given up'),
+        logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'data older than the retention deleted'),
       onFault: (fault) =>
-        logger.warn({ fault: describeFault(fault) }, 'what is older than the retention could not be given up yet'),
+        logger.warn(
+          { fault: describeFault(fault) },
+          'data older than the retention could not be deleted; retrying later',
+        ),
+      onRecovered: () => logger.info('deletion of data older than the retention works again'),
     });
     closers.add(() => retention.close());
   }

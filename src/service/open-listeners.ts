@@ -5,7 +5,8 @@ import { hostCheck } from '../faces/host-check.ts';
 import { operationsFace } from '../faces/operations-face.ts';
 import { allRouteNames } from '../faces/routes.ts';
 import type { Handler } from '../http/listener.ts';
-import { RefusalLog } from '../logs/refusal-log.ts';
+import type { RequestLogOptions } from '../logs/request-log.ts';
+import { RequestLog } from '../logs/request-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { openOperatorToken, operatorTokenPath } from '../secrets/operator-token.ts';
 import type { CertificateKeeper } from '../tls/certificate-keeper.ts';
@@ -19,6 +20,7 @@ interface Listened extends Pick<Service, 'confirmRevenue' | 'keys' | 'notReady' 
   readonly publicFace: Handler;
   readonly certificate: CertificateKeeper | null;
   readonly drain: Drain;
+  readonly namesOf: RequestLogOptions['namesOf'];
 }
 
 /** The two listeners. The public one is the last to open and so the first to close: requests in flight need all the rest. */
@@ -27,14 +29,15 @@ export async function openListeners(
   { engine, operations, operationsAllowedHosts, public: endpoint, tls }: NonNullable<ServiceOptions['listen']>,
   closers: Closers,
   metrics: Metrics,
-  { publicFace, certificate, drain, confirmRevenue, keys, notReady, originLists }: Listened,
+  { publicFace, certificate, drain, confirmRevenue, keys, namesOf, notReady, originLists }: Listened,
 ) {
   const path = operatorTokenPath(options.dataDir);
   const { token, created } = openOperatorToken(path);
   const isOperator = (authorization: string): boolean => token.isIn(authorization);
-  const refusals = new RefusalLog({ logger: options.logger, clock: options.clock, routeNames: allRouteNames });
-  closers.add(() => refusals.close());
-  const listen = listenerOpener(options, engine, closers, metrics, refusals, drain);
+  const { logger, clock } = options;
+  const requestLog = new RequestLog({ logger, clock, routeNames: allRouteNames, namesOf });
+  closers.add(() => requestLog.close());
+  const listen = listenerOpener(options, engine, closers, metrics, requestLog, drain);
   const operationsListener = await listen({
     endpoint: operations,
     handler: operationsFace({
@@ -57,7 +60,7 @@ export async function openListeners(
   });
   const { engine: running, engineReason: reason } = publicListener;
   if (engine === 'auto' && running === 'node') {
-    options.logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead');
+    logger.warn({ reason }, 'uWebSockets.js cannot be used, listening with node:http instead');
   }
   certificate?.onChange((changed) => publicListener.useCertificate(changed));
   return { public: publicListener, operations: operationsListener, operatorToken: { path, created } };

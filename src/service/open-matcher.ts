@@ -7,7 +7,7 @@ import { startMatcher } from '../offers/start-matcher.ts';
 import type { ServiceOptions } from './service.ts';
 import { verticalsOf } from './verticals-of.ts';
 
-/** Who works out what is offered to whom. */
+/** Starts the matcher. */
 export async function openMatcher(
   options: ServiceOptions,
   closers: Closers,
@@ -21,11 +21,9 @@ export async function openMatcher(
     verticals: verticalsOf(options),
     onFault: (fault) => {
       metrics.matchWorkerFailed();
-      logger.error(
-        { fault: describeFault(fault) },
-        'a matching thread ended and is replaced; what it was at is matched anew',
-      );
+      logger.error({ fault: describeFault(fault) }, 'matcher thread died; a new one is being started');
     },
+    onReplaced: () => logger.info('matcher thread replaced'),
     onBatch: metrics.matchBatch,
   });
   closers.add(() => matcher.close());

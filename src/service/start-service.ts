@@ -72,7 +72,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   // Also one that somebody else made, or left open. What we put into it is closed by itself, so that a volume which is not ours
   // to change is worth a warning, not the start.
   if (!closeFolderToOthers(dataDir)) {
-    logger.warn({ dataDir }, 'other users may look into the data folder, and it cannot be closed to them');
+    logger.warn({ dataDir }, 'data folder is open to other users; chmod failed');
   }
 
   const files = analyticsFiles(dataDir);
@@ -80,7 +80,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
   const { ledgerFolder } = files;
   const secrets = openSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
   const metrics = new Metrics(routeNames);
-  const { gatekeeper, keys, keysKnown, origins, originLists } = openAccess(options, closers, metrics);
+  const { gatekeeper, keys, keysKnown, namesOf, origins, originLists } = openAccess(options, closers, metrics);
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
@@ -133,6 +133,7 @@ async function compose(options: ServiceOptions, closers: Closers): Promise<Servi
       confirmRevenue: async (rows, text, signal) =>
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows, text, signal),
       keys,
+      namesOf,
       notReady,
       originLists,
     }));

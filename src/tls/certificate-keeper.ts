@@ -4,7 +4,8 @@ import { type Certificate, CertificateFaulty, type CertificateFiles, readCertifi
 
 /** What became of reading the certificate's files again. */
 export type CertificateChange =
-  | { readonly ok: true; readonly changed: boolean; readonly expiresAtMs: number }
+  /** `recovered`: the reading before found a pair that cannot be used. */
+  | { readonly ok: true; readonly changed: boolean; readonly recovered: boolean; readonly expiresAtMs: number }
   | { readonly ok: false; readonly fault: string };
 
 export interface CertificateKeeperOptions {
@@ -59,8 +60,9 @@ export class CertificateKeeper {
         this.#current = found;
         this.#checkExpiry();
       }
+      const recovered = this.#faulty;
       this.#faulty = false;
-      return { ok: true, changed, expiresAtMs: found.expiresAtMs };
+      return { ok: true, changed, recovered, expiresAtMs: found.expiresAtMs };
     } catch (fault) {
       if (!(fault instanceof CertificateFaulty)) throw fault;
       this.#faulty = true;

@@ -73,23 +73,46 @@ test('unknown keys make it look for changes, but not more often than the bound',
   assert.notEqual(directory.find(hashApiKey(key)), undefined);
 });
 
-test('a file that cannot be read leaves the known keys working, and is reported once', (t) => {
+test('a file that cannot be read leaves the known keys working, and is reported once, as is its recovery', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key } = issueKey(folder);
   const faults: unknown[] = [];
-  const directory = openDirectory(t, folder, new ManualClock(), (fault) => faults.push(fault));
+  let recovered = 0;
+  const directory = openDirectory(
+    t,
+    folder,
+    new ManualClock(),
+    (fault) => faults.push(fault),
+    () => recovered++,
+  );
   const vandal = new Database(keyFilePath(folder));
   vandal.exec('ALTER TABLE keys RENAME TO hidden');
   t.mock.timers.tick(3 * bounds.keyPollMs);
   assert.notEqual(directory.find(hashApiKey(key)), undefined);
-  assert.equal(faults.length, 1);
+  assert.deepEqual([faults.length, recovered], [1, 0]);
 
   vandal.exec('ALTER TABLE hidden RENAME TO keys; UPDATE keys SET revoked = 1');
   vandal.close();
-  t.mock.timers.tick(bounds.keyPollMs);
+  t.mock.timers.tick(2 * bounds.keyPollMs);
   assert.equal(directory.find(hashApiKey(key)), undefined);
-  assert.equal(faults.length, 1);
+  assert.deepEqual([faults.length, recovered], [1, 1]);
+});
+
+test('a caller is named as the list of keys does, by numbers, also when the key is revoked or the file is gone', (t) => {
+  const folder = temporaryFolder(t);
+  const { issued } = issueKey(folder, { account: 'acme' });
+  const other = issueKey(folder, { account: 'other' }).issued;
+  const directory = openDirectory(t, folder, new ManualClock());
+  revokeKey(folder, issued.id);
+  const caller = { account: issued.account, keyNumber: issued.number };
+  assert.deepEqual(directory.namesOf(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.namesOf({ account: other.account }), { key: undefined, account: 'other' });
+  const vandal = new Database(keyFilePath(folder));
+  vandal.exec('ALTER TABLE keys RENAME TO hidden');
+  vandal.close();
+  assert.deepEqual(directory.namesOf(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.namesOf({ ...caller, keyNumber: other.number }), { key: undefined, account: 'acme' });
 });
 
 test('many changes are read in several turns, so that none takes long, and in the end all are known', async (t) => {

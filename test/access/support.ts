@@ -101,8 +101,9 @@ export function openDirectory(
   onFault: (fault: unknown) => void = (fault) => {
     throw fault;
   },
+  onRecovered: () => void = () => {},
 ): SqliteKeyDirectory {
-  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onFault });
+  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onFault, onRecovered });
   t.after(() => directory.close());
   return directory;
 }

@@ -14,6 +14,7 @@ describe('retention', () => {
   const dropped: number[] = [];
   const given: unknown[] = [];
   const faults: unknown[] = [];
+  let recoveries = 0;
   let outcome: () => Promise<SealOutcome>;
   let drop: (before: number) => Promise<number>;
   const nothing: SealOutcome = { sealed: true, keptFromDay: 100, isNew: false, ledgerFrom: 7 };
@@ -23,6 +24,7 @@ describe('retention', () => {
     for (const list of [asked, dropped, given, faults]) list.length = 0;
     outcome = async () => nothing;
     drop = async () => 0;
+    recoveries = 0;
   });
   afterEach(() => mock.timers.reset());
 
@@ -42,6 +44,7 @@ describe('retention', () => {
       },
       onGivenUp: (what) => given.push(what),
       onFault: (fault) => faults.push(fault),
+      onRecovered: () => recoveries++,
     });
   const passes = async (ms: number) => {
     mock.timers.tick(ms);
@@ -80,7 +83,7 @@ describe('retention', () => {
     ]);
   });
 
-  it('tries again soon after a fault, and drops nothing when nothing was sealed', async () => {
+  it('tries again soon after a fault, tells when it works again, and drops nothing when nothing was sealed', async () => {
     outcome = () => Promise.reject(new Error('the aggregator is not running'));
     const retention = start();
     await turn();
@@ -89,14 +92,17 @@ describe('retention', () => {
     outcome = async () => nothing;
     drop = () => Promise.reject(new Error('a file that cannot be removed'));
     await passes(bounds.retentionRetryMs);
+    assert.equal(recoveries, 0);
     drop = async () => 0;
     await passes(bounds.retentionRetryMs);
+    await passes(bounds.retentionTendMs);
+    assert.equal(recoveries, 1);
     await retention.close();
     assert.deepEqual(
       faults.map((fault) => (fault as Error).message),
       ['the aggregator is not running', 'no space left', 'a file that cannot be removed'],
     );
-    assert.deepEqual(dropped, [7, 7]);
+    assert.deepEqual(dropped, [7, 7, 7]);
   });
 
   it('closes without waiting for a sealing, and not before segments are removed', async () => {

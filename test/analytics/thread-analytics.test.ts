@@ -260,9 +260,11 @@ describe('thread analytics', () => {
     for (const damage of damages) {
       damage();
       const reasons: string[] = [];
-      const analytics = await start(logAt(20), { onRebuild: (reason) => reasons.push(reason) });
+      let rebuilt = 0;
+      const onRebuild = (reason: string): void => void reasons.push(reason);
+      const analytics = await start(logAt(20), { onRebuild, onRebuilt: () => rebuilt++ });
       assert.equal((await analytics.summary(byTag)).sessions, 20);
-      assert.equal(reasons.length, 1);
+      assert.deepEqual([reasons.length, rebuilt], [1, 1]);
       await analytics.close();
     }
   });
@@ -278,12 +280,14 @@ describe('thread analytics', () => {
     writeFileSync(storeFile, bytes);
     const crashed = Promise.withResolvers<Error>();
     const log = { durablePosition: subs.length, appendedPosition: subs.length, healthy: true };
-    const analytics = await start(log, { onCrash: crashed.resolve });
+    const recovered = Promise.withResolvers<void>();
+    const analytics = await start(log, { onCrash: crashed.resolve, onRecovered: recovered.resolve });
     log.durablePosition = log.appendedPosition = 2 * subs.length;
     analytics.durable(2 * subs.length);
     assert.match((await crashed.promise).message, /malformed/);
     const { sessions, views } = await answered(analytics);
     assert.deepEqual([sessions, views], [subs.length, subs.length]);
+    await recovered.promise;
   });
 
   it('refuses what was asked of a thread that died, says so, and goes on once it can', async () => {

@@ -76,20 +76,20 @@ for (const engine of engines) {
     // The second signal waits for nothing.
     served.signal('SIGTERM');
     assert.deepEqual(await served.ended, { code: 1, signal: null });
-    assert.equal(served.log.at(-1)?.msg, 'ended by a second signal');
+    assert.equal(served.log.at(-1)?.msg, 'service ended by a second signal');
     lockFolder(folder).release();
   });
 
   test(`a second signal is logged with what ${engine} had not answered`, async (t) => {
     const { served, busy } = await withSessionUnderWay(t, { SVC_LISTENER: engine, SVC_DRAIN_DEADLINE_SECONDS: '600' });
     served.signal('SIGTERM');
-    await served.logged('draining');
+    await served.logged('service draining');
     served.signal('SIGINT');
     assert.deepEqual(await served.ended, { code: 1, signal: null });
     await busy.closed;
-    const { level, signal, unanswered } = await served.logged('ended by a second signal');
+    const { level, signal, unanswered } = await served.logged('service ended by a second signal');
     assert.deepEqual([level, signal, unanswered, served.complaints], [40, 'SIGINT', 1, []]);
-    assert.equal(served.log.at(-1)?.msg, 'ended by a second signal');
+    assert.equal(served.log.at(-1)?.msg, 'service ended by a second signal');
   });
 
   test(`a stop lets ${engine} answer what is in flight, while the operations listener stays, and ends with 0`, async (t) => {
@@ -105,7 +105,7 @@ for (const engine of engines) {
     assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close']);
     await Promise.all([busy.closed, idle.closed]);
     assert.deepEqual(await served.ended, { code: 0, signal: null });
-    assert.equal(served.log.at(-1)?.msg, 'stopped');
+    assert.equal(served.log.at(-1)?.msg, 'service stopped');
     await assert.rejects(ServiceConnection.open(ports.public), { code: 'ECONNREFUSED' });
   });
 
@@ -114,7 +114,7 @@ for (const engine of engines) {
     served.signal('SIGTERM');
     await busy.closed;
     assert.equal(busy.rest, '');
-    assert.equal((await served.logged('requests were given up: the time to answer them is over')).unanswered, 1);
+    assert.equal((await served.logged('requests left unanswered: the drain deadline passed')).unanswered, 1);
     assert.deepEqual(await served.ended, { code: 0, signal: null });
   });
 }
@@ -155,23 +155,14 @@ test('a stop gives up a catalog that is being read, and does not call it faulty'
   assert.deepEqual(await served.ended, { code: 0, signal: null });
   assert.deepEqual(
     served.log.map(({ msg }) => msg),
-    ['serving', 'draining', 'stopped'],
+    ['service started', 'service draining', 'service stopped'],
   );
-});
-
-test('logs which HTTP engine serves, and the reason', async (t) => {
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folderFor(t), SVC_LISTENER: 'node' });
-  await served.greeting;
-  served.signal('SIGTERM');
-  await served.ended;
-  const serving = served.log.find(({ msg }) => msg === 'serving');
-  assert.deepEqual(serving?.engine, { name: 'node', reason: 'node:http was requested' });
 });
 
 async function stopsDuringStart(served: ServedProcess): Promise<void> {
   assert.deepEqual(await served.ended, { code: 0, signal: null });
   await assert.rejects(served.greeting);
-  assert.deepEqual([served.log.map(({ msg }) => msg), served.complaints], [['stopped during the start'], []]);
+  assert.deepEqual([served.log.map(({ msg }) => msg), served.complaints], [['service stopped during its start'], []]);
 }
 
 for (const [signal, origin, message] of [
@@ -202,10 +193,38 @@ for (const [signal, origin, message] of [
   });
 }
 
+for (const [engine, reason, preload] of [
+  ['uws', /^uWebSockets\.js \d+\.\d+\.\d+ /, undefined],
+  ['node', /no binary for this machine/, 'without-uws.ts'],
+] as const) {
+  test(`the log of a start tells what runs where, on ${engine}`, async (t) => {
+    const folder = folderFor(t);
+    const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_DURABILITY: 'write' }, preload);
+    const { time, level, msg, version, engineReason, maxSessions, ...line } = await served.logged('service started');
+    const ports = await served.ports();
+    assert.deepEqual([typeof time, level, typeof maxSessions], ['number', 30, 'number']);
+    assert.match(String(version), /^\d+\.\d+\.\d+/);
+    assert.deepEqual(line, {
+      node: process.version,
+      engine,
+      url: `http://127.0.0.1:${ports.public}`,
+      public: { host: '127.0.0.1', port: ports.public },
+      operations: { host: '127.0.0.1', port: ports.operations },
+      dataDir: folder,
+      verticals: ['personal-loans'],
+      matcherThreads: 0,
+      durability: 'write',
+    });
+    const warned = served.log.filter(({ level }) => level === 40).map(({ reason }) => reason);
+    assert.match(String(engineReason), reason);
+    assert.deepEqual(warned, engine === 'uws' ? [] : [engineReason]);
+  });
+}
+
 test('what is probably not meant is warned of in the log, where standard error has nothing else', async (t) => {
   const settings = { SVC_DATA_DIR: folderFor(t), SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' };
   const served = new ServedProcess(t, settings);
-  await served.logged('serving');
+  await served.logged('service started');
   const warned = served.log.filter(({ level }) => level === 40).map(({ msg }) => msg);
   assert.equal(warned[0], 'SVC_FLAVOUR is set, but no setting has this name.');
   assert.match(warned[1] ?? '', /set SVC_PUBLIC_URL\.$/);

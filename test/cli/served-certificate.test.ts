@@ -48,7 +48,7 @@ for (const engine of ['uws', 'node']) {
       const { text } = await operations.send({ path: '/metrics' });
       return Number(new RegExp(`^marketplace_certificate_${name} (\\S+)$`, 'm').exec(text)?.[1]);
     };
-    const expiry = await served.logged('the certificate expires soon');
+    const expiry = await served.logged('certificate expires soon');
     assert.equal(expiry.file, certificateFile);
     assert.ok((await metric('expiry_seconds')) <= 10 * 86_400);
 
@@ -57,20 +57,21 @@ for (const engine of ['uws', 'node']) {
     assert.equal(kept.serverName, 'CN=one.test');
     writeCertificate(folder, selfSigned('two.test'));
     served.signal('SIGHUP');
-    await served.logged('a new certificate is in use');
+    await served.logged('new certificate in use');
     assert.equal(await shownAt(ports.public), 'CN=two.test');
     assert.ok((await metric('expiry_seconds')) > 80 * 86_400);
 
     // A pair that does not belong together, which is found without being told of it.
     writeFileSync(keyFile, selfSigned('other.test').key);
-    const { fault } = await served.logged('the certificate is faulty; the one in use stays');
+    const { fault } = await served.logged('certificate is faulty; the current one stays in use');
     assert.equal(fault, `${keyFile} is not the private key of the certificate in ${certificateFile}`);
     assert.equal(await shownAt(ports.public), 'CN=two.test');
     assert.equal(await metric('faulty'), 1);
 
     // The other half of the pair comes later than the service waits for it.
     writeCertificate(folder, selfSigned('three.test'));
-    await served.logged('a new certificate is in use', 1);
+    await served.logged('certificate is valid again');
+    await served.logged('new certificate in use', 1);
     assert.equal(await metric('faulty'), 0);
     assert.equal(await shownAt(ports.public), 'CN=three.test');
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { pino } from 'pino';
 import type { MarketplaceView } from '../../src/index.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { catalogVersion } from '../../src/offers/catalog-version.ts';
@@ -9,7 +10,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
-import { type Engine, engines, RunningMarketplace } from '../support/running-marketplace.ts';
+import { type Engine, engines, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 
 const { vertical, complete } = fixture;
 /** So large that the service answers requests while it reads one. */
@@ -31,10 +32,10 @@ function expectedOf(catalog: CatalogFile): Expected {
 }
 
 /** A service whose live offers a test can exchange, with the first of the two catalogs in use. */
-async function startBefore(t: TestContext, engine: Engine) {
+async function startBefore(t: TestContext, engine: Engine, options: StartOptions = {}) {
   const catalogs = new ChangeableCatalogs({ ...fixture, catalogFiles: { ...fixture.catalogFiles, live: before } });
   afterwards(t, () => catalogs.remove());
-  const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources });
+  const market = await RunningMarketplace.start(engine, { catalogs: catalogs.sources, ...options });
   afterwards(t, () => market.close());
   return { market, exchange: (catalog: CatalogFile) => catalogs.write(catalog) };
 }
@@ -89,8 +90,10 @@ for (const engine of engines) {
   });
 }
 
-test('a faulty file changes nothing, and the next good one is taken', async (t) => {
-  const { market, exchange } = await startBefore(t, 'uws');
+test('a faulty file changes nothing, and the next good one is taken and logged', async (t) => {
+  const logged: string[] = [];
+  const logger = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line).msg) });
+  const { market, exchange } = await startBefore(t, 'uws', { logger });
   const caller = market.caller(fixture);
   const subId = await caller.sessionWith('faulty', complete);
   exchange({ ...after, format: 2 as never });
@@ -98,9 +101,13 @@ test('a faulty file changes nothing, and the next good one is taken', async (t) 
   assert.deepEqual(change, { ok: false, faults: ['format: must be equal to constant'] });
   assertShows(await caller.offers(subId, { max_offers: 20 }), expectedBefore);
   exchange(after);
+  const recoveries = () => logged.filter((message) => message === 'catalog file is valid again').length;
+  assert.equal(recoveries(), 0);
   const [next] = await market.marketplace.reloadCatalogs();
   assert.deepEqual(next, { ok: true, version: expectedAfter.version, changed: true });
   assertShows(await caller.offers(subId, { max_offers: 20 }), expectedAfter);
+  await market.marketplace.reloadCatalogs();
+  assert.equal(recoveries(), 1);
 });
 
 test('a service closes while it reads a catalog', async (t) => {

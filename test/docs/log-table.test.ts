@@ -24,7 +24,11 @@ function messagesOf({ message }: LoggedLine): string[] | null {
   const [, text] = /^'(.*)'$/s.exec(message) ?? [];
   if (text !== undefined) return [text];
   const [, template] = /^`(.*)`$/s.exec(message) ?? [];
-  return template === undefined ? null : logNames.map((log) => template.replace(/\$\{\w+\}/, log));
+  if (template === undefined) return null;
+  // One row stands for the reasons of all errors.
+  const withReason = template.replace(/\$\{reason\}/, '<reason>');
+  if (withReason !== template) return [withReason];
+  return logNames.map((log) => template.replace(/\$\{\w+\}/, log));
 }
 
 /** What the log of a process adds of itself, past the library's methods. */
@@ -35,7 +39,7 @@ const ofItself = [
 /** What a ledger or a journal tells, from `service/log-trouble.ts`. */
 const troubles = logNames
   .flatMap((log) => logTroubles.map((kind) => `${log}: ${kind}`))
-  .filter((message) => message !== 'ledger: not-tended');
+  .filter((message) => message !== 'ledger: not-tended' && message !== 'ledger: tended-again');
 
 test('every line of the log has its row, with its level and members, and every row its line', () => {
   const faults: string[] = [];

@@ -46,7 +46,7 @@ test('a data folder that was open to others is closed, without a word', async (t
 test('in a data folder that cannot be closed, everything is closed by itself, and the log warns', async (t) => {
   const { dataDir, warnings } = await livedIn(t, 0o1777);
   assert.equal(modeOf(dataDir), '1777');
-  assert.deepEqual(warnings, ['other users may look into the data folder, and it cannot be closed to them']);
+  assert.deepEqual(warnings, ['data folder is open to other users; chmod failed']);
   const modes = modesIn(dataDir);
   for (const written of ['ledger', 'journal', 'catalogs', 'analytics.sqlite', 'analytics.sqlite-wal', 'keys.sqlite']) {
     assert.ok(modes.has(written), `${written} should be among them`);

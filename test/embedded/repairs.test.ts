@@ -22,7 +22,7 @@ async function withThreads(t: TestContext) {
     text: JSON.stringify(enlargedCatalog(catalogFiles[mode], 3)),
   }));
   const logged: { msg: string; fault?: { message?: string } }[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const logger = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs, logger });
   afterwards(t, () => market.close());
   const [, matcher] = threads as [Worker, Worker];
@@ -60,12 +60,15 @@ test('a matching thread that dies idle is told of, and whoever asks next gets of
   assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
   assert.deepEqual(
     logged.map(({ msg, fault }) => [msg, fault?.message]),
-    [['a matching thread ended and is replaced; what it was at is matched anew', 'a matching thread ended']],
+    [
+      ['matcher thread died; a new one is being started', 'a matching thread ended'],
+      ['matcher thread replaced', undefined],
+    ],
   );
   assert.equal(threads.length, 3);
 
   await market.marketplace.close();
-  assert.equal(logged.length, 1);
+  assert.equal(logged.length, 2);
 });
 
 test('a matching thread that dies is missing among those that are ready until another is', async (t) => {
@@ -86,7 +89,7 @@ test('a matching thread that dies is missing among those that are ready until an
 });
 
 test('an aggregator that dies is started again and counted, is told of while it is away, and has lost no figure', async (t) => {
-  const { market, threads, metric } = await withThreads(t);
+  const { market, threads, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
   await caller.visit('aggregator-dies', fixture.complete, 2);
   assert.equal((await caller.summary({ referrer_tag: 'aggregator-dies' })).offer_clicks, 2);
@@ -103,4 +106,7 @@ test('an aggregator that dies is started again and counted, is told of while it 
     const figures = await caller.summary({ referrer_tag: 'aggregator-dies' });
     assert.deepEqual([figures.sessions_total, figures.offer_clicks], [1 + died, 2 + died]);
   }
+  const [died, recovered] = ['aggregator died; it is being started again', 'aggregator is running again'];
+  const messages = logged.map(({ msg }) => msg).filter((msg) => msg === died || msg === recovered);
+  assert.deepEqual(messages, [died, recovered, died, recovered]);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,6 +64,19 @@ test('a reader who goes away ends the log and not the process', async () => {
   const { child, end } = await startWriting(500);
   child.stderr.destroy();
   assert.deepEqual(await end(), ['true', 0]);
+});
+
+test('times are milliseconds for a program, and ISO 8601 for people at a terminal', async (t) => {
+  const { child, end } = await startWriting(0);
+  const read = text(child.stderr);
+  await end();
+  assert.match(await read, /^\{"level":30,"time":\d{13},/);
+  if (spawnSync('script', ['--version']).status !== 0) return t.skip('the script command is missing');
+  const { stdout } = spawnSync('script', ['-qec', `echo end | '${process.execPath}' '${program}' 0`, '/dev/null'], {
+    env: { ...process.env, SHELL: '/bin/sh' },
+    encoding: 'utf8',
+  });
+  assert.match(stdout, /\{"level":30,"time":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","msg":"the last"\}/);
 });
 
 test('a file has every line when the process ends', async (t) => {

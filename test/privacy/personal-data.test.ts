@@ -74,8 +74,8 @@ const mayBeKept: readonly { readonly what: string; readonly where: RegExp; reado
   { what: 'allowed origin', where: /^keys\.sqlite/, why: 'as the other origin' },
 ];
 
-/** What the log of the server tells by design: what the operator changed, so that it can be found out later. */
-const mayBeLogged: readonly string[] = ['issued account'];
+/** What the log of the server tells by design: whose requests they were, and what the operator changed. */
+const mayBeLogged: readonly string[] = ['account', 'issued account'];
 
 /** Commands of the operator, `FILE` for a file of payouts, and what each shows by design; it must show all of that. */
 const commands: readonly { readonly words: string; readonly shows: readonly string[]; readonly why: string }[] = [

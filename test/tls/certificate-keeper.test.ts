@@ -62,14 +62,18 @@ test('it is faulty from a look at a pair that cannot be used to a look at one th
     keeper.reload();
     assert.equal(keeper.faulty, true);
   }
+  const recoveredBy = () => {
+    const change = keeper.reload();
+    return change.ok && change.recovered;
+  };
   writeFileSync(files.keyFile, key);
-  keeper.reload();
+  assert.deepEqual([recoveredBy(), recoveredBy()], [true, false]);
   assert.equal(keeper.faulty, false);
   rmSync(files.keyFile);
   keeper.reload();
   assert.equal(keeper.faulty, true);
   put(180);
-  keeper.reload();
+  assert.equal(recoveredBy(), true);
   assert.equal(keeper.faulty, false);
 });
 

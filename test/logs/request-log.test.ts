@@ -4,8 +4,9 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { type LevelWithSilent, pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
+import { errorTable } from '../../src/domain/error-table.ts';
 import type { RequestInTrouble } from '../../src/http/listener.ts';
-import { RefusalLog } from '../../src/logs/refusal-log.ts';
+import { RequestLog } from '../../src/logs/request-log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const request: RequestInTrouble = {
@@ -22,17 +23,19 @@ interface Line {
   readonly route?: string;
   readonly method?: string;
   readonly code?: string;
+  readonly msg?: string;
   readonly fault?: object;
   readonly leftOut?: Readonly<Record<string, number>>;
 }
 
-function refusalLog(level: LevelWithSilent = 'info') {
+function requestLog(level: LevelWithSilent = 'info') {
   const stream = new PassThrough();
   const clock = new ManualClock();
-  const log = new RefusalLog({
+  const log = new RequestLog({
     logger: pino({ level, base: null, timestamp: false }, stream),
     clock,
     routeNames: ['other', 'inputs'],
+    namesOf: ({ account, keyNumber }) => ({ key: `key_${keyNumber}`, account: `account ${account}` }),
   });
   const lines = (): Line[] =>
     String(stream.read() ?? '')
@@ -50,7 +53,7 @@ const reply = (status: number, code?: 'INVALID_REQUEST' | 'SERVICE_UNAVAILABLE' 
 });
 
 test('a line names the request, who asked, and what it was refused for', () => {
-  const { log, lines } = refusalLog();
+  const { log, lines } = requestLog();
   log.refused(request, reply(400, 'INVALID_REQUEST', 'fields'));
   assert.deepEqual(lines(), [
     {
@@ -61,16 +64,42 @@ test('a line names the request, who asked, and what it was refused for', () => {
       status: 400,
       code: 'INVALID_REQUEST',
       param: 'fields',
-      key: 7,
-      account: 3,
+      key: 'key_7',
+      account: 'account 3',
       ms: 12,
-      msg: 'refused',
+      msg: 'request refused: invalid request',
     },
   ]);
 });
 
+test('at debug a request that succeeds has a line too, and every refusal has one', () => {
+  const { log, lines } = requestLog('debug');
+  log.answered?.(request, reply(200));
+  assert.deepEqual(lines(), [
+    {
+      level: 20,
+      requestId: 'abc-1',
+      route: 'inputs',
+      method: 'POST',
+      status: 200,
+      key: 'key_7',
+      account: 'account 3',
+      ms: 12,
+      msg: 'request answered',
+    },
+  ]);
+  for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
+  assert.equal(lines().length, 100);
+  assert.equal(requestLog('info').log.answered, undefined);
+});
+
+test('every error has a message of its own, by which its lines can be found', () => {
+  const phrases = Object.values(errorTable).map(({ phrase }) => phrase);
+  assert.equal(new Set(phrases).size, phrases.length);
+});
+
 test('a method as sent is in no line', () => {
-  const { log, lines } = refusalLog('trace');
+  const { log, lines } = requestLog('trace');
   log.refused({ ...request, route: 0, method: 'JANE' }, reply(404));
   const written = lines();
   assert.deepEqual(
@@ -81,30 +110,36 @@ test('a method as sent is in no line', () => {
 });
 
 test('what is ours is a warning or an error, the rest is information', () => {
-  const { log, lines } = refusalLog('debug');
+  const { log, lines } = requestLog('debug');
   log.refused(request, reply(401, 'UNAUTHORIZED'));
   log.refused(request, reply(503, 'SERVICE_UNAVAILABLE'));
   log.refused(request, reply(404));
   log.refused(request, reply(503));
   log.fault(new Error('no'), request);
   assert.deepEqual(
-    lines().map(({ level }) => level),
-    [30, 40, 30, 20, 50],
+    lines().map(({ level, msg }) => [level, msg]),
+    [
+      [30, 'request refused: invalid credentials'],
+      [40, 'request refused: service unavailable'],
+      [30, 'request refused: status 404'],
+      [20, 'request refused: status 503'],
+      [50, 'request failed'],
+    ],
   );
 });
 
 test('a failed request has one line, with the place where it failed', () => {
-  const { log, lines } = refusalLog();
+  const { log, lines } = requestLog();
   log.fault(new Error('a step failed'), request);
   log.refused(request, { status: 500, headers: '', body: '', refusal: { code: 'INTERNAL_ERROR' } });
   const [line, ...others] = lines();
   assert.deepEqual(others, []);
   assert.equal(line?.requestId, 'abc-1');
-  assert.match(JSON.stringify(line?.fault), /"message":"a step failed","at":\["at .*refusal-log\.test\.ts/);
+  assert.match(JSON.stringify(line?.fault), /"message":"a step failed","at":\["at .*request-log\.test\.ts/);
 });
 
 test('each kind of refusal has its own budget, and what is beyond it is counted', async () => {
-  const { log, clock, lines, stream } = refusalLog();
+  const { log, clock, lines, stream } = requestLog();
   for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
   log.refused(request, reply(400, 'INVALID_REQUEST'));
   assert.deepEqual(
@@ -113,8 +148,18 @@ test('each kind of refusal has its own budget, and what is beyond it is counted'
   );
   await once(stream, 'readable');
   assert.deepEqual(lines(), [
-    { level: 40, leftOut: { UNAUTHORIZED: 100 - bounds.refusalLinesAtOnce }, msg: 'refusals left out of the log' },
+    {
+      level: 40,
+      leftOut: { UNAUTHORIZED: 100 - bounds.refusalLinesAtOnce },
+      msg: 'log lines left out: too many refused requests',
+    },
   ]);
+  // The next second has no refusals.
+  await once(stream, 'readable');
+  assert.deepEqual(
+    lines().map(({ msg }) => msg),
+    ['log lines complete again: refused requests are within the limits'],
+  );
   clock.advance(1_000);
   for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
   assert.equal(lines().length, bounds.refusalLinesPerSecond);
@@ -123,7 +168,7 @@ test('each kind of refusal has its own budget, and what is beyond it is counted'
 });
 
 test('a level that is off takes nothing of a budget and leaves nothing to tell', () => {
-  const { log, lines } = refusalLog('error');
+  const { log, lines } = requestLog('error');
   for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
   log.close();
   assert.deepEqual(lines(), []);
