@@ -36,7 +36,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #timer: NodeJS.Timeout;
   readonly #keys = new Map<string, ApiKey>();
   readonly #origins = new Map<number, readonly string[]>();
-  /** Of callers named before, by their numbers. */
+  /** Names of keys and accounts that were read before, by their numbers. */
   readonly #keyIds = new Map<number, string>();
   readonly #accountNames = new Map<number, string>();
   /** Number of the last change that was read. */
