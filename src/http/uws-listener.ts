@@ -471,7 +471,7 @@ class UwsExchange extends EngineExchange<UwsListener> {
       this.writeBodyless(res, reply, head);
       return;
     }
-    if (this.chunked && !listener.draining) {
+    if (listener.draining ? bodyBytes(reply) === 1 : this.chunked) {
       // The engine closes the connection when all is sent; no other answer of this connection can wait behind this one.
       this.release();
       res.writeStatus(head);
@@ -480,8 +480,9 @@ class UwsExchange extends EngineExchange<UwsListener> {
     }
     if (listener.draining) {
       res.writeStatus(`${head}\r\nConnection: close`);
-      // Writes the head. The engine has no way to close after `tryEnd`, so the connection is closed here when all is sent.
-      res.tryEnd('', bodyBytes(reply));
+      // Writes the head; without a byte of the body build 20.69 would regard the answer as finished. The engine has no way to close after
+      // `tryEnd`, so the connection is closed here when all is sent.
+      res.tryEnd(bytesOf(reply.body).subarray(0, 1), bodyBytes(reply));
     } else {
       const isCheck = isDrawn(head.length + reply.body.length);
       if (!isCheck) this.release();
@@ -497,7 +498,7 @@ class UwsExchange extends EngineExchange<UwsListener> {
       }
     }
     listener.deadlines.remove(this);
-    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    const body = bytesOf(reply.body);
     this.unsentBody = body;
     res.onWritable(() => this.writeMore(res, body));
     this.writeMore(res, body);
@@ -549,7 +550,7 @@ class UwsExchange extends EngineExchange<UwsListener> {
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyBytes(reply) + 2}\r\n`;
     const ended = `${head}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n${length}`;
-    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    const body = bytesOf(reply.body);
     const headOnly = this.method === 'HEAD' || isBodyless(reply.status);
     res.writeStatus(headOnly ? ended : Buffer.concat([Buffer.from(`${ended}\r\n`), body]));
     this.uncount();
@@ -561,4 +562,8 @@ class UwsExchange extends EngineExchange<UwsListener> {
       if (isLast) postpone(this);
     });
   }
+}
+
+function bytesOf(body: Reply['body']): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }
