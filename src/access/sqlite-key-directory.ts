@@ -199,7 +199,7 @@ function apiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): A
 }
 
 /** Undefined where no key is involved, or the name is not known. */
-interface CallerNames {
+export interface CallerNames {
   readonly key: string | undefined;
   readonly account: string | undefined;
 }
