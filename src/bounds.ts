@@ -27,7 +27,7 @@ export const bounds = {
   unsentConnectionBytes: 16 * 1024,
   /**
    * Native engine: bytes of answers that one connection is sent, on average, between two checks of whether its client reads. The checks
-   * come at random, so that nobody can send around them.
+   * are drawn at random, so that a client cannot avoid them.
    */
   uncheckedBytesMean: 32 * 1024,
   /** Native engine: requests answered within one turn of the event loop. Later ones are answered in the next turn. */

@@ -21,7 +21,7 @@ export interface SqliteKeyDirectoryOptions {
  * every second, and, so that a key works as soon as the command that made it has printed it, when an unknown key is presented.
  *
  * The file lists its changes in order, so only new ones are read, many of them in several turns of the event loop: reading
- * 100,000 keys at once takes hundreds of milliseconds, in which nobody would be answered.
+ * 100,000 keys at once takes hundreds of milliseconds, during which no request would be answered.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #clock: Clock;
@@ -103,7 +103,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
-  /** Reads all changes at once: for whoever has just made one. */
+  /** Reads all changes at once, for a caller that has just made one. */
   refresh(): void {
     this.#attempt(() => this.#loadAll());
   }

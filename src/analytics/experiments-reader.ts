@@ -7,7 +7,7 @@ export type ExperimentRow = readonly [number: number, account: number, vertical:
 /** How many referrer tags an account has for one vertical and mode. */
 export type TagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
-/** Lists the experiments of the store. None is ever removed: their daily figures stay when single sessions are given up. */
+/** Lists the experiments of the store. Experiments are never removed: their daily figures stay when the retention deletes their sessions. */
 export class ExperimentsReader {
   readonly #page: Statement<[number, number], ExperimentRow>;
   readonly #counts: Statement<[], TagCount>;

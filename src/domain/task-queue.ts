@@ -10,7 +10,7 @@ export class TaskQueue {
     this.#waitingMax = waitingMax;
   }
 
-  /** What the task comes to; null when too many wait already, or when the task was cancelled before its turn came. */
+  /** Returns the result of the task, or null when too many tasks wait already or the task was cancelled before its turn. */
   run<Result>(task: () => Promise<Result>, signal: CancelSignal | null = null): Promise<Result | null> | null {
     if (this.#unfinished > this.#waitingMax) return null;
     this.#unfinished++;

@@ -12,7 +12,7 @@ const codes: ReadonlySet<string> = new Set([
   'SQLITE_IOERR_SHMSIZE',
 ]);
 
-/** What an operator is told then. */
+/** Describes a full device to the operator. */
 export function noRoomIn(folder: string): string {
   return `no space left on the device of ${folder}; make room there and try again`;
 }

@@ -49,7 +49,7 @@ export abstract class EngineExchange<L extends ExchangeListener>
   protected readonly arrivedMs = performance.now();
   /** The declared size of the body exceeds the bound. */
   protected bodyTooLarge = false;
-  /** An answer given now ends the connection, since nobody knows how much of the body is still to come, or it is too much. */
+  /** An answer given now ends the connection, because the rest of the body is of unknown size or too large. */
   protected bodyUnwanted = false;
   private bodyAsked = false;
   /** While the body is awaited: whom to tell that it will not come. */

@@ -81,7 +81,7 @@ export interface ListenerOptions {
   readonly onFault: (fault: unknown, request: RequestInTrouble) => void;
   /** An answer with a status of 400 or more has been given; also the 500 that follows a fault. */
   readonly onRefusal?: (request: RequestInTrouble, reply: Reply) => void;
-  /** An answer with a status below 400 has been given; undefined where nobody logs these. */
+  /** Called after an answer with a status below 400; undefined unless such answers are logged. */
   readonly onSuccess?: ((request: RequestInTrouble, reply: Reply) => void) | undefined;
   /** A request that ran into the deadline, for a metric. */
   readonly onDeadline?: () => void;
