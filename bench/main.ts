@@ -9,7 +9,7 @@ import { type BenchOptions, parseBenchOptions, usage } from './options.ts';
 import type { BenchContext } from './part.ts';
 import { benchParts, partNames, wantedParts } from './parts.ts';
 import { Progress } from './progress.ts';
-import { publish } from './report/publish.ts';
+import { publish, publishReference } from './report/publish.ts';
 import { writeReport } from './report/write-report.ts';
 import { type BenchResult, benchResultFormat } from './result/bench-result.ts';
 import { ResultFile } from './result/result-file.ts';
@@ -18,6 +18,7 @@ import { fullScale, quickScale } from './scale.ts';
 
 const benchFolder = fileURLToPath(new URL('.', import.meta.url));
 const resultsFolder = fileURLToPath(new URL('./results', import.meta.url));
+const referenceResult = fileURLToPath(new URL('../src/capacity/reference-result.json', import.meta.url));
 const readme = fileURLToPath(new URL('./README.md', import.meta.url));
 const catalogSeed = 200;
 
@@ -83,5 +84,7 @@ async function run(options: BenchOptions): Promise<void> {
   const { markdown, htmlFile } = await writeReport(result, resultsFolder);
   process.stdout.write(`\n${markdown}\nThe same as a page: ${htmlFile}\nAll rounds: ${file.path}${latest}\n`);
   if (faults.length > 0) throw new Error(faults.join('\n'));
-  if (options.publish) await publish(readme, markdown);
+  if (!options.publish) return;
+  await publish(readme, markdown);
+  if (options.only.length === 0 && !quick) await publishReference(referenceResult, result);
 }

@@ -7,7 +7,7 @@ export interface BenchOptions {
   readonly only: readonly string[];
   /** Which load client alone; what `chooseClients` says when undefined. */
   readonly client: 'wrk' | 'autocannon' | undefined;
-  /** Put the tables into bench/README.md. */
+  /** Put the tables into bench/README.md and, after a whole run that is not quick, the result into src/capacity/reference-result.json. */
   readonly publish: boolean;
   readonly help: boolean;
 }
@@ -23,7 +23,8 @@ export function usage(parts: readonly BenchPart[]): string {
   --quick            fewer and shorter rounds: ends within two minutes, figures are indicative only
   --only NAME        run only this (may be given again), one of the names below or in brackets
   --client NAME      wrk or autocannon alone; autocannon, cross-checked with wrk when it is on PATH
-  --publish          put the tables into bench/README.md
+  --publish          put the tables into bench/README.md, and what \`marketplace capacity\` ships with
+                     into src/capacity/reference-result.json (not with --quick or --only)
   --help             this text
 
 What is measured, in this order:

@@ -14,7 +14,7 @@ const dist = join(root, 'dist');
 rmSync(dist, { recursive: true, force: true });
 run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
 run(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'widget-client', 'dist'));
-for (const folder of ['catalogs', 'openapi']) {
+for (const folder of ['capacity', 'catalogs', 'openapi']) {
   cpSync(join(root, 'src', folder), join(dist, 'src', folder), {
     recursive: true,
     filter: (path) => !path.endsWith('.ts'),

@@ -308,6 +308,8 @@ export const bounds = {
   retentionRetryMs: 60 * 1000,
   /** Questions that may wait for the aggregator; beyond it, 503. */
   analyticsQueueMax: 1_024,
+  /** Of these, how many the aggregator is given at once; the others can still be dropped when their askers give up. */
+  analyticsQuestionsSentMax: 32,
   /** A question nobody could answer in this time is refused: its asker's own deadline has passed. */
   analyticsAnswerMs: 2_000,
 

@@ -1,4 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { trimResult } from '../../src/capacity/read-figures.ts';
+import type { BenchResult } from '../result/bench-result.ts';
 
 const begin = '<!-- results: written by `make bench` with --publish -->';
 const end = '<!-- end of results -->';
@@ -13,4 +15,9 @@ export function withResults(text: string, results: string): string {
 
 export async function publish(readme: string, results: string): Promise<void> {
   await writeFile(readme, withResults(await readFile(readme, 'utf8'), results));
+}
+
+/** Writes what the capacity planner plans with where nobody has run the benchmarks. */
+export async function publishReference(file: string, result: BenchResult): Promise<void> {
+  await writeFile(file, `${trimResult(JSON.stringify(result))}\n`);
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Mode } from '../domain/mode.ts';
 
 /**
@@ -5,12 +6,15 @@ import type { Mode } from '../domain/mode.ts';
  * asked, so a caller who reads after writing sees what it wrote.
  */
 export interface Analytics {
-  /** Every question rejects with `AnalyticsUnavailable` when the aggregator is gone or too many questions wait. */
-  summary(query: SummaryQuery): Promise<SummaryFigures>;
+  /**
+   * Every question rejects with `AnalyticsUnavailable` when the aggregator is gone, when too many questions wait, and when its
+   * signal is over before the aggregator came to it.
+   */
+  summary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryFigures>;
   /** One entry for each day of the window, ascending: ask for a window as long as the page to be shown. */
-  daily(query: SummaryQuery): Promise<DailyFigures>;
+  daily(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyFigures>;
   /** Sessions in ledger order, a page at a time. */
-  rows(query: RowsQuery): Promise<RowsPage>;
+  rows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
   /** The last record of the log that is in the counters. */
   readonly foldedPosition: number;
   readonly healthy: boolean;

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { AskedPayout, ConfirmationHistory, KnownPayout } from '../confirmations/confirmation-history.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { EventLog } from '../events/event-log.ts';
 import {
   type AggregatorSetup,
@@ -72,6 +73,7 @@ export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Pro
 interface Asked {
   readonly position: number;
   readonly question: Question;
+  readonly signal: CancelSignal | null;
   readonly resolve: (answer: Answers[Question['kind']]) => void;
   readonly reject: (error: Error) => void;
   readonly deadline: NodeJS.Timeout;
@@ -80,8 +82,9 @@ interface Asked {
 /**
  *     starting --ready--> up --exit--> down --pause--> starting        any of them --close--> closed
  *
- * Questions are taken while the thread is up. One whose position is not durable yet is held here until it is; the others
- * are with the thread. When it dies they are refused, not asked again: their askers have deadlines of their own.
+ * Questions are taken while the thread is up. One whose position is not durable yet is held here until it is, and so is one for
+ * which the thread has too many before it: whoever asked may give up meanwhile, and the thread is spared the work. When the thread
+ * dies, questions are refused, not asked again: their askers have deadlines of their own.
  */
 class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;
@@ -127,33 +130,28 @@ class AggregatorThread implements ThreadAnalytics {
     this.#progress.durablePosition = position;
     this.#lag.note(position, this.#progress.foldedPosition, performance.now());
     if (this.#progress.claimWaking()) this.#tell({ kind: 'wake' });
-    for (const [id, asked] of this.#held) {
-      // In the order of asking, which is the order of positions.
-      if (asked.position > position) break;
-      this.#held.delete(id);
-      this.#send(id, asked);
-    }
+    this.#sendHeld();
   }
 
-  async summary(query: SummaryQuery): Promise<SummaryFigures> {
+  async summary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryFigures> {
     requireFilter(query);
-    return this.#ask({ kind: 'summary', query: packQuery(query) }) as Promise<SummaryFigures>;
+    return this.#ask({ kind: 'summary', query: packQuery(query) }, { signal }) as Promise<SummaryFigures>;
   }
 
-  knownPayouts(asked: readonly AskedPayout[]): Promise<readonly KnownPayout[]> {
+  knownPayouts(asked: readonly AskedPayout[], signal: CancelSignal | null = null): Promise<readonly KnownPayout[]> {
     // Named one by one: whatever else the caller's objects hold need not cross to the thread.
     const named = asked.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
-    return this.#ask({ kind: 'payouts', asked: named }) as Promise<readonly KnownPayout[]>;
+    return this.#ask({ kind: 'payouts', asked: named }, { signal }) as Promise<readonly KnownPayout[]>;
   }
 
-  async daily(query: SummaryQuery): Promise<DailyFigures> {
+  async daily(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyFigures> {
     requireFilter(query);
-    return this.#ask({ kind: 'daily', query: packQuery(query) }) as Promise<DailyFigures>;
+    return this.#ask({ kind: 'daily', query: packQuery(query) }, { signal }) as Promise<DailyFigures>;
   }
 
-  async rows(query: RowsQuery): Promise<RowsPage> {
+  async rows(query: RowsQuery, signal: CancelSignal | null = null): Promise<RowsPage> {
     requireFilter(query);
-    return this.#ask({ kind: 'rows', query: packQuery(query) }) as Promise<RowsPage>;
+    return this.#ask({ kind: 'rows', query: packQuery(query) }, { signal }) as Promise<RowsPage>;
   }
 
   totals(): Promise<FoldTotals> {
@@ -161,7 +159,7 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   totalsSoFar(): Promise<FoldTotals> {
-    return this.#ask({ kind: 'totals' }, 0) as Promise<FoldTotals>;
+    return this.#ask({ kind: 'totals' }, { soFar: true }) as Promise<FoldTotals>;
   }
 
   experiments(after: number): Promise<readonly ExperimentRow[]> {
@@ -177,8 +175,11 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#closing;
   }
 
-  /** @param upTo the position that must be counted; by default that of the last record appended */
-  #ask(question: Question, upTo?: number): Promise<Answers[Question['kind']]> {
+  /** @param soFar ask what is counted by now; otherwise the last record appended must be counted */
+  #ask(
+    question: Question,
+    { soFar = false, signal = null }: { readonly soFar?: boolean; readonly signal?: CancelSignal | null } = {},
+  ): Promise<Answers[Question['kind']]> {
     if (this.#state !== 'up') return Promise.reject(new AnalyticsUnavailable('the aggregator is not running'));
     if (this.#held.size + this.#asked.size >= bounds.analyticsQueueMax) {
       return Promise.reject(new AnalyticsUnavailable('too many questions are waiting'));
@@ -187,17 +188,37 @@ class AggregatorThread implements ThreadAnalytics {
     // What became durable before this was hooked to the log was told to nobody.
     if (log.durablePosition > this.#progress.durablePosition) this.durable(log.durablePosition);
     // While the log cannot write, what it took may never become durable; everything that was acknowledged is.
-    const position = upTo ?? (log.healthy ? log.appendedPosition : log.durablePosition);
+    const position = soFar ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Answers[Question['kind']]>();
     const deadline = setTimeout(() => {
       this.#held.delete(id);
       reject(new AnalyticsUnavailable('the figures did not catch up in time'));
     }, bounds.analyticsAnswerMs);
-    const asked: Asked = { position, question, resolve, reject, deadline };
-    if (position <= this.#progress.durablePosition) this.#send(id, asked);
-    else this.#held.set(id, asked);
+    const asked: Asked = { position, question, signal, resolve, reject, deadline };
+    if (soFar) {
+      // Answered between two batches, however far behind the thread is.
+      this.#send(id, asked);
+    } else {
+      this.#held.set(id, asked);
+      this.#sendHeld();
+    }
     return promise;
+  }
+
+  #sendHeld(): void {
+    const { durablePosition } = this.#progress;
+    for (const [id, held] of this.#held) {
+      if (this.#asked.size >= bounds.analyticsQuestionsSentMax) return;
+      if (held.position > durablePosition) continue;
+      this.#held.delete(id);
+      if (held.signal?.over) {
+        clearTimeout(held.deadline);
+        held.reject(new AnalyticsUnavailable('whoever asked no longer waits'));
+      } else {
+        this.#send(id, held);
+      }
+    }
   }
 
   #send(id: number, asked: Asked): void {
@@ -241,6 +262,7 @@ class AggregatorThread implements ThreadAnalytics {
           this.#asked.delete(message.id);
           clearTimeout(asked.deadline);
           asked.resolve(message.answer);
+          this.#sendHeld();
           break;
         }
       }

@@ -9,12 +9,14 @@ import { firstFault, parseJson } from './parse-json.ts';
 /** The format of results this was written for (bench/result/bench-result.ts). */
 const formatRead = 2;
 const measureAll = 'make bench';
+const measuredServer = 'service';
 
 const amount = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([amount, Type.Null()]);
 
 /** Only what is used here: a result has more. */
 const Shape = Type.Object({
+  format: Type.Literal(formatRead),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
   quick: Type.Boolean(),
   commit: Type.Union([Type.String({ pattern: '^[\\w.+-]{1,64}$' }), Type.Null()]),
@@ -65,17 +67,19 @@ const Shape = Type.Object({
 const shape = Compile(Shape);
 type Result = Static<typeof Shape>;
 
+/** A result with only the members that a plan needs and only the service's own figures of each route, as JSON. */
+export function trimResult(text: string): string {
+  const result = shape.Clean(checkedResult(text)) as Result;
+  const routes = result.routes.map((route) => ({
+    ...route,
+    servers: route.servers.filter(({ kind }) => kind === measuredServer),
+  }));
+  return JSON.stringify({ ...result, routes });
+}
+
 /** Takes out of a result what a plan for this mix needs. Throws `CapacityError`, which names the command that makes it. */
 export function readFigures(text: string, mix: Mix): Figures {
-  const value = parseJson(text);
-  const format = (value as { format?: unknown } | null)?.format;
-  if (format !== formatRead) {
-    const found = typeof format === 'number' ? `has format ${format}, not ${formatRead}` : 'is no result of benchmarks';
-    throw new CapacityError(`${found}; ${measureAll} makes one`);
-  }
-  if (!shape.Check(value)) {
-    throw new CapacityError(`is no result of benchmarks: ${firstFault(shape, value)}; ${measureAll} makes one`);
-  }
+  const value = checkedResult(text);
   const needed = routeNames.filter((name) => mix.perSession[name] > 0);
   const { machine, startedAt, commit, quick, scale } = value;
   return {
@@ -96,12 +100,25 @@ export function readFigures(text: string, mix: Mix): Figures {
   };
 }
 
+function checkedResult(text: string): Result {
+  const value = parseJson(text);
+  const format = (value as { format?: unknown } | null)?.format;
+  if (format !== formatRead) {
+    const found = typeof format === 'number' ? `has format ${format}, not ${formatRead}` : 'is no result of benchmarks';
+    throw new CapacityError(`${found}; ${measureAll} makes one`);
+  }
+  if (!shape.Check(value)) {
+    throw new CapacityError(`is no result of benchmarks: ${firstFault(shape, value)}; ${measureAll} makes one`);
+  }
+  return value;
+}
+
 /** The middle of all rounds, whichever client sent them: what a request costs the server does not depend on the client. */
 function routeCost({ routes }: Result, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
     .flatMap(({ servers }) => servers)
-    .filter(({ kind }) => kind === 'service')
+    .filter(({ kind }) => kind === measuredServer)
     .flatMap((server) => server.rounds);
   if (rounds.length === 0) throw lacking(`figures of the route ${name}`);
   const socketThreadMicros = middle(rounds.map(({ mainThreadCpuMicros }) => mainThreadCpuMicros));

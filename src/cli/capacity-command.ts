@@ -12,12 +12,15 @@ export function capacityCommand(): Command {
   const command = new Command('capacity')
     .summary('how many boxes carry so many keys at their full limits')
     .description(
-      'Works out from a measured result of the benchmarks (make bench) how many boxes like the measured one carry so many keys at their full limits, and what of a box gives first. docs/capacity.md says what the answer does not know.',
+      'Works out from a measured result of the benchmarks (make bench) how many boxes like the measured one carry so many keys at their full limits, and what of a box gives first. Where nothing was measured it takes a result that is shipped, which is of another machine, and says so. docs/capacity.md says what the answer does not know.',
     )
     .requiredOption('--keys <n>', 'API keys in all', wholeNumberUpTo(bounds.plannedKeysMax))
     .requiredOption('--slo-p99 <ms>', 'what 99 of 100 requests must be answered within', milliseconds)
     .option('--mix <file>', 'what the keys ask for (default: as bench/mixes/default.json)')
-    .option('--result <file>', 'a result of the benchmarks (default: that of the latest make bench)')
+    .option(
+      '--result <file>',
+      'a result of the benchmarks (default: that of the latest make bench, or else the one that is shipped)',
+    )
     .option('--headroom <percent>', 'what is held back of every capacity', percent, headroomPercent)
     .option('--check', 'put the planned load of one box on a server started for it, and compare')
     .option('--seconds <n>', 'how long, with --check', wholeNumberUpTo(bounds.capacityCheckSecondsMax), checkSeconds)

@@ -28,6 +28,10 @@ export interface CapacityOptions {
 }
 
 const latestResult = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'results', 'latest.json');
+/** A run on the machine that bench/README.md describes, for those who have not run the benchmarks yet. */
+const referenceResult = fileURLToPath(new URL('../capacity/reference-result.json', import.meta.url));
+const notThisMachine =
+  'This machine was not measured: the figures are of the one named above, and those of other machines differ widely. make bench in a checkout measures this one.';
 
 export async function capacity(options: CapacityOptions): Promise<void> {
   const mix = mixFrom(options.mix);
@@ -64,14 +68,11 @@ function mixFrom(file: string | undefined): Mix {
 }
 
 function planFrom({ keys, sloP99, headroom, result }: CapacityOptions, mix: Mix): Plan {
-  if (result === undefined && !existsSync(latestResult)) {
-    throw new CommandLineError(
-      'nothing was measured here yet: make bench does it in a checkout, or name a result by --result',
-    );
-  }
-  const file = result ?? latestResult;
+  const measured = result ?? (existsSync(latestResult) ? latestResult : undefined);
+  const file = measured ?? referenceResult;
   const figures = about(file, () => readFigures(readText(file, bounds.benchResultBytesMax), mix));
-  return about(null, () => planCapacity(figures, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }));
+  const plan = about(null, () => planCapacity(figures, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }));
+  return measured === undefined ? { ...plan, beyond: [notThisMachine, ...plan.beyond] } : plan;
 }
 
 /** What is wrong with a file is told with its name. */

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { ConfirmationPast } from './judge-confirmation.ts';
 
 /** What one confirmation is about. */
@@ -18,5 +19,5 @@ export interface ConfirmationHistory {
    * One answer for each question, in their order. They hold every record that a healthy log had taken before the call.
    * Rejects with `AnalyticsUnavailable`.
    */
-  knownPayouts(asked: readonly AskedPayout[]): Promise<readonly KnownPayout[]>;
+  knownPayouts(asked: readonly AskedPayout[], signal?: CancelSignal | null): Promise<readonly KnownPayout[]>;
 }

@@ -174,7 +174,7 @@ export class ApiFace {
     const others = otherParameters(admission);
     const query = readQueryParameters(exchange.query, knownNames.query_analytics, others);
     if (!query.ok) return this.#refuse(exchange, query.refusal, headers);
-    const outcome = await this.#ports.operations.queryAnalytics(admission, query.values);
+    const outcome = await this.#ports.operations.queryAnalytics(admission, query.values, exchange);
     this.#answer(exchange, headers, outcome, others === undefined ? none : ignoredNames(others, none));
   }
 

@@ -64,8 +64,12 @@ export class ApiOperations {
     return embedWidget(this.#ports, admission.caller, request);
   }
 
-  queryAnalytics(admission: Admission, request: AnalyticsRequest): Promise<Outcome<AnalyticsView>> {
-    return queryAnalytics(this.#ports, admission.caller, request);
+  queryAnalytics(
+    admission: Admission,
+    request: AnalyticsRequest,
+    signal: CancelSignal | null,
+  ): Promise<Outcome<AnalyticsView>> {
+    return queryAnalytics(this.#ports, admission.caller, request, signal);
   }
 
   /** The request was admitted, but there is nothing to operate on. */

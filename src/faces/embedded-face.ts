@@ -164,7 +164,7 @@ export class Partner {
     if (!admission.ok) return failed(admission.refusal);
     const request = analyticsRequest(query);
     if (!request.ok) return failed(request.refusal);
-    const outcome = await this.#ports.operations.queryAnalytics(admission, request.value);
+    const outcome = await this.#ports.operations.queryAnalytics(admission, request.value, null);
     if (!outcome.ok) return failed(outcome.refusal);
     return { ok: true, value: withIgnored(admission, 'query_analytics', query, outcome.value) };
   }

@@ -70,7 +70,7 @@ export async function confirmRevenue(
     return member === undefined ? parseConfirmation(ports, row) : (`${member}_repeated` as const);
   });
   try {
-    const results = await ports.queue.run(() => settle(ports, parsed), signal);
+    const results = await ports.queue.run(() => settle(ports, parsed, signal), signal);
     return results === null ? unavailable(bounds.retryAfterSeconds) : done(view(results));
   } catch (fault) {
     if (fault instanceof AnalyticsUnavailable || fault instanceof LogUnavailable) {
@@ -85,13 +85,14 @@ type Result = Omit<ConfirmationResult, 'index'>;
 async function settle(
   ports: ConfirmRevenuePorts,
   rows: readonly (Confirmation | RejectionReason)[],
+  signal: CancelSignal | null,
 ): Promise<readonly Result[]> {
   const { clock, ledger, history } = ports;
   const asked = rows.filter((row) => typeof row !== 'string');
   if (asked.length === 0) return rows.map((row) => rejected(row as RejectionReason));
   // A log in trouble may hold records that nobody can be told of yet; once it is well, the history has them all.
   if (!ledger.healthy) throw new LogUnavailable('the ledger cannot be written', null);
-  const known = new BatchHistory(asked, await history.knownPayouts(asked));
+  const known = new BatchHistory(asked, await history.knownPayouts(asked, signal));
   const nowMs = clock.wallMs();
 
   const results: Result[] = [];

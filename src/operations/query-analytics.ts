@@ -4,6 +4,7 @@ import { lastMaturedDay } from '../analytics/cohort-rules.ts';
 import type { PageCursors, PagePlace } from '../analytics/page-cursors.ts';
 import { bounds } from '../bounds.ts';
 import { dayOf, parseIsoDate } from '../domain/calendar.ts';
+import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
 import { belongsTo, decodeSubId, type SubIds } from '../sessions/sub-id.ts';
@@ -48,6 +49,7 @@ export async function queryAnalytics(
   ports: QueryAnalyticsPorts,
   tenant: Tenant,
   request: AnalyticsRequest,
+  signal: CancelSignal | null = null,
 ): Promise<Outcome<AnalyticsView>> {
   const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
@@ -78,7 +80,7 @@ export async function queryAnalytics(
     const maturedFromDay = undated ? today - bounds.maturedDefaultDays : window.fromDay;
     const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(window.toDay, lastMaturedDay(today)) };
     return whenAvailable(async () => {
-      const figures = await ports.analytics.summary({ ...filter, ...window, today, maturedFromDay });
+      const figures = await ports.analytics.summary({ ...filter, ...window, today, maturedFromDay }, signal);
       return summaryView(filter.referrerTag, window, maturedWindow, figures);
     });
   }
@@ -95,22 +97,28 @@ export async function queryAnalytics(
     if (read === null || !agree(dates, read)) return invalidRequest('cursor');
     place = read;
   }
+  const page = { filter, place, limit, signal };
   return granularity === 'daily'
-    ? whenAvailable(() => daysOf(ports, filter, place, limit, today))
-    : whenAvailable(() => rowsOf(ports, filter, place, limit));
+    ? whenAvailable(() => daysOf(ports, page, today))
+    : whenAvailable(() => rowsOf(ports, page));
+}
+
+interface Page {
+  readonly filter: CohortFilter;
+  readonly place: PagePlace;
+  readonly limit: number;
+  readonly signal: CancelSignal | null;
 }
 
 /** Asks for the days of the page alone, however long the window is. */
 async function daysOf(
   { analytics, pageCursors }: QueryAnalyticsPorts,
-  filter: CohortFilter,
-  place: PagePlace,
-  limit: number,
+  { filter, place, limit, signal }: Page,
   today: number,
 ): Promise<DailyView> {
   const fromDay = place.fromDay + place.after;
   const toDay = Math.min(fromDay + limit - 1, place.toDay);
-  const { days, keptFromDay } = await analytics.daily({ ...filter, fromDay, toDay, today });
+  const { days, keptFromDay } = await analytics.daily({ ...filter, fromDay, toDay, today }, signal);
   const after = toDay + 1 - place.fromDay;
   const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
   return pageView('daily', filter.referrerTag, { ...place, keptFromDay }, days.map(dayView), next);
@@ -118,12 +126,10 @@ async function daysOf(
 
 async function rowsOf(
   { analytics, pageCursors }: QueryAnalyticsPorts,
-  filter: CohortFilter,
-  place: PagePlace,
-  limit: number,
+  { filter, place, limit, signal }: Page,
 ): Promise<RowsView> {
   const { fromDay, toDay, after: afterPosition } = place;
-  const { rows, keptFromDay, next } = await analytics.rows({ ...filter, fromDay, toDay, afterPosition, limit });
+  const { rows, keptFromDay, next } = await analytics.rows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
   const cursor = next === null ? null : pageCursors.issue('row', filter, { ...place, after: next });
   return pageView('row', filter.referrerTag, { ...place, keptFromDay }, rows.map(rowView), cursor);
 }

@@ -189,6 +189,21 @@ describe('thread analytics', () => {
     assert.equal((await analytics.totalsSoFar()).records, 5);
   });
 
+  it('does not pass on a waiting question whose asker gave up, and answers the others', async () => {
+    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    const analytics = await start(logAt(10));
+    const signal = { over: false };
+    const first = Array.from({ length: bounds.analyticsQuestionsSentMax }, () => analytics.summary(byTag, signal));
+    const abandoned = analytics.rows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
+    const wanted = analytics.daily(byTag, { over: false });
+    const refused = assert.rejects(abandoned, AnalyticsUnavailable);
+    // Before the thread can have answered one of them.
+    signal.over = true;
+    for (const { sessions } of await Promise.all(first)) assert.equal(sessions, 10);
+    await refused;
+    assert.equal((await wanted).days[0]?.sessions, 10);
+  });
+
   it('holds a question until what was appended before it is durable', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { BenchResult } from '../../bench/result/bench-result.ts';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
 import { defaultMixFile, type MixFile, mixOf, routeNames } from '../../src/capacity/mix.ts';
-import { readFigures } from '../../src/capacity/read-figures.ts';
+import { readFigures, trimResult } from '../../src/capacity/read-figures.ts';
 import { point, route, sampleResult } from './sample-result.ts';
 
 const read = (changes: Partial<BenchResult> = {}, mix: Partial<MixFile> = {}) =>
@@ -90,4 +90,14 @@ test('what is no result, or one of another format, is refused', () => {
   const result = sampleResult();
   const odd = { ...result, curves: [{ ...result.curves[0]!, points: [{ offeredPerSecond: '5' }] }] };
   refuses(() => readFigures(JSON.stringify(odd), mix), /^is no result of benchmarks: curves\.0\.points\.0/);
+});
+
+test('a trimmed result gives the same figures from only what they are read from', () => {
+  const text = JSON.stringify(sampleResult());
+  const trimmed = trimResult(text);
+  const mix = mixOf(defaultMixFile);
+  assert.deepEqual(readFigures(trimmed, mix), readFigures(text, mix));
+  assert.deepEqual(JSON.parse(trimmed).limits, undefined);
+  assert.deepEqual(Object.keys(JSON.parse(trimmed).machine), ['cpu', 'cores', 'memoryGiB', 'loadAverage']);
+  assert.equal(trimResult(trimmed), trimmed);
 });

@@ -25,6 +25,19 @@ function withResult(t: TestContext, result: unknown = sampleResult()) {
   return { file, write, ask };
 }
 
+/** The command in a folder that, like the package, has no benchmarks. */
+function packageWithoutBenchmarks(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of ['src', 'bin', 'package.json']) {
+    cpSync(join(checkout, name), join(folder, name), { recursive: true });
+  }
+  for (const name of ['node_modules', '.node']) {
+    if (existsSync(join(checkout, name))) symlinkSync(join(checkout, name), join(folder, name));
+  }
+  return join(folder, 'bin', 'marketplace');
+}
+
 test('the answer names the boxes, what one carries, and what gives first', async (t) => {
   const { ask, write } = withResult(t);
   const mix = write('mix.json', '{"format":1,"per_100_sessions":{}}');
@@ -125,24 +138,22 @@ test('--check refuses a load that is too long to be prepared, and says how long 
 
 test('--check in a package, which has no benchmarks, says where it can be run', async (t) => {
   const { file } = withResult(t);
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const name of ['src', 'bin', 'package.json']) {
-    cpSync(join(checkout, name), join(folder, name), { recursive: true });
-  }
-  for (const name of ['node_modules', '.node']) {
-    if (existsSync(join(checkout, name))) symlinkSync(join(checkout, name), join(folder, name));
-  }
-  const command = join(folder, 'bin', 'marketplace');
+  const command = packageWithoutBenchmarks(t);
   const args = ['capacity', '--keys', '3', '--slo-p99', '35', '--result', file, '--check'];
   const { code, stdout, stderr } = await runMarketplace([...args, '--json'], {}, { command });
   assert.deepEqual([code, stdout], [1, '']);
   const { error } = JSON.parse(stderr);
   assert.match(error.message, /^the check needs the benchmarks, .* make capacity-check KEYS=n SLO=ms in one$/);
-  // Nor has it a result that nobody named.
-  const unnamed = await runMarketplace(['capacity', '--keys', '3', '--slo-p99', '35'], {}, { command });
-  assert.equal(unnamed.code, 1);
-  assert.match(unnamed.stderr, /^marketplace: nothing was measured here yet: make bench [^\n]+\n$/);
+});
+
+test('where nothing was measured it plans with the shipped result, and says that it is of another machine', async (t) => {
+  const command = packageWithoutBenchmarks(t);
+  const asked = ['capacity', '--keys', '3', '--slo-p99', '50', '--json'];
+  const { code, stdout, stderr } = await runMarketplace(asked, {}, { command });
+  assert.deepEqual([code, stderr], [0, '']);
+  const { box, beyond_measured: beyond } = JSON.parse(stdout);
+  assert.equal(box.quick, false);
+  assert.match(beyond[0], /^This machine was not measured: .* make bench/);
 });
 
 test('its help has examples and the exit codes', async () => {
