@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 
 export const bounds = {
-  // HTTP (D2, design "What uWebSockets.js does to you")
+  // HTTP (docs/contract.md#request-bodies, docs/native-http.md)
   /** Request line and headers together, enough for the longest list of ids. The engine answers 431 beyond it. */
   headBytesMax: 40 * 1024,
   bodyBytesMax: 64 * 1024,
@@ -67,7 +67,7 @@ export const bounds = {
   /** How long the end of the process waits for the log's reader. */
   logFlushMs: 2_000,
 
-  // Sessions (contract 2.1 and 8, D5)
+  // Sessions (docs/contract.md#sessions)
   sessionTtlMs: 4 * 60 * 60 * 1000,
   userAgentCharactersMax: 1024,
   /** Distinct user agents whose device class is remembered: about 8 MB at their longest. */
@@ -101,14 +101,14 @@ export const bounds = {
   /** Live sessions an embedding program gets unless it says otherwise: it has other uses for its heap. */
   embeddedSessionsDefault: 100_000,
 
-  // Pocket fields (D7)
+  // Pocket fields (docs/contract.md#pocket-fields)
   fieldNamesMax: 64,
   fieldNameCharactersMax: 64,
   /** Unknown names of one request that an answer to a test key lists, and how much of each. */
   ignoredNamesMax: 64,
   ignoredNameCharactersMax: 64,
 
-  // Offers (contract 4.3)
+  // Offers (docs/contract.md#marketplace-answers)
   offersDefault: 5,
   offersMax: 20,
   /** Places of each order of a ranking where offers may close: 12 of the best may do so before it must be made again. */
@@ -145,7 +145,7 @@ export const bounds = {
   catalogAmountUsdMax: 100_000_000,
   /** Different terms that may occur in one catalog: a set of them is kept as the bits of one number. */
   catalogTermsMax: 24,
-  /** Highest annual percentage rate an offer is ever shown with (D8). */
+  /** Highest annual percentage rate an offer is ever shown with (docs/contract.md#eligibility). */
   aprPercentMax: 36,
   /** Compiled catalogs one matching worker keeps; others are loaded again when asked for. */
   matcherCatalogsMax: 16,
@@ -174,7 +174,7 @@ export const bounds = {
   explainOffersAtOnce: 256,
   /** Explanations that may wait behind the one in hand; beyond it, 503. */
   explanationsWaitingMax: 16,
-  /** Replaced catalogs stay this long, so that a click finds what was shown (D10). */
+  /** Replaced catalogs stay this long, so that a click finds what was shown (docs/contract.md#replaced-catalogs). */
   catalogKeptMs: 28 * 60 * 60 * 1000,
   /** Replaced catalogs held at one time; a further change is refused until the oldest is out of date. */
   catalogsKeptMax: 256,
@@ -193,7 +193,7 @@ export const bounds = {
   /** Monograms made in one turn of the event loop: about a millisecond. */
   logosMadeAtOnce: 250,
 
-  // Clicks (D10)
+  // Clicks (docs/contract.md#click-redirect)
   clickAttributedMs: 24 * 60 * 60 * 1000,
   /** A click redirects anyway when the log takes longer. */
   clickLogWaitMs: 500,
@@ -211,7 +211,7 @@ export const bounds = {
    */
   cappedPairsMax: 4_000_000,
 
-  // Widgets (D9)
+  // Widgets (docs/contract.md#widget)
   /** Requests for offers and batches of events from one session's widgets in a minute; beyond it, 429. */
   widgetRequestsPerMinute: 120,
   /** Loads of one session's widgets that count as views; further ones show offers all the same. */
@@ -226,7 +226,7 @@ export const bounds = {
   widgetNonceBytes: 16,
   widgetMountBytes: 4,
 
-  // Confirmations (D11)
+  // Confirmations (docs/contract.md#confirmations)
   /** How long after the click a lender's word on it is taken. */
   confirmationAcceptedMs: 90 * 24 * 60 * 60 * 1000,
   /** How far a lender's clock may be behind or ahead of ours: a payout per click may come in the click's own millisecond. */
@@ -246,7 +246,7 @@ export const bounds = {
   confirmAttemptsMax: 5,
   confirmRetryMs: 500,
 
-  // Limits (contract 8, D13)
+  // Limits (docs/contract.md#rate-limits)
   requestsPerMinute: 500,
   analyticsPerMinute: 50,
   sessionsPerDay: 10_000,
@@ -255,12 +255,12 @@ export const bounds = {
   limitPerMinuteMax: 1_000_000,
   limitPerDayMax: 1_000_000_000,
 
-  // Verticals (D14)
+  // Verticals (docs/contract.md#verticals)
   /** A sub_id has seven bits for it. */
   verticalNumberMax: 127,
   verticalSegmentCharactersMax: 64,
 
-  // Keys (D4)
+  // Keys (docs/contract.md#api-keys)
   apiKeyCharactersMax: 128,
   keyPrefixCharactersMax: 32,
   /** A change made by the command line is honoured within two seconds. */
@@ -290,7 +290,7 @@ export const bounds = {
   embedOriginsMax: 64,
   originCharactersMax: 255,
 
-  // Analytics (contract 8, D12)
+  // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,
   analyticsDefaultDays: 30,
   maturedDays: 45,

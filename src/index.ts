@@ -160,7 +160,7 @@ export interface Visit {
 /** What became of a visit; `ask_again` is for a browser that fetched ahead, so that it comes back with the click. */
 export type VisitOutcome = ClickOutcome | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
-/** What a lender says of one click (D11): by `click_id`, by `sub_id` and `svc_offer_id`, or by both when they agree. */
+/** One confirmation of a click, named by `click_id`, by `sub_id` and `svc_offer_id`, or by both (docs/contract.md#confirmation-rows). */
 export interface ConfirmationRow {
   readonly click_id?: string;
   readonly sub_id?: string;

@@ -1,4 +1,4 @@
-/** What the demo reads of the answers (contract section 2). */
+/** What the demo reads of the answers (docs/contract.md#operations). */
 export interface SessionAnswer {
   readonly sub_id: string;
   readonly expires_at: string;

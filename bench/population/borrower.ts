@@ -19,7 +19,7 @@ import {
   workingStatuses,
 } from './tables.ts';
 
-/** What one borrower types into the form: the `fields` member of `POST /inputs` for personal loans (contract 2.2). */
+/** Form input of one borrower: the `fields` member of `POST /inputs` (docs/contract.md#personal-loans-fields). */
 export interface Borrower {
   loan_amount: number;
   loan_purpose: string;

@@ -108,7 +108,7 @@ export async function clickRequests(
   );
 }
 
-/** The part of a marketplace answer the scenarios look at (contract 2.4). */
+/** The part of a marketplace answer the scenarios look at (docs/contract.md#envelope). */
 export interface MarketplaceAnswer {
   readonly total_offers: number;
   readonly offers: readonly { readonly click_url: string }[];

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 
 /**
- * API keys (contract section 5, D4): the key prefix of the vertical, `live_` or `test_`, then 192 random bits as 48
+ * API keys (docs/contract.md#api-keys): the key prefix of the vertical, `live_` or `test_`, then 192 random bits as 48
  * lower-case hexadecimal digits. The text is a secret; everything after its creation works on its hash.
  */
 const secretBytes = 24;

@@ -5,7 +5,7 @@ export interface DaySlot {
 }
 
 /**
- * How many sessions one key created on a UTC day (D13), by day number.
+ * How many sessions one key created on a UTC day (docs/contract.md#sessions-per-day), by day number.
  *
  * Two days are kept, a place of the ring each, so that a place taken before midnight is given back to the day before, and
  * a wall clock set back over midnight finds the count it left.

@@ -43,7 +43,7 @@ const unauthorized: Rejection = { ok: false, refusal: { code: 'UNAUTHORIZED' }, 
 const verticalMismatch: Refusal = { code: 'VERTICAL_MISMATCH' };
 
 /**
- * Judges a request before anything else looks at it (D1): key, vertical, limits, in this order. All of it is synchronous,
+ * Checks key, vertical and limits of a request, in this order (docs/contract.md#order-of-checks). All of it is synchronous,
  * so that no two requests can both take the last place of a limit.
  *
  * State is kept for keys in use, and for those that the ledger says created sessions lately, so it is bounded by the number
@@ -119,7 +119,7 @@ export class Gatekeeper {
     };
   }
 
-  /** Sets how many sessions a key has created on a day, as the ledger tells it (D13). Only before the key's first request. */
+  /** Sets a key's count of sessions on a day, from the ledger (docs/contract.md#sessions-per-day). Only before the key's first request. */
   restoreSessions(keyNumber: number, day: number, count: number): void {
     if (this.#uses.has(keyNumber)) throw new Error('the sessions of a key in use cannot be restored');
     const sessions = this.#restored.get(keyNumber) ?? new DayCount();

@@ -2,7 +2,7 @@ import { dayStartMs, parseIsoDate } from '../domain/calendar.ts';
 import { parseTimestamp } from '../domain/iso-timestamp.ts';
 
 /**
- * The wall time from which a key that was told to expire at `text` is refused (D4): a date `YYYY-MM-DD` lasts to the end of
+ * Wall time from which a key with the expiry `text` is refused (docs/contract.md#api-keys): a date `YYYY-MM-DD` lasts to the end of
  * that UTC day, an ISO 8601 timestamp, with its offset from UTC, is meant to the millisecond. Null for anything else.
  */
 export function parseExpiry(text: string): number | null {

@@ -7,7 +7,7 @@ import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
 import { makePrivateFolder } from '../files/make-private-folder.ts';
 
 /**
- * The key file (D4): a small SQLite database that the command line writes and a running server follows. Numbers are handed
+ * The key file (docs/contract.md#api-keys): a SQLite database that the command line writes and a running server follows. Numbers are handed
  * out by AUTOINCREMENT, so that a number which stands in a ledger never comes to mean another account or key.
  *
  * A file of version n has had the first n of these steps. A step never changes once a version with it was in use; what is to

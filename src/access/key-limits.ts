@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { requireKnownNames } from '../domain/require-known-names.ts';
 import { requireWholeNumber } from '../domain/require-whole-number.ts';
 
-/** How much one key may ask for (contract section 8, D13). */
+/** How much one key may ask for (docs/contract.md#rate-limits). */
 export interface KeyLimits {
   /** Requests admitted in any 60 seconds, all operations together. */
   readonly requestsPerMinute: number;

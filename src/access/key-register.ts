@@ -35,7 +35,7 @@ export interface IssuedKey {
 
 export type Revocation = 'revoked' | 'already_revoked' | 'unknown';
 
-/** Issues, lists and revokes keys (D4): the writing side of the key file, for the command line and a first start. */
+/** Issues, lists and revokes keys (docs/contract.md#api-keys): the writing side of the key file, for the command line and a first start. */
 export class KeyRegister {
   readonly #database: Database.Database;
 

@@ -5,14 +5,14 @@ import type { KeyLimits } from './key-limits.ts';
 import { type KeyPolicies, type LimitPolicy, type LimitStatus, limitStatus } from './limit-status.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
-/** The operations of the API, as far as limits tell them apart (contract section 8). */
+/** The operations of the API, as far as limits tell them apart (docs/contract.md#rate-limits). */
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
 /** What limits apply to: a request that repeats an earlier one by its Idempotency-Key creates no session. */
 type Charged = Operation | 'repeat_session';
 
 /**
- * What one key has used of its limits (D13). Every operation is subject to the requests of a minute; analytics queries
+ * Usage of one key's limits (docs/contract.md#rate-limits). Every operation is subject to the requests of a minute; analytics queries
  * also to the queries of a minute, new sessions also to the sessions of a day.
  *
  * Minutes go by the monotonic clock (`nowMs`), days by the wall clock (`wallMs`).

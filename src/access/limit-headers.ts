@@ -1,7 +1,7 @@
 import type { LimitStatus } from './limit-status.ts';
 
 /**
- * The limit headers of an answer to a known key (D13), as the wire has them, each after its line break. Two spellings of the
+ * Limit headers of an answer to a known key (docs/contract.md#limit-headers), each after its line break. Two spellings of the
  * same figures: the customary `X-RateLimit-*`, and the fields of the IETF draft "RateLimit header fields for HTTP".
  * `Retry-After` is not among them: it comes with the refusal, as for every other refusal that has one.
  */

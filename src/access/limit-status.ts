@@ -26,7 +26,7 @@ export interface KeyPolicies {
   readonly ofSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };
 }
 
-/** How a caller stands with the tightest of the limits its operation is subject to (D13). */
+/** How a caller stands with the tightest of the limits its operation is subject to (docs/contract.md#limit-headers). */
 export interface LimitStatus {
   /** The tightest limit: the one with the least remaining. */
   readonly policy: LimitPolicy;

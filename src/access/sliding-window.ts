@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 const initialCapacity = 8;
 
 /**
- * An exact sliding window (D13): of the times admitted, no more than `limit` ever lie within one span of `windowMs`, its
+ * Exact sliding window (docs/contract.md#minute-windows): at most `limit` admitted times lie within one span of `windowMs`, its
  * end excluded. What it refuses leaves no trace.
  *
  * The admitted times stand in a ring, oldest first. It grows by doubling up to `limit` and is let go when the window has

@@ -12,9 +12,9 @@ const storeFormat = 4;
 
 /**
  * Everything here is derived from the ledger, and from the sealed figures of what is no longer in it. Figures are kept by
- * cohort: the UTC day of the session's creation (D12).
+ * cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
  *
- * - An experiment is one referrer tag of one account, vertical and mode, so figures of two tenants cannot mix (D4).
+ * - An experiment is one referrer tag of one account, vertical and mode, so figures of two tenants cannot mix (docs/contract.md#tenants).
  * - Money is in integer micro-dollars. The sum of squares of the confirmed revenue per session is in integer cents squared:
  *   integers add up to the same sum in whatever order, so that counters derived twice are identical.
  * - A session is found by its sub_id, whose time comes first: inserts stay at the right edge. Account, vertical, mode, shard
@@ -23,7 +23,7 @@ const storeFormat = 4;
  *   others, wherever in the history it lies. A piece holds the ids of some sessions of one batch, end to end; an index entry
  *   for each session would cost the aggregator a fifth of its speed. The day comes first, so that what is written together
  *   lies together.
- * - A payout is what a lender owes for a click, by the lender's name for it (D11); the reversal columns are null until it is
+ * - A payout is what a lender owes for a click, by `txid` (docs/contract.md#confirmations); the reversal columns are null until it is
  *   taken back.
  * - `ledger_segment` says which of the ledger's segments tell of new sessions, and of which day the last of them are.
  * - `shown` holds offer numbers as LEB128 varints, in the order of first showing; null for none.

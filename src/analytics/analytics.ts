@@ -2,7 +2,7 @@ import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Mode } from '../domain/mode.ts';
 
 /**
- * The analytics port: figures by cohort (D12). An answer counts every record appended to the log before the question was
+ * The analytics port: figures by cohort (docs/contract.md#cohorts). An answer counts every record appended before the question was
  * asked, so a caller who reads after writing sees what it wrote.
  */
 export interface Analytics {
@@ -64,7 +64,7 @@ export interface Figures {
   readonly confirmedMicros: number;
 }
 
-/** How many events of each type widgets told (D9): one number a type, in the order of `widgetEventTypes`. */
+/** How many events of each type widgets told (docs/contract.md#widget-events): one number a type, in the order of `widgetEventTypes`. */
 export type WidgetCounts = readonly number[];
 
 export interface LenderFigures {

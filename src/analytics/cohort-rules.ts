@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { microsPerUsd } from '../domain/money.ts';
 
 /**
- * The last cohort day whose sessions are matured, "older than 45 days" (D12). A session's age is taken as the difference of
+ * The last cohort day whose sessions are matured (docs/contract.md#matured-figures). A session's age is taken as the difference of
  * day numbers, so that a cohort matures as one: on the 46th day after its own, when even its last session is older than
  * 45 times 24 hours.
  */

@@ -15,7 +15,7 @@ type DayRow = [
 ];
 type Sum = { -readonly [Key in keyof Figures]: number } & { readonly widgetEvents: number[] };
 
-/** Answers the figures of each day (D12) from the store: by tag from the day counters, by ids from the sessions. */
+/** Reads the figures of each day (docs/contract.md#daily-figures): by tag from the day counters, by ids from the sessions. */
 export class DailyReader {
   readonly #sessions: StoredSessions;
   readonly #days: Statement<[number, number, number], DayRow>;

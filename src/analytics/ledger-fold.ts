@@ -22,7 +22,7 @@ export interface FoldPast extends RevenuePast {
   readonly keptFrom: SubKey;
   /** The session of these 32 bytes as folded so far, or null when the ledger never created it. */
   findSession(key: SubKey): FoldedSession | null;
-  /** The number of an experiment: one tag of one account, vertical and mode (D4). Given out at its first session. */
+  /** The number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Given out at its first session. */
   experimentNumber(account: number, vertical: number, test: boolean, tag: string): number;
   offerNumber(offerId: string): number;
   /** Null for an offer that was never shown to anyone. */
@@ -125,7 +125,7 @@ export interface FoldTotals {
   lateClicks: number;
   /** A confirmation or reversal told again. */
   repeatedConfirmations: number;
-  /** One that breaks the rules of D11. */
+  /** One that breaks docs/contract.md#confirmation-rules. */
   unsoundConfirmations: number;
 }
 
@@ -143,7 +143,7 @@ const noTotals: Readonly<FoldTotals> = {
 };
 
 /**
- * The counting rules of D10 and D12, applied to records in ledger order. It holds the changes of one batch, so that each
+ * Applies docs/contract.md#counting-clicks and docs/contract.md#cohorts in ledger order. It holds the changes of one batch, so that each
  * counter and session is written once however many records touched it; whoever owns the store writes them, all or none.
  *
  * Every figure counts on the session's cohort: the UTC day of the creation time its sub_id carries.
@@ -299,7 +299,7 @@ export class LedgerFold {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /** A confirmation or a reversal (D11). It may bring a click that nothing else has (D10). */
+  /** A confirmation or a reversal (docs/contract.md#confirmation-rules). It may bring a click that nothing else has. */
   #revenueSettled(key: SubKey, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = confirmationOf(record);
     const { sub, offerId, txid } = confirmation;
@@ -350,7 +350,7 @@ export class LedgerFold {
     }: { readonly lenderName: string; readonly clickedMs: number; readonly valueMicros: number },
   ): number {
     const { createdMs, mode } = decodeSubId(sub);
-    // A sandbox click counts at zero revenue (D10), whatever its record says.
+    // A sandbox click counts at zero revenue (docs/contract.md#test-keys-and-the-sandbox), whatever its record says.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
     const lender = this.#past.lenderNumber(lenderName);
     const day = dayOf(createdMs);

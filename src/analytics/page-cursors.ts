@@ -23,7 +23,7 @@ const digestBytes = 32;
 const signedBytesMax = placeBytes + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
 
 /**
- * Issues and reads the cursors of analytics pages (D12):
+ * Issues and reads the cursors of analytics pages (docs/contract.md#pages):
  *
  *     secret number (1), first day (4), last day (4), after (6), MAC (15)
  *

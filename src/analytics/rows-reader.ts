@@ -7,7 +7,7 @@ import { isInWindow, type StoredSession, type StoredSessions } from './stored-se
 type DayHead = [day: number, from: number];
 
 /**
- * Answers sessions one by one (D12), in ledger order, from the store. A page costs about the same wherever it lies: the
+ * Answers sessions one by one (docs/contract.md#rows), in ledger order, from the store. A page costs about the same wherever it lies: the
  * sessions of a tag come from the lists of its days, read from where the page begins.
  */
 export class RowsReader {

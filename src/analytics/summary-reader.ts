@@ -8,7 +8,7 @@ import { isInWindow, type StoredSessions } from './stored-sessions.ts';
 import { addWidgetCounts, noWidgetEvents } from './widget-counts.ts';
 import { WidgetReader } from './widget-reader.ts';
 
-/** Answers the summary (contract 2.5, D12) from the store: by tag from the day counters, by ids from the sessions. */
+/** Answers the summary (docs/contract.md#summary) from the store: by tag from the day counters, by ids from the sessions. */
 export class SummaryReader {
   readonly #sessions: StoredSessions;
   readonly #devices: Statement<[number, number, number], DeviceFigures>;

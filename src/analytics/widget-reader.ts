@@ -4,7 +4,7 @@ import type { CohortQuery, WidgetCounts } from './analytics.ts';
 
 type DayRow = [day: number, ...counts: number[]];
 
-/** Reads what the widgets of an experiment told (D9) from the store. */
+/** Reads what the widgets of an experiment told (docs/contract.md#widget-events) from the store. */
 export class WidgetReader {
   readonly #days: Statement<[number, number, number], DayRow>;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { OfferMark } from './session-pairs.ts';
 
 /**
- * An offer with a daily cap (D8), and the clicks it has booked. Two days are counted, so that a wall clock set back over
+ * An offer with a daily cap (docs/contract.md#daily-caps) and its booked clicks. Two days are counted, so that a wall clock set back over
  * midnight finds the count it left.
  */
 export class CappedOffer {

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { SessionClickCounts } from './session-click-counts.ts';
 
 /**
- * Decides which clicks are recorded, so that nobody who has a link can fill the ledger (D9: clicks cost no key limit, they are
+ * Decides which clicks are recorded, so that no link fills the ledger (docs/contract.md#recorded-clicks; clicks use no key limit, they are
  * bounded): at most `clicksRecordedPerSessionMax` of one session, on whichever offers, and at most `clicksRecordedPerLinkMax` of one
  * session on one offer. Other clicks redirect without a record.
  *

@@ -6,7 +6,7 @@ import { TokenCipher } from '../secrets/token-cipher.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
 import { SignedClickIds } from './signed-click-id.ts';
 
-/** What a click_id says of the click it names (D10): enough to restore a click that no log could take. */
+/** What a click_id says of the click it names (docs/contract.md#click-ids): enough to restore a click that no log could take. */
 export interface Click {
   readonly sub: Uint8Array;
   readonly offerId: string;

@@ -25,10 +25,10 @@ export interface CapVerdict {
 export type ReadHistory = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
- * Daily caps (D8): how many clicks each capped offer has booked on a UTC day, and which offers are therefore closed. A
+ * Daily caps (docs/contract.md#daily-caps): the clicks that each capped offer has booked on a UTC day, and the offers closed by that. A
  * capped offer is one of a vertical and mode; all accounts share its places, and sandbox clicks take those of the sandbox.
  *
- * It follows the ledger by the rules by which the counters follow it (D10): the first click of a session on an offer that it
+ * It follows the ledger by the rules of docs/contract.md#counting-clicks: the first click of a session on an offer that it
  * was shown, within 24 hours of the session's creation, books. So it must `see` every record right when the log has taken
  * it, and what it knows after a restart, from the same records, is what it knew before. A click is judged, recorded with the
  * verdict and seen in one go, so that no two can get the same place. The verdict stands in the record: the counters never
@@ -125,7 +125,7 @@ export class DailyCaps {
 
   /**
    * Has the caps of a catalog hold from `nowMs` on: it is in use. Its offers are new, or prepared. An offer that it no longer
-   * has keeps the cap it had last while links to it live, which is as long as the replaced catalog is kept (D8).
+   * has keeps the cap it had last while links to it live, which is as long as the replaced catalog is kept (docs/contract.md#daily-caps).
    */
   adopt(catalog: CompiledCatalog, nowMs: number): void {
     const shelf = this.#shelf(catalog);

@@ -6,7 +6,7 @@ import type { CappedOffer } from './capped-offer.ts';
 import type { SessionPairs } from './session-pairs.ts';
 
 /**
- * Applies a record of the ledger to those of these offers that it names, by the rules by which the counters follow it (D10).
+ * Applies a record of the ledger to those of these offers that it names, by the rules of docs/contract.md#counting-clicks.
  * Tells whether it has an offer of the catalog in use closed.
  */
 export function followRecord(

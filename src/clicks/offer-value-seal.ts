@@ -4,7 +4,7 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import { TokenCipher } from '../secrets/token-cipher.ts';
 import { subIdBytes } from '../sessions/sub-id.ts';
 
-/** What the worth of a click depends on, as it was when the offers were ranked (D10). */
+/** What the worth of a click depends on, as it was when the offers were ranked (docs/contract.md#click-revenue). */
 export interface OfferValueBasis {
   readonly catalogVersion: string;
   /** Index of the borrower's credit band in the vertical. */
@@ -14,7 +14,7 @@ export interface OfferValueBasis {
 const textBytesMax = 32;
 
 /**
- * The `v` of a click URL (D10): a token made once for a ranking, in base64url. Its text is the credit band (1 byte) and the catalog
+ * The `v` of a click URL (docs/contract.md#click-urls): one a ranking, in base64url. Its text is the credit band (1 byte) and catalog
  * version; its associated data is the session, so it is no good in another one. Serves one thread: its buffers are reused.
  */
 export class OfferValueSeal {

@@ -36,7 +36,7 @@ export interface Config {
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
   /** Absolute path of the folder that holds the ledger, analytics, replaced catalogs and keys. */
   readonly dataDir: string;
-  /** Absolute path of the signing and sealing secrets (D3). */
+  /** Absolute path of the signing and sealing secrets (docs/contract.md#secrets). */
   readonly secretFile: string;
   readonly catalog: CatalogChoice;
   readonly matcher: MatcherChoice;
@@ -50,7 +50,7 @@ export interface Config {
     /** Different referrer tags of an account in one vertical and mode; a new one beyond it, 403. */
     readonly tagsMax: number;
   };
-  /** For keys that carry no limits of their own (D13). */
+  /** For keys that carry no limits of their own (docs/contract.md#rate-limits). */
   readonly limits: KeyLimits;
   readonly cors: CorsChoice;
   readonly logLevel: LogLevel;
@@ -246,7 +246,7 @@ function requireSpelling({ misspelt }: Env, settings: readonly SettingName[]): v
   if (wrong !== undefined) throw ConfigError.misspelt(wrong.name, wrong.meant);
 }
 
-/** The contract's lifetime is also the longest: what outlives a session (D10) is reckoned from it. */
+/** The contract's lifetime is also the longest: what outlives a session (docs/contract.md#session-lifetime) is reckoned from it. */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function collide(one: Endpoint, other: Endpoint): boolean {

@@ -1,4 +1,4 @@
-/** What a lender tells us of one click (D11): it owes a payout for it, or takes one back. */
+/** What a lender tells us of one click (docs/contract.md#confirmation-rows): it owes a payout for it, or takes one back. */
 export interface Confirmation {
   readonly status: ConfirmationStatus;
   /** 32 bytes of their own. */
@@ -8,7 +8,7 @@ export interface Confirmation {
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /** What the click_id says of the click, if one was given: enough to count a click that no log could take (D10). */
+  /** Evidence of the click, from its click_id if given: restores a click without a record (docs/contract.md#clicks-without-a-record). */
   readonly click: ClickEvidence | null;
 }
 

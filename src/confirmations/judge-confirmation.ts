@@ -17,7 +17,7 @@ export interface ConfirmationPast {
 export type Verdict = 'accepted' | 'repeated' | RejectionReason;
 
 /**
- * The rules of D11 for one confirmation. They are applied twice: before it enters the ledger, and again, with the same
+ * The rules of docs/contract.md#confirmation-rules, applied twice to each row: before it enters the ledger, and again, with the same
  * result, when counters are derived from the ledger; so a ledger that breaks them cannot make a payout count below zero
  * or above what was funded.
  */

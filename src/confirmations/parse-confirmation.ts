@@ -14,7 +14,7 @@ export interface IdReaders {
 /** One row as the endpoint takes it; members with other names are passed over. */
 type Row = { readonly [Member in ConfirmationMember]?: unknown };
 
-/** Reads one row of whatever type (D11), or says why it cannot be one. Knows nothing of what happened. */
+/** Reads one row of whatever type (docs/contract.md#confirmation-rows), or says why it cannot be one. Knows nothing of what happened. */
 export function parseConfirmation(ids: IdReaders, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
   const { txid, status, amount, occurred_at: occurredAt } = row as Row;

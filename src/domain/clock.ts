@@ -1,7 +1,7 @@
 /**
  * Where time comes from. Every rule takes its time from here, so a test moves time instead of sleeping.
  *
- * Wall time stamps events and decides expiry; monotonic time measures the minute windows of the limits (D13), which must
+ * Wall time stamps events and decides expiry; monotonic time measures minute windows (docs/contract.md#minute-windows), which must
  * not jump when an operator or NTP sets the wall clock.
  */
 export interface Clock {

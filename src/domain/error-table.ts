@@ -1,5 +1,5 @@
 /**
- * Every error this service answers, in one table: code, status, message (contract section 7 and D2), and a phrase for the log.
+ * Every error this service answers, in one table: code, status, message (docs/contract.md#error-codes), and a phrase for the log.
  *
  * A message says what to do and never repeats what was sent. Adding a row is additive; changing a status or a meaning is a
  * new version of the API.

@@ -1,5 +1,5 @@
 /**
- * Inside the service an amount is a whole number of micro-dollars; dollars appear only in answers (D12). A number is exact
+ * Inside the service an amount is a whole number of micro-dollars; only answers have dollars (docs/contract.md#cohorts). A number is exact
  * up to nine billion dollars of them, far beyond what one counter of one experiment can reach.
  */
 export const microsPerUsd = 1_000_000;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './error-table.ts';
 import { type RequestParam, requestRules } from './request-rules.ts';
 
-/** One element of `fields_invalid` (D7). */
+/** One element of `fields_invalid` (docs/contract.md#submitting-fields). */
 export interface InvalidField {
   readonly field: string;
   readonly code: 'type' | 'enum' | 'range' | 'format' | 'min_age';
@@ -23,7 +23,7 @@ export interface Refusal {
   readonly fieldsInvalid?: readonly InvalidField[];
   /** Whole seconds, at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
-  /** The request may have taken effect all the same (SERVICE_UNAVAILABLE, D2). */
+  /** The request may have taken effect all the same (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
   readonly outcomeUnknown?: boolean;
 }
 

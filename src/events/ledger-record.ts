@@ -27,18 +27,18 @@ export type SessionCreated = readonly [
   wallMs: number,
   sub: Uint8Array,
   referrerTag: string,
-  /** The key that created it, for the day's count (D13). */
+  /** The key that created it, for the day's count (docs/contract.md#sessions-per-day). */
   keyNumber: number,
   device: DeviceClass,
   /** JSON text of the caller's metadata, or null. */
   metadata: string | null,
-  /** Digests under a secret, 16 bytes each: what a retry is known by (D5). */
+  /** Digests under a secret, 16 bytes each: what a retry is known by (docs/contract.md#idempotency). */
   idempotencyKey?: Uint8Array,
   payload?: Uint8Array,
 ];
 
 /**
- * `[2, wallMs, sub, catalogVersion, offerIds]`: one successful answer with offers, or one widget render (D8); and
+ * `[2, wallMs, sub, catalogVersion, offerIds]`: one successful answer with offers, or one widget render (docs/contract.md#views); and
  * `load, again` where a widget showed them.
  */
 export type OffersViewed = readonly [
@@ -54,8 +54,8 @@ export type OffersViewed = readonly [
 ];
 
 /**
- * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: one click that may count (D10); and `withinDailyCap`
- * where the offer had a daily cap (D8).
+ * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks); and `withinDailyCap`
+ * where the offer had a daily cap (docs/contract.md#daily-caps).
  */
 export type OfferClicked = readonly [
   kind: 3,
@@ -73,7 +73,7 @@ export type OfferClicked = readonly [
   withinDailyCap?: boolean | null,
 ];
 
-/** What both kinds of confirmation hold behind their own (D11). */
+/** What both kinds of confirmation hold behind their own (docs/contract.md#confirmations). */
 type Booking = readonly [
   wallMs: number,
   sub: Uint8Array,
@@ -88,7 +88,7 @@ type Booking = readonly [
 
 /**
  * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
- * (D11). The last two are what the click_id says, and null without one: they count the click if nothing else has.
+ * (docs/contract.md#confirmations). The last two come from the click_id, null without one: they count the click if nothing else has.
  */
 export type RevenueConfirmed = readonly [
   kind: 4,
@@ -101,7 +101,7 @@ export type RevenueConfirmed = readonly [
 export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
 
 /**
- * `[6, wallMs, sub, load, eventIds, types, offerIds]`: what a widget told of itself and of the person before it (D9), one
+ * `[6, wallMs, sub, load, eventIds, types, offerIds]`: events that a widget reported (docs/contract.md#widget-events), one
  * item of each list an event. None of its ids has been recorded for this session before.
  */
 export type WidgetReported = readonly [
@@ -121,7 +121,7 @@ export type WidgetReported = readonly [
 /** Bytes of the id of a widget load, and of the digest of an event's id. */
 export const widgetIdBytes = 8;
 
-/** What a widget tells (D9), as numbers in the ledger: never renumber. */
+/** What a widget tells (docs/contract.md#widget-events), as numbers in the ledger: never renumber. */
 export const widgetEventTypes = [
   'widget_loaded',
   'offers_rendered',
@@ -133,7 +133,7 @@ export const widgetEventTypes = [
 ] as const;
 export type WidgetEventType = (typeof widgetEventTypes)[number];
 
-/** Device classes of analytics (D12), as numbers in the ledger: never renumber. */
+/** Device classes of analytics (docs/contract.md#device-classes), as numbers in the ledger: never renumber. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;
 

@@ -49,7 +49,7 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
 ];
 
 /**
- * The door of the API: `/v1/<vertical>/<operation>`. Every request passes the same checks in the order of D1, and a
+ * The API, `/v1/<vertical>/<operation>`. Every request passes the same checks (docs/contract.md#order-of-checks), and a
  * refusal at one of them costs nothing of what comes after:
  *
  *     route -> key -> vertical -> limits -> body size, content type, JSON -> the operation
@@ -178,7 +178,7 @@ export class ApiFace {
     this.#answer(exchange, headers, outcome, others === undefined ? none : ignoredNames(others, none));
   }
 
-  /** Size is the listener's check, then content type, then JSON (D1). A body that never comes gives back what was reserved for it. */
+  /** Checks content type, then JSON (docs/contract.md#order-of-checks). A body that never comes gives back what was reserved for it. */
   #withJsonBody(
     exchange: Exchange,
     headers: HeaderText,

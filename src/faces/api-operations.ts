@@ -23,7 +23,7 @@ export type ApiOperationsPorts = CreateSessionPorts &
 
 /**
  * The four operations of the contract for a caller the gatekeeper has admitted, whichever face it came through. What it
- * adds is the day's slot (D13): reserved at the gate, kept by a session created, given back by everything else.
+ * adds is the day's slot (docs/contract.md#sessions-per-day): reserved at the gate, kept by a new session, given back by everything else.
  */
 export class ApiOperations {
   readonly #ports: ApiOperationsPorts;

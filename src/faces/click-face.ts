@@ -25,7 +25,7 @@ const pageHeaders = fixedHeaders({
   'X-Robots-Tag': 'noindex',
 });
 
-/** The door of the redirect host (D10): `/c` takes a click to its lender, `/c/sandbox` is where sandbox clicks land. */
+/** The redirect host (docs/contract.md#click-redirect): `/c` redirects a click to its lender, `/c/sandbox` is where sandbox clicks land. */
 export class ClickFace {
   readonly #ports: FollowClickPorts;
 

@@ -12,7 +12,7 @@ export interface ConfirmationsFacePorts {
   readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
 
-/** `POST /confirmations` (D11). The rows never refuse each other. */
+/** `POST /confirmations` (docs/contract.md#confirmations). The rows never refuse each other. */
 export function confirmationsFace({ isOperator, confirm }: ConfirmationsFacePorts): Handler {
   return forOperator(isOperator, {
     POST: (exchange) => answerJsonBody(exchange, (body, text) => confirm(body, text, exchange)),

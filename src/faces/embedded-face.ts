@@ -92,7 +92,7 @@ export class Partner {
   }
 
   /**
-   * POST /session (contract 4.1). The key makes a retry safe: it gets the first answer and creates nothing (D5). An empty key
+   * POST /session (docs/contract.md#idempotency). The key makes a retry safe: it gets the first answer and creates nothing. An empty key
    * is no key, like an empty header. An option of another name is a RangeError: a key misspelt would make no retry safe.
    */
   async createSession(
@@ -117,7 +117,7 @@ export class Partner {
     return { ok: true, value: withIgnored(admission, 'create_session', body, outcome.value.session) };
   }
 
-  /** POST /inputs (contract 4.2). */
+  /** POST /inputs (docs/contract.md#submitting-fields). */
   async submitInputs(body: {
     readonly sub_id: string;
     readonly fields: Readonly<Record<string, unknown>>;
@@ -129,7 +129,7 @@ export class Partner {
     return { ok: true, value: withIgnored(admission, 'submit_inputs', body, outcome.value) };
   }
 
-  /** GET /marketplace with `format=json` (contract 4.3). Each answer is a view. */
+  /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each answer is a view. */
   async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
     const admission = this.#admit('get_marketplace');
     if (!admission.ok) return failed(admission.refusal);
@@ -142,7 +142,7 @@ export class Partner {
   }
 
   /**
-   * GET /marketplace with `format=iframe` or `format=js` (contract 4.3, D9): what to put on the page that shows this session's
+   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): what to put on the page that shows this session's
    * offers. The widget then asks the public listener, at `urls.widget`; the view is counted there.
    */
   async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
@@ -155,7 +155,7 @@ export class Partner {
     return { ok: true, value: withIgnored(admission, 'get_marketplace', query, outcome.value) };
   }
 
-  /** GET /analytics (contract 4.4, D12). The granularity decides what comes back; the default is the summary. */
+  /** GET /analytics (docs/contract.md#analytics). The granularity decides what comes back; the default is the summary. */
   async queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
   async queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
   async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;

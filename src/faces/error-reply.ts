@@ -23,7 +23,7 @@ export interface ErrorBody {
   readonly request_id?: string;
 }
 
-/** The JSON body of an error (contract section 7, D2): `error`, `message`, and one extra member where D2 names it. */
+/** The JSON body of an error (docs/contract.md#error-body): `error`, `message`, and at most one extra member. */
 export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
   const { code, param, rule, missingRequired, fieldsInvalid } = refusal;
   const subject = param === 'body' ? 'The request body' : param;

@@ -21,19 +21,19 @@ h1 { font-size: 1.4rem }
 </html>
 `;
 
-/** For a link that is none of ours, or was altered (D10). */
+/** For a link that is none of ours, or was altered (docs/contract.md#click-urls). */
 export const clickNotFoundPage = page(
   'This offer link does not work',
   'The link is incomplete, or the offer behind it is no longer there. Go back to the page you came from and choose an offer again.',
 );
 
-/** Where clicks of sandbox sessions land (D10). */
+/** Where clicks of sandbox sessions land (docs/contract.md#test-keys-and-the-sandbox). */
 export const sandboxLandingPage = page(
   'Sandbox landing page',
   'This click came from a session made with a test key. It was counted, at zero revenue, and no lender was involved. With a live key it would have led to the lender.',
 );
 
-/** In the frame of a widget whose link is none of ours, or was altered (D9). */
+/** In the frame of a widget whose link is none of ours, or was altered (docs/contract.md#widget-tokens). */
 export const widgetLinkBrokenPage = page(
   'Offers cannot be shown here',
   'The link to these offers is incomplete or was changed. Reload the page you are on to get new ones.',

@@ -45,7 +45,7 @@ const pageHeaders = fixedHeaders({
 const noticePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /**
- * The door of the widgets (D9): `/w` is the page of an iframe, `/w/widget.js` the script, `/w/offers` and `/w/events` what the
+ * The widget host (docs/contract.md#widget): `/w` is the page of an iframe, `/w/widget.js` the script, `/w/offers` and `/w/events` what the
  * script asks for and tells. Whoever comes here is a borrower's browser: its token opens one session's widget, no API key is
  * involved, and none is charged.
  */

@@ -43,7 +43,7 @@ export class WidgetRequestsFace {
     this.#ports = ports;
   }
 
-  /** `GET /w/offers`. A browser that fetches ahead is told to come back with its person, since the answer is a view (D8). */
+  /** `GET /w/offers`. A prefetch gets 503, because the answer would be a view (docs/contract.md#widget-views). */
   offers(exchange: Exchange): void | Promise<void> {
     const ahead = fetchesAhead(exchange);
     const admitted = this.#admit(exchange, 'GET');
@@ -109,7 +109,7 @@ export class WidgetRequestsFace {
     return { session, expiresMs: link.expiresMs, parameters: { ...query.values, sub }, cors };
   }
 
-  /** A 429 names the moment as a clock shows it, too, as on the API (contract section 7). */
+  /** A 429 names the moment as a clock shows it, too, as on the API (docs/contract.md#limit-headers). */
   #refuse(exchange: Exchange, refusal: Refusal, headers: HeaderText): null {
     const { code, retryAfterSeconds = 0 } = refusal;
     const resetSeconds = Math.ceil(this.#ports.clock.wallMs() / 1000) + retryAfterSeconds;

@@ -1,5 +1,5 @@
 /**
- * The journal port: the pocket fields of live sessions, so that they survive a restart (design D3, D7). What is appended
+ * The journal port: the pocket fields of live sessions, so that they survive a restart (docs/contract.md#journal). What is appended
  * here is read back when the service opens, as long as its session can still be live.
  */
 export interface Journal {

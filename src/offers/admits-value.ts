@@ -4,7 +4,7 @@ import { servedShare } from './credit-minimum.ts';
 
 /**
  * Whether an offer can be made to borrowers with this value of a field of few values; `undefined` is one who has not told it.
- * A criterion on a field that was not told is not met, whatever it asks for (D6).
+ * A criterion on a field that was not told is not met, whatever it asks for (docs/contract.md#eligibility).
  */
 export function admitsValue(offer: CatalogOffer, field: PocketField, value: unknown, vertical: Vertical): boolean {
   const { creditBand, coBorrower } = vertical.roles;
@@ -21,7 +21,7 @@ function servesBand(offer: CatalogOffer, band: string, field: PocketField, verti
   return servedShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
-/** Who says nothing of a co-borrower applies alone: only `true` unlocks a joint offer, or closes one for singles (D6). */
+/** Without a value the borrower applies alone: only `true` unlocks a joint offer or closes a single one (docs/contract.md#eligibility). */
 function takesCoBorrower({ joint_applications }: CatalogOffer, value: unknown): boolean {
   if (joint_applications === 'required') return value === true;
   return joint_applications !== 'not_accepted' || value !== true;

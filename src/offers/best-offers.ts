@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 
-/** The best few offers by one key, the least first; where keys are equal, the offer with the lower number first (D8). */
+/** The best few offers by one key, the least first; the lower offer number breaks ties (docs/contract.md#sort-orders). */
 export class BestOffers {
   readonly #keys = new Float64Array(bounds.offersRankedMax);
   readonly #offers = new Uint16Array(bounds.offersRankedMax);

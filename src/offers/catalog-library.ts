@@ -59,7 +59,7 @@ interface Shelf {
 
 /**
  * Every catalog version the service may be asked about: for each vertical and mode the one in use, and those replaced less
- * than 28 hours ago, so that a click finds what was shown (D10). Replaced ones survive a restart in the archive folder.
+ * than 28 hours ago (docs/contract.md#replaced-catalogs). Replaced ones survive a restart in the archive folder.
  */
 export class CatalogLibrary {
   readonly archive: CatalogArchive;

@@ -1,5 +1,5 @@
 /**
- * The offers of a catalog that are at their daily cap (D8): answers leave them out. A set never changes. Whenever another one
+ * Offers at their daily cap (docs/contract.md#daily-caps); answers leave them out. A set never changes. Whenever another one
  * applies there is another object, so the total of a ranking is right while the set it was counted with is the one that applies.
  */
 export interface ClosedOffers {

@@ -7,7 +7,7 @@ import { type CompiledOffer, compileOffer, OfferFragments } from './offer-fragme
 import { shareNumbers } from './share-numbers.ts';
 
 export interface CompileOptions {
-  /** A test catalog books no revenue whatever its payouts say (contract section 5). */
+  /** A test catalog books no revenue whatever its payouts say (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: Mode;
   /**
    * Address of the image host, without a slash at its end; logo file names and hashes are appended to it. Asked for when the first
@@ -34,7 +34,7 @@ export class CompiledCatalog implements CatalogParts {
   readonly disclosureJson: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: MatchTables;
-  /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (D8). */
+  /** By offer id: booked clicks in a UTC day, of the offers that have such a cap (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   readonly #cdnUrl: () => string;
   #logoHashes: ReadonlyMap<string, string> = new Map();
@@ -84,7 +84,7 @@ export class CompiledCatalog implements CatalogParts {
     return this.offers[offerIndex]!.landingUrlParts.join(encodeURIComponent(clickId));
   }
 
-  /** Preliminary revenue of a click by a borrower of the credit band, in micro-dollars (D10); 0 in a test catalog. */
+  /** Preliminary revenue of a click in a credit band, in micro-dollars (docs/contract.md#click-revenue); 0 in a test catalog. */
   clickValueMicros(offerIndex: number, creditBand: number): number {
     if (this.mode === 'test') return 0;
     return this.tables.expectedRevenueMicros[offerIndex * this.tables.bandCount + creditBand]!;

@@ -106,7 +106,7 @@ class Mismatches {
   }
 }
 
-/** What the lender asks of a field and the borrower does not meet, or has not told: it is never guessed (D6). */
+/** What the lender asks of a field and the borrower does not meet, or has not told: it is never guessed (docs/contract.md#eligibility). */
 function judgeFields(
   tables: MatchTables,
   offer: number,

@@ -258,7 +258,7 @@ function drawCriteria(random: Random, field: PocketField, vertical: Vertical): C
 function drawChoice(random: Random, field: string, values: readonly string[]): CatalogCriterion {
   const some = values.filter(() => chance(random, 0.3));
   const few = some.length === 0 || some.length === values.length ? [oneOf(random, values)] : some;
-  // Who takes the employed takes the retired: their income is as good (D8).
+  // Who takes the employed takes the retired: their income is as good (docs/contract.md#fairness).
   if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
   return chance(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
 }

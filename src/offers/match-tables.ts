@@ -16,7 +16,7 @@ import { termPrice } from './term-price.ts';
 /**
  * A catalog as matching reads it: columns of numbers, and a bit for each offer where a field has few values.
  *
- * Offers are numbered in the order of their ids, so comparing numbers breaks ties the way D8 asks. A *row* is one offer in
+ * Offers are numbered by ascending id, so the number breaks ties (docs/contract.md#sort-orders). A *row* is one offer in
  * one credit band, a *slot* one row at one term.
  */
 export interface MatchTables extends StateRuleTables {
@@ -170,7 +170,7 @@ export function compileMatchTables(
   return tables;
 }
 
-/** What a click by a borrower of this band is expected to earn (D8): payout x P(confirmed | click), or the payout of a click. */
+/** Expected revenue of a click in this band (docs/contract.md#click-revenue): payout x P(confirmed | click), or the payout of a click. */
 function expectedRevenueMicros(offer: CatalogOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
   if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;

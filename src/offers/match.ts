@@ -40,7 +40,7 @@ interface Workplace {
 }
 
 /**
- * Decides which offers a borrower may have and puts the best into each of the four orders (D8). What a borrower may have,
+ * Finds the offers a borrower may have, and the best in four orders (docs/contract.md#sort-orders). What a borrower may have,
  * and at what price, is for `priceOffer` to say; `MatchIndex` saves asking it about every offer
  * (docs/decisions/indexed-matching.md):
  *

@@ -32,7 +32,7 @@ export interface MatchRequest {
   readonly signal?: CancelSignal | null;
 }
 
-/** The orders an answer may be sorted in (contract 4.3), in the order a ranking holds them. */
+/** The orders an answer may be sorted in (docs/contract.md#sort-orders), in the order a ranking holds them. */
 export const sorts = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
 export type Sort = (typeof sorts)[number];
 

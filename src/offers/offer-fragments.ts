@@ -9,7 +9,7 @@ export interface CompiledOffer {
   readonly logo: string;
   /** The parts of its landing URL around the places of the click id. */
   readonly landingUrlParts: readonly string[];
-  /** Booked clicks in a UTC day (D8), or null where they are not limited. */
+  /** Booked clicks in a UTC day (docs/contract.md#daily-caps), or null where they are not limited. */
   readonly dailyCap: number | null;
   /** In an answer: from behind the amounts to the opening quote of the click URL. */
   readonly middle: string;

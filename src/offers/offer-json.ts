@@ -7,7 +7,7 @@ const applicant = newApplicant();
 const price = newOfferPrice();
 
 /**
- * The offers of an answer (contract 2.3, D8) as the text of a JSON array: what never changes comes written from the catalog,
+ * The offers of an answer (docs/contract.md#offers) as the text of a JSON array: what never changes comes written from the catalog,
  * and only the borrower's numbers, the click URL and the position are filled in. The text is the one `JSON.stringify`
  * gives for the same values.
  *

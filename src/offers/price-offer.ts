@@ -3,7 +3,7 @@ import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
 import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
 
-/** All that price and rank know of a borrower: what is not here, no price or rank can depend on (D8). */
+/** All that price and rank know of a borrower: what is not here, no price or rank can depend on (docs/contract.md#fairness). */
 export interface Applicant {
   /** Asked for, in USD. */
   amount: number;
@@ -71,7 +71,7 @@ export function readApplicant(tables: MatchTables, borrower: Readonly<PocketVect
  *
  * A term is open when its highest APR stays within the cap on this offer in the state and, where the offer limits debt to
  * income, the payment on the amount asked for fits beside the debts already running. An offer with such a limit is not made
- * to an applicant whose income or debt is unknown: it is never guessed (D6).
+ * to an applicant whose income or debt is unknown: it is never guessed (docs/contract.md#eligibility).
  */
 export function priceOffer(tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;

@@ -1,5 +1,5 @@
 /**
- * Loan arithmetic (D8): level monthly payments, and the actuarial annual percentage rate with the origination fee taken
+ * Loan arithmetic (docs/contract.md#prices): level monthly payments, and the actuarial APR with the origination fee taken
  * out of the proceeds. Rates are yearly, in percent; nothing is rounded here.
  */
 

@@ -7,7 +7,7 @@ import type { Applicant, OfferPrice } from './price-offer.ts';
 export type Score = (tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
 /**
- * How many percent each part of the borrower's own value counts in `recommended` (D8). What an offer pays us is not among
+ * Weights of the parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout of an offer is not among
  * them and never will be.
  */
 export const recommendedWeights = {

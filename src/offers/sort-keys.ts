@@ -1,7 +1,7 @@
 import type { MatchTables } from './match-tables.ts';
 
 /**
- * What the orders of D8 go by, each as one exact number of which less is better, so that two offers are compared by one
+ * Keys of docs/contract.md#sort-orders, each one exact number of which less is better, so that two offers are compared by one
  * comparison. Ties go by the number of the offer.
  */
 

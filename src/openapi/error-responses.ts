@@ -96,7 +96,7 @@ export interface ErrorSamples {
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * The errors of an operation by their statuses (contract section 7, D2). A status that stands for one error is the same wherever it
+ * The errors of an operation by their statuses (docs/contract.md#error-codes). A status that stands for one error is the same wherever it
  * comes, so it is referred to by the name of that error.
  */
 export function errorResponses(codes: readonly ErrorCode[], samples: ErrorSamples = {}): Responses {

@@ -33,7 +33,7 @@ export const pageOriginHeader: Headers = {
   },
 };
 
-/** Of every answer to a key that is known (D13). */
+/** Of every answer to a key that is known (docs/contract.md#limit-headers). */
 export const limitHeaders: Headers = {
   'X-RateLimit-Limit': always('The tightest limit of the operation.', Type.Integer({ minimum: 1 })),
   'X-RateLimit-Remaining': always('What is left of it after this request.', Type.Integer({ minimum: 0 })),

@@ -27,7 +27,7 @@ export const inputs = describes<InputsView>()(
   ),
 );
 
-/** The body of POST /inputs, which differs from vertical to vertical by its fields alone (D14). */
+/** The body of POST /inputs, which differs from vertical to vertical by its fields alone (docs/contract.md#verticals). */
 export function inputsRequest(vertical: Vertical): TSchema {
   return Type.Object({ sub_id: subId, fields: pocketFields(vertical) }, { title: 'InputsRequest' });
 }
@@ -48,7 +48,7 @@ function pocketField(vertical: Vertical, field: PocketField): TSchema {
   return nullable(valuesOf(field, description));
 }
 
-/** What a field may hold (D7). The choices of a field that may be null include null, as JSON Schema wants it. */
+/** What a field may hold (docs/contract.md#field-values). The choices of a field that may be null include null, as JSON Schema wants it. */
 function valuesOf(field: PocketField, description: string): TSchema {
   switch (field.kind) {
     case 'integer':
@@ -71,7 +71,7 @@ function valuesOf(field: PocketField, description: string): TSchema {
   }
 }
 
-/** Whether offers need it, always or in some cases (D6). */
+/** Whether offers need it, always or in some cases (docs/contract.md#match-readiness). */
 function classOf({ required, conditional, neverMatched = [] }: Vertical, { name }: PocketField): string {
   if (required.includes(name)) return 'Required for offers.';
   const cases = conditional

@@ -30,10 +30,10 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/** How many events of each type widgets told; `offer_click` is what the widget saw, and books nothing (D9). */
+/** How many events of each type widgets told; `offer_click` is what the widget saw, and books nothing (docs/contract.md#widget-events). */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
-/** The summary record of contract 2.5 with the additive fields of D12. */
+/** The summary record (docs/contract.md#summary). */
 export interface SummaryView extends FiguresView, IgnoredNames {
   readonly referrer_tag: string | null;
   readonly top_lenders: readonly LenderView[];
@@ -54,7 +54,7 @@ export interface SummaryView extends FiguresView, IgnoredNames {
   readonly as_of: string | null;
 }
 
-/** One day of `granularity=daily` (D12). */
+/** One day of `granularity=daily` (docs/contract.md#daily-figures). */
 export interface DayView extends FiguresView {
   readonly date: string;
   readonly widget_events: WidgetEventsView;
@@ -62,7 +62,7 @@ export interface DayView extends FiguresView {
   readonly matured: boolean;
 }
 
-/** One session of `granularity=row` (D12). */
+/** One session of `granularity=row` (docs/contract.md#rows). */
 export interface RowView {
   readonly sub_id: string;
   readonly referrer_tag: string;
@@ -78,7 +78,7 @@ export interface RowView {
   readonly lenders: readonly LenderView[];
 }
 
-/** One page of `daily` or `row` (D12). */
+/** One page of `daily` or `row` (docs/contract.md#pages). */
 export interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNames {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
@@ -219,7 +219,7 @@ function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : roundHalfUp(part / whole, 6);
 }
 
-/** 95 % interval of the mean confirmed revenue of a matured session, by the normal approximation (D12); null for few sessions. */
+/** 95 % interval of the mean confirmed revenue of a matured session (docs/contract.md#matured-figures); null for few sessions. */
 function confidenceInterval({
   sessions,
   confirmedMicros,

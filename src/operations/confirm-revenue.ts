@@ -45,7 +45,7 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
 };
 
 /**
- * Takes what lenders say of clicks (D11): one row or an array of them, each judged for itself. Rows that are accepted are
+ * Takes one confirmation or an array of them (docs/contract.md#confirmations), each judged for itself. Rows that are accepted are
  * durable before the answer, which is the same however often a row is sent.
  *
  * Batches are decided one after the other, on all that the ledger has taken: so what is accepted here, the counters accept

@@ -29,7 +29,7 @@ export interface CreateSessionPorts {
   readonly sessionTtlMs: number;
 }
 
-/** The Session object of contract 2.1. */
+/** The session object (docs/contract.md#session-members). */
 export interface SessionView extends IgnoredNames {
   readonly sub_id: string;
   readonly referrer_tag: string;
@@ -38,7 +38,7 @@ export interface SessionView extends IgnoredNames {
   readonly sandbox: boolean;
 }
 
-/** Types of the optional members (contract 4.1, D5); their sizes are judged in code points below. */
+/** Types of the optional members (docs/contract.md#session-members); their sizes are judged in code points below. */
 const optionals = Type.Object({
   user_agent: Type.Optional(Type.String()),
   // Not a Record: its pattern for names passes over those with a line break, and whatever value they have.
@@ -74,13 +74,13 @@ interface OpenedSession {
   readonly durable: Promise<void>;
 }
 
-/** The place that a new session has in its key's day (D13). */
+/** The place that a new session has in its key's day (docs/contract.md#sessions-per-day). */
 export interface ReservedSlot {
   giveBack(): void;
 }
 
 /**
- * POST /session (contract 4.1). With an Idempotency-Key (D5), a request that was made before gets what it got then, waiting
+ * POST /session. With an Idempotency-Key (docs/contract.md#idempotency), a request that was made before gets what it got then, waiting
  * for it if need be, and creates nothing; unless it was refused: then this is the first.
  *
  * `slot` is given back, before the answer, when this request has certainly created no session. It is null for a request for which
@@ -233,7 +233,7 @@ function hasTypedUserAgent(body: object): boolean {
   return userAgent === undefined || typeof userAgent === 'string';
 }
 
-/** Whether names and values keep to their sizes (D5); a value that is no string is measured by its JSON text. */
+/** Whether names and values keep to their sizes (docs/contract.md#session-members); a value that is no string is measured as JSON text. */
 function isWithinBounds(metadata: object): boolean {
   const entries: [string, unknown][] = Object.entries(metadata);
   if (entries.length > bounds.metadataKeysMax) return false;

@@ -21,7 +21,7 @@ export interface EmbedWidgetPorts extends FindSessionPorts {
   readonly widgetScriptUrl: string;
 }
 
-/** The answer to `format=iframe` and `format=js` as JSON (D9). */
+/** The answer to `format=iframe` and `format=js` as JSON (docs/contract.md#embed-code). */
 export interface WidgetEmbedView extends IgnoredNames {
   readonly sub_id: string;
   readonly format: 'iframe' | 'js';
@@ -36,7 +36,7 @@ export interface WidgetEmbedView extends IgnoredNames {
 }
 
 /**
- * GET /marketplace with `format=iframe` or `format=js` (contract 4.3, D9): what a partner puts on its page for this session,
+ * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): what a partner puts on its page for this session,
  * after the same checks as for JSON. It shows nobody anything yet, so it is no view: the widget's own request is.
  */
 export function embedWidget(

@@ -26,7 +26,7 @@ export interface FollowClickPorts {
   readonly patience: Patience;
   /** Where sandbox sessions land, without a query. */
   readonly sandboxLandingUrl: string;
-  /** A click was redirected before its record was durable, or without one (D10): an alert. */
+  /** A click was redirected before its record was durable, or without one (docs/contract.md#clicks-without-a-record): an alert. */
   readonly onUnrecorded: () => void;
 }
 
@@ -40,18 +40,18 @@ export interface ClickRequest {
   readonly looksOnly: boolean;
 }
 
-/** The way of one click through the redirect host (D10). */
+/** The way of one click through the redirect host (docs/contract.md#click-redirect). */
 export type ClickOutcome =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
   /** Not an address we made, or one whose catalog is long gone. */
   | { readonly kind: 'unknown' };
 
 /**
- * GET /c (D10): where the click goes, after its record is durable. The address comes from the catalog version the offer was
+ * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The URL is that of the catalog the offer was
  * shown from, never from the query. The borrower is never held up by us: when the log cannot take the record, or not in
  * time, the click redirects all the same, and its click_id can restore it.
  *
- * At its daily cap an offer's clicks are worth nothing (D8). The place a click takes is its own once the log has taken its
+ * At its daily cap an offer's clicks are worth nothing (docs/contract.md#daily-caps). A click owns its place once the log has taken its
  * record: from the verdict to there nothing else runs.
  */
 export async function followClick(ports: FollowClickPorts, request: ClickRequest): Promise<ClickOutcome> {

@@ -11,7 +11,7 @@ const formats = ['json'] as const;
 export interface GetMarketplacePorts extends FindSessionPorts, ShowOffersPorts {}
 
 /**
- * GET /marketplace with `format=json` (contract 4.3, D8). The value is the JSON text of the envelope. `counts` is false for
+ * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). The value is the envelope's JSON text. `counts` is false for
  * HEAD, which shows nothing to anybody and so is no view. Like `showOffers` it answers at once where it can. `signal` is null for a
  * caller that cannot cancel.
  */

@@ -3,7 +3,7 @@ import type { Mode } from '../domain/mode.ts';
 import { done, invalidRequest, type Outcome } from '../domain/outcome.ts';
 import { type Sort, sorts } from '../offers/matcher.ts';
 
-/** Query parameters as sent, undefined when absent (contract 4.3). */
+/** Query parameters as sent, undefined when absent (docs/contract.md#marketplace-parameters). */
 export interface MarketplaceRequest {
   readonly sub_id?: string | undefined;
   readonly format?: string | undefined;

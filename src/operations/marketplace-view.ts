@@ -2,7 +2,7 @@ import type { Explanation } from '../offers/explain-offers.ts';
 import type { Sort } from '../offers/matcher.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 
-/** One offer of the marketplace (contract 2.3 and the additive fields of D8), as `offers/offer-json.ts` writes it. */
+/** One offer of the marketplace (docs/contract.md#offers), as `offers/offer-json.ts` writes it. */
 export interface OfferView {
   readonly svc_offer_id: string;
   readonly lender_name: string;
@@ -20,7 +20,7 @@ export interface OfferView {
   readonly position: number;
 }
 
-/** The marketplace envelope (contract 2.4 and the additive fields of D8), as `show-offers.ts` writes it. */
+/** The marketplace envelope (docs/contract.md#envelope), as `show-offers.ts` writes it. */
 export interface MarketplaceView extends IgnoredNames {
   readonly sub_id: string;
   readonly match_quality: 'high' | 'partial' | 'none';

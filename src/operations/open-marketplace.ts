@@ -20,7 +20,7 @@ export interface OpenedMarketplace<Answered extends Format> extends Selection {
   readonly explain: boolean;
 }
 
-/** The checks that all formats of GET /marketplace share (contract 4.3, D9): parameters, session, inputs. `formats` are those answered here. */
+/** Checks shared by all formats of GET /marketplace (docs/contract.md#marketplace-parameters). `formats` are those answered here. */
 export function openMarketplace<Answered extends Format>(
   ports: FindSessionPorts,
   tenant: Tenant,

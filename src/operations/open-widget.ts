@@ -15,7 +15,7 @@ export interface OpenWidgetPorts {
   readonly originsOf: (account: number) => readonly string[];
   /** The origin of our own widget pages. */
   readonly ownOrigin: string;
-  /** A session that should be live is in no store: an alert (D3). */
+  /** A session that should be live is in no store: an alert (docs/contract.md#unknown-and-expired-sessions). */
   readonly onSessionMissing: () => void;
 }
 
@@ -35,7 +35,7 @@ export interface WidgetLink {
   readonly session: Outcome<Session>;
 }
 
-/** Judges a widget's link (D9); null for one that we did not make. Nothing of it depends on an API key or counts against one. */
+/** Checks a widget's link (docs/contract.md#widget-tokens); null for one that we did not make. No API key is needed or charged. */
 export function openWidget(ports: OpenWidgetPorts, { sub, token }: WidgetCredentials): WidgetLink | null {
   const held = ports.sessions.get(sub);
   // A session in the store is genuine; any other id has its MAC to prove it.

@@ -28,7 +28,7 @@ export interface QueryAnalyticsPorts {
   readonly pageCursors: PageCursors;
 }
 
-/** Query parameters as sent, undefined when absent (contract 4.4, D12). */
+/** Query parameters as sent, undefined when absent (docs/contract.md#filters-and-dates). */
 export interface AnalyticsRequest {
   readonly referrer_tag?: string | undefined;
   readonly sub_id_list?: string | undefined;
@@ -42,7 +42,7 @@ export interface AnalyticsRequest {
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (contract 4.4, D12): the figures of a tag, of a list of sessions, or of their intersection; in one piece, or
+ * GET /analytics (docs/contract.md#analytics): the figures of a tag, of a list of sessions, or of their intersection; in one piece, or
  * in pages of days or sessions.
  */
 export async function queryAnalytics(

@@ -16,7 +16,7 @@ export interface ReportWidgetEventsPorts {
 }
 
 /**
- * Takes what a widget tells of itself (D9): durable before it is answered. What the session has told before, by its event
+ * Records events of a widget (docs/contract.md#widget-events), durable before the answer. What the session has told before, by its event
  * ids, is left out, also after a restart, and answered when it is durable, too. None of it books revenue: only the redirect does.
  */
 export async function reportWidgetEvents(

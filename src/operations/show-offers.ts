@@ -50,7 +50,7 @@ export interface OffersAsked {
   readonly sort: Sort;
   readonly maxOffers: number;
   readonly explain: boolean;
-  /** Whether somebody sees the answer, so that it is put on record (D8). */
+  /** Whether somebody sees the answer, so that it is put on record (docs/contract.md#views). */
   readonly counts: boolean;
   /** The widget load that asks, whose first answer alone is a view; null for an answer that is one by itself. */
   readonly load: WidgetLoad | null;
@@ -65,7 +65,7 @@ export interface WidgetLoad {
 }
 
 /**
- * Shows a session its offers (contract 2.4, D8): the value is the JSON text of the envelope, and what it shows is on record.
+ * Shows a session its offers (docs/contract.md#envelope): the value is the JSON text of the envelope, and what it shows is on record.
  *
  * The answer comes at once where the ranking is known, and as a promise where it must be made: an answer given before the
  * engine gets control back needs no abort handler and no deadline. A request cancelled meanwhile is neither explained, ranked nor
@@ -231,7 +231,7 @@ function answerRanked(
   return answer(ports, asked, catalog, ranked, nowMs, explanation);
 }
 
-/** Records what this answer shows (D8); nobody waits for that. */
+/** Records what this answer shows (docs/contract.md#views); nobody waits for that. */
 function noteView(
   ports: ShowOffersPorts,
   { subId, load }: OffersAsked,

@@ -23,8 +23,8 @@ export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ign
 }
 
 /**
- * The offers of a widget (D9): the envelope of contract 2.4, with `loan_amount`, which every payment in it is for, and
- * `expires_at` before it, as JSON text. The first answer to a load is its view (D8); others show offers without being one.
+ * The offers of a widget (docs/contract.md#widget-views): the envelope, with `loan_amount`, which every payment in it is for, and
+ * `expires_at` before it, as JSON text. The first answer to a load is its view; others show offers without being one.
  */
 export async function showWidgetOffers(
   ports: ShowOffersPorts,

@@ -14,7 +14,7 @@ export interface SubmitInputsPorts extends FindSessionPorts {
   readonly journal: Journal;
 }
 
-/** The answer of contract 4.2, with `missing_conditional` added (D6). */
+/** The answer of `POST /inputs` (docs/contract.md#submitting-fields). */
 export interface InputsView extends IgnoredNames {
   readonly sub_id: string;
   readonly fields_accepted: readonly string[];
@@ -25,7 +25,7 @@ export interface InputsView extends IgnoredNames {
 }
 
 /**
- * POST /inputs (contract 4.2, D7): merges pocket fields into a live session, all of them or, with one invalid, none. The merge
+ * POST /inputs (docs/contract.md#submitting-fields): merges pocket fields into a live session, all of them or none. The merge
  * is in the journal, durable, before it takes effect and is answered, so nobody sees what a crash could take back. A merge that
  * the journal takes but cannot write yet is answered with 503, and takes effect when it is durable: the live session and the
  * one that a restart reads back are the same.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFileDurably } from '../files/write-file-durably.ts';
 import { SecretFileError } from './secret-file.ts';
 
-/** What the operations listener asks of whoever changes anything through it (D4, D11). Never a partner's key. */
+/** Credential for changes through the operations listener (docs/contract.md#operations-listener). Never a partner's key. */
 class OperatorToken {
   readonly #hash: Buffer;
 

@@ -26,7 +26,7 @@ export class SecretFileError extends Error {
 }
 
 /**
- * Reads the secrets (D3). A missing file is created with one fresh secret, but only for a service that has no history:
+ * Reads the secrets (docs/contract.md#secrets). A missing file is created with one fresh secret, but only for a service without history:
  * ids in an existing ledger were signed with a secret, and a new one would disown every one of them.
  */
 export function openSecretFile(path: string, hasHistory: boolean): SecretRing {

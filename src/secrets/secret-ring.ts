@@ -21,7 +21,7 @@ export type KeyPurpose =
   | 'cursor'
   | 'widget';
 
-/** The secrets of a service (D3): the newest signs, all of them verify. */
+/** The secrets of a service (docs/contract.md#secrets): the newest signs, all of them verify. */
 export class SecretRing {
   readonly newest: Secret;
   readonly #secrets: ReadonlyMap<number, Secret>;

@@ -62,7 +62,7 @@ export interface Service extends AsyncDisposable {
   /** HTTP engine of the listeners, and in words which build of it runs and why; null without listeners. */
   readonly engine: { readonly name: 'uws' | 'node'; readonly reason: string } | null;
   followClick(request: ClickRequest): Promise<ClickOutcome>;
-  /** Takes one row of what lenders say of clicks, or an array of them (D11); `text` is the JSON they were parsed from, if any. */
+  /** Takes one confirmation or an array of them (docs/contract.md#confirmations); `text` is the JSON they were parsed from, if any. */
   confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsView>>;
   /** Where the token for the operations listener is, and whether this start has written it; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;

@@ -10,12 +10,12 @@ export interface FindSessionPorts {
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
   readonly sessionTtlMs: number;
-  /** A session that should be live is in no store: an alert, since it means that something was lost (D3). */
+  /** A session that should be live is in no store: an alert (docs/contract.md#unknown-and-expired-sessions). */
   readonly onSessionMissing: () => void;
 }
 
 /**
- * The live session of a sub_id, for its owner (D3, D4). Whatever is not the caller's answers as if it had never existed.
+ * The live session of a sub_id. To other tenants the id is unknown (docs/contract.md#unknown-and-expired-sessions).
  *
  * A session in the store is genuine, so the usual case costs one look-up and no MAC; the MAC decides what is said of an id
  * that is not there.

@@ -27,7 +27,7 @@ export type Lookup =
 export interface IdempotencyKeysOptions {
   readonly clock: Clock;
   readonly secrets: SecretRing;
-  /** The lifetime of a session: a key is remembered for no less and no more (D5). */
+  /** The lifetime of a session: a key is remembered for no less and no more (docs/contract.md#idempotency). */
   readonly rememberedMs: number;
   readonly keysMax: number;
 }
@@ -37,7 +37,7 @@ interface PendingRequest extends KeyedRequest {
 }
 
 /**
- * The Idempotency-Keys of live sessions (D5). Like the sessions, none is forgotten before its time: when there is no room
+ * The Idempotency-Keys of live sessions (docs/contract.md#idempotency). None is forgotten before its time: when there is no room
  * for one more, its request must be refused, since a forgotten key would let a retry count twice.
  *
  * Keys and payloads are known by digests under a secret: the ledger keeps them for months, callers put all kinds of things

@@ -22,7 +22,7 @@ export interface RestoreOptions {
 
 /**
  * Reads back what must survive a restart: from the ledger's records the sessions still live, with the Idempotency-Keys they
- * were created with and what their widgets have had counted, how many each key has created today (D13), and which sessions were
+ * were created with and their widget counts, the sessions of each key today (docs/contract.md#sessions-per-day), and which sessions were
  * clicked; then from the journal's merges their pocket fields.
  * Feed it every record since `neededSinceMs`, then take `sessionsToday`.
  */

@@ -5,7 +5,7 @@ import type { Tenant } from '../verticals/tenant.ts';
 import type { WidgetUse } from './widget-use.ts';
 
 /**
- * A live session (contract 2.1 and 3): what the service must remember between two calls. Account, vertical, mode and
+ * A live session (docs/contract.md#sessions): what the service must remember between two calls. Account, vertical, mode and
  * creation time are in the sub_id too, tag and metadata in the ledger; millions of sessions are held, so nothing else is kept
  * here.
  *
@@ -40,10 +40,10 @@ export interface Ranked {
   readonly ranking: Ranking;
   /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
   readonly today: number;
-  /** The offers that were closed when `ranking.total` was counted: with another set it is counted again (D8). */
+  /** The offers that were closed when `ranking.total` was counted: with another set it is counted again (docs/contract.md#daily-caps). */
   readonly closed: ClosedOffers;
   /** The borrower's credit band, as its index: with the catalog's version all that the worth of a click depends on. */
   readonly creditBand: number;
-  /** Those two, sealed: what the click URLs of this ranking carry as `v` (D10). */
+  /** Those two, sealed: what the click URLs of this ranking carry as `v` (docs/contract.md#click-urls). */
   readonly sealedValue: string;
 }

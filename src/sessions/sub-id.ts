@@ -6,7 +6,7 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 
 /**
- * A sub_id (D3) is `sub_` and 64 lower-case hex digits, which have exactly one spelling for their 32 bytes, big endian:
+ * A sub_id (docs/contract.md#session-ids) is `sub_` and 64 lower-case hex digits, the only spelling of its 32 bytes, big endian:
  *
  *     0  creation time, ms     6 bytes
  *     6  shard                 2
@@ -47,7 +47,7 @@ export function decodeSubId(bytes: Uint8Array): SubIdParts {
   };
 }
 
-/** Whether a session of these parts is the tenant's (D4). */
+/** Whether a session of these parts is the tenant's (docs/contract.md#tenants). */
 export function belongsTo({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
   return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;
 }

@@ -13,7 +13,7 @@ export interface WidgetReport {
 
 /**
  * What a live session remembers of its widgets, so that nothing is counted twice and nobody who holds a token can ask without
- * end (D9): the loads that have had their view, the events recorded, and how often it was asked of late.
+ * end (docs/contract.md#widget-limits): the loads that have had their view, the events recorded, and how often it was asked of late.
  */
 export class WidgetUse {
   readonly #loads = new DigestSet();

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type DeviceClass, deviceClasses } from '../events/ledger-record.ts';
 import { isSelfDeclaredBot } from './self-declared-bot.ts';
 
-/** Tells device classes (D12) apart, remembering the latest user agents: page loads repeat a few thousand of them. */
+/** Classifies devices (docs/contract.md#device-classes) and caches recent user agents: page loads repeat a few thousand of them. */
 export class DeviceClassifier {
   readonly #known: LRUCache<string, DeviceClass>;
 
@@ -11,7 +11,7 @@ export class DeviceClassifier {
     this.#known = new LRUCache({ max: rememberedMax });
   }
 
-  /** `undefined` when the caller gave no user agent: nothing is inferred then (D5). */
+  /** `undefined` when the caller gave no user agent: nothing is inferred then (docs/contract.md#user-agent). */
   classify(userAgent: string | undefined): DeviceClass {
     if (userAgent === undefined || userAgent === '') return device('unknown');
     let known = this.#known.get(userAgent);

@@ -12,7 +12,7 @@ const { words, expressions } = splitPatterns();
 const ownWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
 
 /**
- * True for a user agent that says of itself that it is a crawler, a monitor or a link preview (D10). HTTP libraries are
+ * True for a self-declared crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries are
  * not bots here, and neither is an absent user agent: a program may well click for a person.
  *
  * The published list has 1,500 patterns, nearly all of them plain words. As one regular expression they take

@@ -1,6 +1,6 @@
 import { personalLoans } from './personal-loans.ts';
 
-/** What is needed to issue a key for a vertical, served or not (D14). */
+/** What is needed to issue a key for a vertical, served or not (docs/contract.md#verticals). */
 export interface KnownVertical {
   /** As in `Vertical`: never reused or renumbered. */
   readonly number: number;
@@ -10,7 +10,7 @@ export interface KnownVertical {
 }
 
 /**
- * The verticals of contract section 9. The command line, which may be ahead of the server, can issue a key for one that is not
+ * The verticals of docs/contract.md#verticals. The command line, which may be ahead of the server, can issue a key for one that is not
  * served yet: its own routes are unknown (404), and on any other vertical it is a valid key in the wrong place (403).
  */
 export const knownVerticals: readonly KnownVertical[] = [

@@ -1,13 +1,13 @@
 import type { Vertical } from './vertical.ts';
 
-/** USPS codes of the states, the District of Columbia and the territories (D7). */
+/** USPS codes of the states, the District of Columbia and the territories (docs/contract.md#personal-loans-fields). */
 export const uspsCodes = [
   'AL', 'AK', 'AZ', 'AR', 'CA', 'CO', 'CT', 'DE', 'DC', 'FL', 'GA', 'HI', 'ID', 'IL', 'IN', 'IA', 'KS', 'KY', 'LA', 'ME',
   'MD', 'MA', 'MI', 'MN', 'MS', 'MO', 'MT', 'NE', 'NV', 'NH', 'NJ', 'NM', 'NY', 'NC', 'ND', 'OH', 'OK', 'OR', 'PA', 'RI',
   'SC', 'SD', 'TN', 'TX', 'UT', 'VT', 'VA', 'WA', 'WV', 'WI', 'WY', 'PR', 'GU', 'VI', 'AS', 'MP',
 ] as const; // biome-ignore format: a table of codes reads better in rows
 
-/** Personal loans: contract sections 2.2 and 9, classes and bounds by D6 and D7. */
+/** Personal loans: fields, classes and bounds of docs/contract.md#personal-loans-fields. */
 export const personalLoans: Vertical = {
   number: 1,
   segment: 'personal-loans',

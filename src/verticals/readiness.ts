@@ -1,7 +1,7 @@
 import { absent, fieldIndex, type PocketVector } from './pocket-vector.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Whether the fields given so far are likely to return offers (contract 3, D6). */
+/** Whether the fields given so far are likely to return offers (docs/contract.md#match-readiness). */
 export interface Readiness {
   readonly matchReadiness: 'high' | 'partial' | 'insufficient';
   readonly missingRequired: readonly string[];

@@ -1,7 +1,7 @@
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Whose something is (D4). What one tenant has is nobody else's to see, another mode of the same account included. */
+/** Owner of sessions and figures (docs/contract.md#tenants). Another mode of the same account is another tenant. */
 export interface Tenant {
   readonly account: number;
   readonly vertical: Vertical;

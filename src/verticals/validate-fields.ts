@@ -3,7 +3,7 @@ import type { InvalidField } from '../domain/outcome.ts';
 import { absent, fieldIndex } from './pocket-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
-/** What one submission of pocket fields comes to (contract 4.2, D7). Names keep the order of submission. */
+/** What one submission of pocket fields comes to (docs/contract.md#submitting-fields). Names keep the order of submission. */
 export interface FieldSubmission {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * A vertical is data (D14): where it is served, whose keys it takes, how it earns, which pocket fields it understands, and
+ * A vertical is data (docs/contract.md#verticals): path segment, key prefix, revenue model, status, pocket fields, and
  * which of them play a part in pricing. No operation knows a vertical by name.
  */
 export interface Vertical {
@@ -22,11 +22,11 @@ export interface Vertical {
    * missing where bands are no ranges of scores. A least score can only be asked for where they are known.
    */
   readonly creditScores?: readonly { readonly min: number; readonly max: number }[];
-  /** Fields kept for the record alone (D8): no offer may depend on them, and a catalog with a criterion on one is refused. */
+  /** Fields without influence on offers (docs/contract.md#fairness). A catalog with a criterion on one of them is refused. */
   readonly neverMatched?: readonly string[];
 }
 
-/** A field that raises readiness to `high` only where another field holds a value (D6). */
+/** A field that raises readiness to `high` only where another field holds a value (docs/contract.md#match-readiness). */
 export interface ConditionalField {
   readonly field: string;
   readonly when: { readonly field: string; readonly is: string };
@@ -59,7 +59,7 @@ export type PocketField = {
   readonly description?: string;
 } & FieldValues;
 
-/** What a pocket field may hold (contract 2.2, D7), and so how its value is kept as one number, from 0 to 2,147,483,647. */
+/** What a pocket field may hold (docs/contract.md#field-values), and so how its value is kept as one number, from 0 to 2,147,483,647. */
 type FieldValues =
   /** A whole number; kept as itself. */
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }

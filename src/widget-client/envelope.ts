@@ -1,4 +1,4 @@
-/** An offer as the widget's server answers it (contract 2.3): money in USD, rates in percent. */
+/** An offer as the widget's server answers it (docs/contract.md#offers): money in USD, rates in percent. */
 export interface Offer {
   readonly svc_offer_id: string;
   readonly lender_name: string;

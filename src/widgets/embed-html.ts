@@ -9,7 +9,7 @@ export interface WidgetParameters {
   readonly maxOffers: number;
 }
 
-/** Address of the page an iframe shows: the widget host with `sub` and `token` (contract 4.3), and how the widget begins. */
+/** Address of the page an iframe shows: the widget host with `sub` and `token` (docs/contract.md#embed-code), and how the widget begins. */
 export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }: WidgetParameters): string {
   return `${widgetUrl}?sub=${sub}&token=${token}&sort=${sort}&max_offers=${maxOffers}`;
 }

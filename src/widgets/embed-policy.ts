@@ -1,6 +1,6 @@
 import type { Mode } from '../domain/mode.ts';
 
-/** Where the widgets of an account may be shown (D9). */
+/** Where the widgets of an account may be shown (docs/contract.md#widget-origins). */
 export interface EmbedPolicy {
   /** What the CSP directive `frame-ancestors` is to hold for the iframe's page. */
   readonly frameAncestors: string;

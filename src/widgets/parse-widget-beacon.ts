@@ -39,7 +39,7 @@ export interface WidgetBeacon {
 }
 
 /**
- * Reads the body of a beacon (D9), a `WidgetBeaconBody`. One event that is not what it should be
+ * Reads the body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. One event that is not what it should be
  * refuses the batch: the only sender is our own script, and half a batch would hide its mistakes.
  */
 export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {

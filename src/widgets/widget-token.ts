@@ -11,7 +11,7 @@ const tokenBytes = macAt + macBytes;
 const signedBytes = subIdBytes + macAt;
 
 /**
- * Widget tokens (D9): each opens the widget of one session until it expires, and nothing else. A token travels through
+ * Widget tokens (docs/contract.md#widget-tokens): each opens the widget of one session until it expires. A token travels through
  * browsers beside its sub_id, which it therefore does not repeat:
  *
  *     0  secret number   1 byte

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -49,4 +50,24 @@ test('a blank line stands before every heading', () => {
     [...proseOf(read(document)).matchAll(/[^\n]\n(#{1,6} .+)/g)].map(([, heading]) => `${document}: ${heading}`),
   );
   assert.deepEqual(crowded, []);
+});
+
+test('references to the contract name one of its sections', () => {
+  const headings = anchorsOf('docs/contract.md');
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => /\.(ts|md|yml|json)$|Makefile$/.test(path) && path !== 'package-lock.json');
+  const broken: string[] = [];
+  let references = 0;
+  for (const path of files) {
+    const text = read(path);
+    for (const [reference, anchor] of text.matchAll(/docs\/contract\.md#([\w-]+)/g) as Iterable<[string, string]>) {
+      references++;
+      if (!headings.has(anchor)) broken.push(`${path}: ${reference}`);
+    }
+    if (path === 'test/architecture/markdown-links.test.ts') continue;
+    for (const [old] of text.matchAll(/(?<=[(\s])D\d{1,2}(?=[\s,.;:)])|\bcontract,? \d\.\d/g)) broken.push(`${path}: ${old}`);
+  }
+  assert.ok(references >= 100, `${references} references`);
+  assert.deepEqual(broken, []);
 });

@@ -438,7 +438,7 @@ const event = fc.oneof(
   },
 );
 
-/** The counting rules of D10 written down plainly, over the whole ledger: which clicks books, by offer and day. */
+/** The rules of docs/contract.md#counting-clicks, written down plainly, over the whole ledger: which clicks books, by offer and day. */
 function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
   const [shown, clicked, booked] = [new Set<string>(), new Set<string>(), new Map<string, number>()];
   for (const record of ledger) {

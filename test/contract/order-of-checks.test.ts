@@ -9,7 +9,7 @@ const tooLarge = 'x'.repeat(65 * 1024);
 const asText = { 'Content-Type': 'text/plain' };
 
 /**
- * D1 gives one order for everything that can be wrong with a request. Each test below makes a request that is wrong in two
+ * docs/contract.md#order-of-checks gives one order for everything that can be wrong. Each test below makes a request that is wrong in two
  * ways, or in all that come later, and expects to hear of the earlier one.
  */
 atEveryDoor('the order of checks:', (door) => {

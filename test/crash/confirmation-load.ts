@@ -11,7 +11,7 @@ import { confirmationsOf } from './wire.ts';
 const rowsMax = 12;
 
 /**
- * Sends a batch of confirmations of these sessions (D11), of which the caller asks nothing else meanwhile. Now and then the
+ * Sends a batch of confirmations of these sessions (docs/contract.md#confirmations), which nothing else uses meanwhile. Now and then the
  * same batch is sent twice at once: then one is the first and the other finds all of it booked.
  */
 export async function loadConfirmations(

@@ -7,7 +7,7 @@ import type { SessionRecord } from './session-record.ts';
 import type { VerificationOptions } from './verification-options.ts';
 import { answered, confirmationsOf } from './wire.ts';
 
-/** D11: as many as one request may carry. */
+/** docs/contract.md#confirmations: as many as one request may carry. */
 const rowsPerRequest = 500;
 
 /**
@@ -35,7 +35,7 @@ export async function settleConfirmations(options: VerificationOptions, session:
   if (again !== null) await expectAnswer(options, batch, [again]);
 }
 
-/** A click that was only ever shown by a view that is lost is none, even with its click_id (D10). */
+/** A click that was only ever shown by a view that is lost is none, even with its click_id (docs/contract.md#views). */
 export async function refuseUnshown(
   options: VerificationOptions,
   session: SessionRecord,

@@ -22,7 +22,7 @@ export class DayLimit {
   }
 
   /**
-   * The day's count goes on after a restart (D13): nothing is under way, so the headers of one more creation must say
+   * The day's count survives a restart (docs/contract.md#sessions-per-day): nothing is under way, so the headers of one more must say
    * what the analytics say. False once the key is used up, and a restart has not let it go on.
    */
   async check(wire: Wire, expectations: Expectations): Promise<boolean> {

@@ -22,7 +22,7 @@ import type { VerificationOptions } from './verification-options.ts';
 import { answered, dailyOf, rowsOf, summaryOf } from './wire.ts';
 
 const idsPerQuery = 500;
-/** As many as one page holds (D12). */
+/** As many as one page holds (docs/contract.md#pages). */
 const rowsPerQuery = 100;
 
 export async function settleFigures(options: VerificationOptions, session: SessionRecord): Promise<void> {

@@ -105,7 +105,7 @@ export function figuresOf(summary: SummaryView): ToldFigures {
   return told;
 }
 
-/** As many lenders as `top_lenders` may name (D12). */
+/** As many lenders as `top_lenders` may name (docs/contract.md#summary). */
 const lendersListed = 20;
 
 /** Whether these add up to the whole, each of them and the whole being rounded to the cent for itself. */

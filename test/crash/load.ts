@@ -16,7 +16,7 @@ import type { TagBook } from './tag-book.ts';
 import { WidgetLoad } from './widget-load.ts';
 import { inputsOf, marketplaceOf, summaryOf, unexpected } from './wire.ts';
 
-/** D10: from here on a redirect may have gone ahead of its record. */
+/** docs/contract.md#clicks-without-a-record: from here on a redirect may have gone ahead of its record. */
 const lateClickMs = 500;
 /** Callers come back to the sessions they have just had, and now and then to an old one. */
 const recentSessions = 12;
@@ -137,7 +137,7 @@ export class Load {
     tally.add(isLost ? 'clicks unanswered' : counts ? 'clicks answered' : 'repeated clicks answered');
   }
 
-  /** A click_id without a click: as after a time when no log could take the click (D10). */
+  /** A click_id without a click: as after a time when no log could take the click (docs/contract.md#clicks-without-a-record). */
   async #loseClick(session: SessionRecord): Promise<void> {
     const link = this.#drawLink(session);
     if (link === null) return;

@@ -32,7 +32,7 @@ const lenders = new Map<string, string>();
 /** By name of offer and band: looking one up takes a walk through the catalog. */
 const worths = new Map<string, number>();
 
-/** What the first click on a live offer books (D10). */
+/** What the first click on a live offer books (docs/contract.md#click-revenue). */
 function worthMicros(offerId: string, creditBand: string): number {
   const name = `${offerId} ${creditBand}`;
   let micros = worths.get(name);

@@ -1,9 +1,9 @@
 import type { ConfirmationRow, RowVerdict } from './confirmation-row.ts';
 
-/** D11: no session earns more, and no row tells of more. */
+/** docs/contract.md#confirmation-rules: no session earns more, and no row tells of more. */
 export const sessionMicrosMax = 100_000 * 1_000_000;
 
-/** What was funded and reversed of one session, and the rules of D11 for payouts, as a lender may rely on them. */
+/** Payouts funded and reversed of one session, by the rules that a lender may rely on (docs/contract.md#confirmation-rules). */
 export class Payouts {
   readonly #booked = new Map<string, ConfirmationRow>();
 

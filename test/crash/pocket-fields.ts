@@ -23,12 +23,12 @@ export function drawMerge(random: Random): Fields {
   return merge;
 }
 
-/** The rule of contract 4.2 and D7: later values replace earlier ones, null clears. */
+/** The rule of docs/contract.md#submitting-fields: later values replace earlier ones, null clears. */
 export function mergeFields(fields: Fields, merge: Fields): Fields {
   return Object.fromEntries(Object.entries({ ...fields, ...merge }).filter(([, value]) => value !== null));
 }
 
-/** The rule of D6, from the contract suite's own table. */
+/** The rule of docs/contract.md#match-readiness, from the contract suite's own table. */
 export function readinessOf(fields: Fields): Readiness {
   const { required, conditional } = personalLoansFixture;
   const missingRequired = required.filter((name) => !(name in fields));

@@ -102,7 +102,7 @@ test('a click_id brings no click on what was never shown, and nobody knows where
   assert.equal(session.verdictOn(unshown), null);
 });
 
-test('rows that break the rules of D11 book nothing', () => {
+test('rows that break the rules for confirmations book nothing', () => {
   const session = clicked();
   session.confirmed(row());
   const wanted = [

@@ -104,14 +104,14 @@ export class SessionRecord {
     return counted;
   }
 
-  /** A redirect gave the lender a click_id, with which it may confirm even a click that left no record (D10). */
+  /** A redirect gave the lender a click_id, which may restore a click without a record (docs/contract.md#clicks-without-a-record). */
   redirected({ offerId, micros }: Link, clickId: string): void {
     this.#issued.push({ offerId, clickId, micros });
     this.#issued = this.#issued.slice(-linksKept);
   }
 
   /**
-   * A click on one of its links. `durable`: answered as D10 wants it, after its record; `late`: answered so slowly that
+   * A click on a link. `durable`: answered after its record (docs/contract.md#clicks-without-a-record); `late`: answered so slowly that
    * the redirect may not have waited for the record; `lost`: not answered. False for a repeat, which counts nothing.
    */
   clicked({ offerId, micros }: Link, outcome: 'durable' | 'late' | 'lost', answeredAt: number): boolean {
@@ -128,7 +128,7 @@ export class SessionRecord {
   }
 
   /**
-   * What D11 has a row come to while the server lives and all before it is booked. Null where that depends on what a view
+   * Outcome of a row (docs/contract.md#confirmation-rules) on a live server with all before booked. Null where that depends on what a view
    * showed whose answer never came.
    */
   verdictOn(row: ConfirmationRow): RowVerdict | null {

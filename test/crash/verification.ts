@@ -18,9 +18,9 @@ const offersCompared = 25;
  *
  * - A session, a merge, a click or a confirmation that was answered is there, once. One that was not may be there, once. A
  *   retry with the same Idempotency-Key finds the first if there is one, and so does a confirmation that is sent again.
- * - A view does not wait for the log (D8), so one that was answered may be gone; but then so is everything of its session
+ * - A view does not wait for the log (docs/contract.md#views), so an answered one may be gone; but then so is everything of its session
  *   that came after it, and nothing in the whole service that came after it had been answered as durable. A click on what
- *   only a lost view showed redirects and counts nothing (D10).
+ *   only a lost view showed redirects and counts nothing (docs/contract.md#counting-clicks).
  * - A widget load has one view, before the restart or after it, and an event that a widget told counts once: if it was
  *   answered, and if not, once it is told again.
  * - Every figure of a tag, of its days and of any list of sessions is the sum of its sessions' figures; and the payouts of a

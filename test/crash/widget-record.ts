@@ -1,7 +1,7 @@
 import { type WidgetEventType, widgetEventTypes } from '../../src/events/ledger-record.ts';
 import { type Figures, noFigures } from './figures.ts';
 
-/** What a widget tells of itself (D9), in the words of the crash test. */
+/** What a widget tells of itself (docs/contract.md#widget-events), in the words of the crash test. */
 export interface WidgetEvent {
   readonly id: string;
   readonly type: WidgetEventType;

@@ -22,7 +22,7 @@ const verticalSegment = 'personal-loans';
 /** How often, and how long apart, a question is asked again that a server just started answers with 503. */
 const patience = { times: 50, pauseMs: 200 };
 
-/** The service answers 503 by itself long before (D2). */
+/** The service answers 503 by itself long before (docs/contract.md#uncertain-outcomes). */
 const answerWaitMs = 30_000;
 
 export type Operation = 'create' | 'submit' | 'view' | 'query' | 'click' | 'confirm' | 'embed' | 'show' | 'report';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { errorTable } from '../../src/domain/error-table.ts';
 
-it('gives every code of the contract and of D2 its status, and has no other', () => {
+it('gives every code of the contract its status, and has no other', () => {
   const statuses = Object.fromEntries(Object.entries(errorTable).map(([code, { status }]) => [code, status]));
   assert.deepEqual(statuses, {
     INVALID_REFERRER_TAG: 400,

@@ -15,7 +15,7 @@ import { generateCatalog, type Random, randomBorrower, randomValue, seededRandom
 import { today } from './borrower-of.ts';
 
 /**
- * No protected or proxy trait changes a price or a rank, and no payout the recommended order (D8). Each check compares what
+ * No protected or proxy trait changes price or rank, and no payout `recommended` (docs/contract.md#fairness). Each check compares what
  * two borrowers who differ in one trait are shown, over random catalogs and borrowers. Each is also put before a market that
  * is unfair in just this, built of the same parts, and must find that out: a search that finds nothing proves nothing.
  */

@@ -18,7 +18,7 @@ function compile(catalog: CatalogFile) {
   return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example/logos' });
 }
 
-/** The members of an offer as contract 2.3 and D8 name them, put together the slow way. */
+/** The members of an offer (docs/contract.md#offers), put together the slow way. */
 function plainObjects(
   catalog: CatalogFile,
   indices: readonly number[],

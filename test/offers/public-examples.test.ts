@@ -12,7 +12,7 @@ import { aprPercent, paymentFactor, solveAprPercent } from '../../src/offers/pri
 const monthlyPayment = (principal: number, ratePercent: number, months: number) =>
   roundHalfUp(principal * paymentFactor(ratePercent, months), 2);
 
-describe('Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/115000319507), the example of D8', () => {
+describe('Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/115000319507)', () => {
   // 10,000 USD over 36 months at 13.94 % with a fee of 5 %: 9,500 received, 341.48 a month, 12,293.46 in all, 17.59 % APR.
   test('costs 341.48 a month', () => {
     assert.equal(monthlyPayment(10_000, 13.94, 36), 341.48);

@@ -2,7 +2,7 @@ import type { CompiledCatalog } from '../../src/offers/compile-catalog.ts';
 import { newApplicant, newOfferPrice, paymentCents, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
 import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
 
-/** The borrower's own numbers for one offer, as answered (D8). */
+/** The borrower's own numbers for one offer, as answered (docs/contract.md#offers). */
 export interface Quote {
   /** Percent, two decimals. */
   readonly apr_range: { readonly min: number; readonly max: number };

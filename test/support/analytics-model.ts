@@ -40,7 +40,7 @@ interface ModelPayout {
   reversedMicros: number | null;
 }
 
-/** The counting rules of D10 and D12 once more, as plainly as can be: everything in memory, every answer from all sessions. */
+/** docs/contract.md#counting-clicks and docs/contract.md#cohorts once more, plainly: all in memory, every answer from all sessions. */
 export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Answer } from './http-client.ts';
 
-/** Statuses of the codes, written down from contract section 7 and D2 once more: the table of the code is what is tested. */
+/** Statuses of the codes, written down from docs/contract.md#error-codes once more: the table of the code is what is tested. */
 const statuses = {
   INVALID_REFERRER_TAG: 400,
   INVALID_FIELD_VALUE: 400,

@@ -1,7 +1,7 @@
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
 /**
- * A vertical that exists only here, and only as data (D14): other names, another revenue model, another order of things.
+ * A vertical that exists only here, and only as data (docs/contract.md#verticals): other names, another revenue model, another order.
  * Whatever the service does for personal loans it must do for this one without a line of code that knows it.
  */
 export const equipmentLeases: Vertical = {

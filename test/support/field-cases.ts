@@ -1,6 +1,6 @@
 import type { FieldCases } from './vertical-fixture.ts';
 
-/** A whole number between two bounds; no coercion (D7). */
+/** A whole number between two bounds; no coercion (docs/contract.md#field-values). */
 export function integerCases(name: string, min: number, max: number): FieldCases {
   return {
     name,

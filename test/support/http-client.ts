@@ -24,7 +24,7 @@ export interface Received extends Answer {
   readonly bytes: Buffer;
 }
 
-/** Stands in everything a test submits where it looks for an echo: no error may repeat it (D2). */
+/** Stands in everything a test submits where it looks for an echo: no error may repeat it (docs/contract.md#error-body). */
 export const marker = 'zq7echo';
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Loan arithmetic once more, as plainly as it can be written, so that the answers of the service are checked against
- * something that shares no line with it (D8). Rates are yearly, in percent.
+ * something that shares no line with it (docs/contract.md#prices). Rates are yearly, in percent.
  */
 export function levelPayment(principal: number, notePercent: number, months: number): number {
   const rate = notePercent / 1_200;

@@ -6,7 +6,7 @@ import { subIdPrefix } from '../../src/sessions/sub-id.ts';
 
 type LostClick = Pick<Click, 'offerId' | 'clickedMs' | 'valueMicros'>;
 
-/** Issues the click_ids of a service for clicks that it has no record of, as if no log had taken them (D10). */
+/** Issues the click_ids of a service for clicks without a record (docs/contract.md#clicks-without-a-record). */
 export function lostClickIds(dataDir: string): (subId: string, click: LostClick) => string {
   const clickIds = new ClickIds(openSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
   return (subId, click) =>

@@ -31,7 +31,7 @@ const complete = {
   birthdate: '1980-01-01',
 };
 
-/** Written down from contract 2.2, D6 and D7, not taken from the code. */
+/** Written down from docs/contract.md#personal-loans-fields, not taken from the code. */
 export const personalLoansFixture: VerticalFixture = {
   vertical: personalLoans,
   catalogs,

@@ -3,7 +3,7 @@ import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Values for one pocket field, and what is said of those that are refused (D7). */
+/** Values for one pocket field, and what is said of those that are refused (docs/contract.md#field-values). */
 export interface FieldCases {
   readonly name: string;
   readonly valid: readonly unknown[];
@@ -36,7 +36,7 @@ export interface VerticalFixture {
   readonly term: string;
   /** A term that some offers matching `complete` have and others do not. */
   readonly someTerm: number;
-  /** What a click on an offer by a borrower of this band is worth to us, in micro-dollars (D10). */
+  /** What a click on an offer by a borrower of this band is worth to us, in micro-dollars (docs/contract.md#click-revenue). */
   clickMicros(offer: CatalogOffer, band: string): number;
 }
 
