@@ -5,7 +5,7 @@ TESTS := $(shell find test -name '*.test.ts' | sort)
 WIDGET := src/widget-client/dist/widget.js
 WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
 
-.PHONY: help install widget run test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
+.PHONY: catalog help install widget run test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
 
 help: ## what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,6 +73,9 @@ bench-check: $(INSTALLED) $(WIDGET) ## fail where a ratio of the benchmarks got 
 
 capacity-check: $(INSTALLED) $(WIDGET) ## boxes for KEYS=1000 with p99 within SLO=50 ms, and a minute of one box's load to check it; MIX=file
 	@bin/marketplace capacity --keys $(or $(KEYS),1000) --slo-p99 $(or $(SLO),50) $(if $(MIX),--mix $(MIX)) --check
+
+catalog: $(INSTALLED) ## print a catalog of OFFERS=1000 made-up offers, with SEED=1; they are valid, but nobody lends by them
+	@$(WITH_NODE) node bench/catalogs/main.ts --offers $(or $(OFFERS),1000) --seed $(or $(SEED),1)
 
 package: $(INSTALLED) ## what npm installs elsewhere: compiled, with types, as svc-marketplace-<version>.tgz
 	@$(WITH_NODE) node bin/pack-package.ts

@@ -5,7 +5,6 @@ import { backupCommand } from './backup-command.ts';
 import { capacityCommand } from './capacity-command.ts';
 import { catalogCommand } from './catalog-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
-import { completionCommand } from './completion-command.ts';
 import { confirmCommand } from './confirm-command.ts';
 import { guided, guideText } from './guide.ts';
 import { keysCommand } from './keys-command.ts';
@@ -34,8 +33,7 @@ export function program(version: string, { quiet = false } = {}): Command {
     .addCommand(backupCommand())
     .addCommand(logCommand())
     .addCommand(secretCommand())
-    .addCommand(capacityCommand())
-    .addCommand(completionCommand());
+    .addCommand(capacityCommand());
   guided(root, {
     examples: [
       'marketplace serve',

@@ -11,8 +11,6 @@ export interface GenerateOptions {
   /** From 1 to the number of offers; about one for every two offers when missing. */
   readonly lenders?: number;
   readonly vertical: Vertical;
-  /** Told after each lender how many more offers there are. */
-  readonly onOffers?: (more: number) => void;
 }
 
 /**
@@ -20,7 +18,7 @@ export interface GenerateOptions {
  * often as among real lenders: a few lend everywhere, most in some states only, and each kind has its own borrowers, prices
  * and fees. It knows a vertical by its fields and roles alone.
  */
-export function generateCatalog({ seed, offers, lenders, vertical, onOffers }: GenerateOptions): CatalogFile {
+export function generateCatalog({ seed, offers, lenders, vertical }: GenerateOptions): CatalogFile {
   const random = seededRandom(seed);
   // Caps are drawn by themselves: they change neither price nor criteria, so the rest does not depend on them either.
   const capRandom = seededRandom(~seed);
@@ -36,9 +34,7 @@ export function generateCatalog({ seed, offers, lenders, vertical, onOffers }: G
     lenders: Array.from({ length: count }, (_, at) => {
       // Whole numbers that come to exactly `offers`, spread evenly.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
-      const lender = withDailyCaps(capRandom, drawLender(random, vertical, share, names));
-      onOffers?.(share);
-      return lender;
+      return withDailyCaps(capRandom, drawLender(random, vertical, share, names));
     }),
   };
 }

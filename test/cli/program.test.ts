@@ -126,7 +126,12 @@ test('a misspelt command, option, value or setting is an error that proposes the
       2,
       /live, test\. Did you mean test\?\n/,
     ],
-    [['catalog', 'generate', '--offers', '1', '--vertical', 'personal-loan'], {}, 2, /Did you mean personal-loans\?/],
+    [
+      ['keys', 'create', '--account', 'a', '--mode', 'test', '--vertical', 'personal-loan'],
+      {},
+      2,
+      /Did you mean personal-loans\?/,
+    ],
     [['check-config'], { SVC_LISTENER: 'nod' }, 1, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
     [['serve'], { SVC_PROT: '1' }, 1, /^marketplace: SVC_PROT is set, .*did you mean SVC_PORT\?\n$/],
     [

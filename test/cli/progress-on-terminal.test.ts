@@ -45,7 +45,6 @@ describe('work that takes long', { skip: noTerminals }, () => {
     ['validate', '$m catalog validate offers.json > printed'],
     ['validate of a faulty file', '$m catalog validate faulty.json > printed'],
     ['stats', '$m catalog stats offers.json > printed'],
-    ['generate', '$m catalog generate --offers 60 > printed'],
   ] as const) {
     test(`catalog ${name} shows a bar that moves from step to step, and takes it away`, async () => {
       const printed = await onTerminal(line);
@@ -90,7 +89,7 @@ describe('work that takes long', { skip: noTerminals }, () => {
   });
 
   test('of a catalog, with --json, and where standard error is no terminal, there is no bar', async () => {
-    for (const command of ['validate offers.json', 'stats offers.json', 'generate --offers 60']) {
+    for (const command of ['validate offers.json', 'stats offers.json']) {
       assert.equal(await onTerminal(`$m catalog ${command} --json > printed`), '');
       assert.equal(await onTerminal(`$m catalog ${command} 2>&1 > printed | cat`), '');
     }

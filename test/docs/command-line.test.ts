@@ -53,7 +53,6 @@ const assumptions: Readonly<Record<string, string>> = {
   'marketplace log verify': `cp -r data backup/`,
   'marketplace log repair': `export SVC_DATA_DIR=data${damageLedger}`,
   'marketplace secret rotate': `cp data/secrets.json etc/marketplace/`,
-  'marketplace completion': `export HOME=$PWD; mkdir -p .config/fish/completions`,
 };
 
 /** A folder that looks like a checkout, with a catalog, and the data of a service in which a lender has confirmed a click. */

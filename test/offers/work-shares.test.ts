@@ -22,12 +22,3 @@ for (const [work, run] of [
     assert.ok(shares.at(-1)! > 0.6 && shares.at(-1)! <= 1, `${shares.at(-1)}`);
   });
 }
-
-test('making up a catalog tells of each offer, and makes up the same', () => {
-  let offers = 0;
-  const onOffers = (more: number) => {
-    offers += more;
-  };
-  assert.deepEqual(generateCatalog({ seed: 3, offers: 200, vertical: personalLoans, onOffers }), catalog);
-  assert.equal(offers, 200);
-});
