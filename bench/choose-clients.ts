@@ -1,8 +1,8 @@
 import { autocannonClient } from './load/autocannon-client.ts';
 import type { LoadClient } from './load/load-client.ts';
-import { findWrk } from './load/wrk-client.ts';
+import { findWrkClient } from './load/wrk-client.ts';
 
-export interface ChosenClients {
+export interface LoadClients {
   readonly client: LoadClient;
   readonly crossCheck: LoadClient | undefined;
 }
@@ -11,9 +11,9 @@ export interface ChosenClients {
  * autocannon, which comes with the project, and wrk beside it where that is on PATH: written in C, it still has something
  * to give where a client in JavaScript has not. Whoever names a client gets that one alone. Throws when it is missing.
  */
-export async function chooseClients(named: LoadClient['name'] | undefined, path: string): Promise<ChosenClients> {
+export async function chooseLoadClients(named: LoadClient['name'] | undefined, path: string): Promise<LoadClients> {
   if (named === 'autocannon') return { client: autocannonClient, crossCheck: undefined };
-  const wrk = await findWrk(path);
+  const wrk = await findWrkClient(path);
   if (named === undefined) return { client: autocannonClient, crossCheck: wrk ?? undefined };
   if (wrk === null) throw new Error('wrk is not on PATH');
   return { client: wrk, crossCheck: undefined };

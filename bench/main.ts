@@ -1,19 +1,19 @@
 /** The figures of bench/README.md: `make bench`. Options: `--help`. */
 import { fileURLToPath } from 'node:url';
 import { generateCatalog } from '../test/support/random-catalog.ts';
-import { chooseClients } from './choose-clients.ts';
+import { chooseLoadClients } from './choose-clients.ts';
 import { describeCommit } from './commit.ts';
 import { describeMachine } from './machine.ts';
 import { runOpenLoop } from './open-loop/run-open-loop.ts';
 import { type BenchOptions, parseBenchOptions, usage } from './options.ts';
 import type { BenchContext } from './part.ts';
-import { benchParts, partNames, wantedParts } from './parts.ts';
+import { benchParts, partNames, selectParts } from './parts.ts';
 import { Progress } from './progress.ts';
-import { publish, publishReference } from './report/publish.ts';
+import { publishToReadme, publishReferenceResult } from './report/publish.ts';
 import { writeReport } from './report/write-report.ts';
 import { type BenchResult, benchResultFormat } from './result/bench-result.ts';
 import { ResultFile } from './result/result-file.ts';
-import { withFindings } from './result/with-findings.ts';
+import { mergeFindings } from './result/with-findings.ts';
 import { fullScale, quickScale } from './scale.ts';
 
 const benchFolder = fileURLToPath(new URL('.', import.meta.url));
@@ -36,9 +36,9 @@ try {
 
 async function run(options: BenchOptions): Promise<void> {
   const startedAt = new Date().toISOString();
-  const { client, crossCheck } = await chooseClients(options.client, process.env.PATH ?? '');
+  const { client, crossCheck } = await chooseLoadClients(options.client, process.env.PATH ?? '');
   const { quick } = options;
-  const file = await ResultFile.in(resultsFolder, startedAt);
+  const file = await ResultFile.create(resultsFolder, startedAt);
   const progress = new Progress();
   const scale = quick ? quickScale : fullScale;
   const context: BenchContext = {
@@ -68,14 +68,14 @@ async function run(options: BenchOptions): Promise<void> {
     crossover: [],
     history: [],
   };
-  const parts = wantedParts(benchParts, options.only);
+  const parts = selectParts(benchParts, options.only);
   const faults: string[] = [];
   for (const [at, part] of parts.entries()) {
     const beganMs = performance.now();
     const found = await part.measure(context);
-    result = withFindings(result, found);
+    result = mergeFindings(result, found);
     await file.write(result);
-    faults.push(...(part.faults?.(found) ?? []));
+    faults.push(...(part.findProblems?.(found) ?? []));
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     progress.done(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
@@ -85,6 +85,6 @@ async function run(options: BenchOptions): Promise<void> {
   process.stdout.write(`\n${markdown}\nThe same as a page: ${htmlFile}\nAll rounds: ${file.path}${latest}\n`);
   if (faults.length > 0) throw new Error(faults.join('\n'));
   if (!options.publish) return;
-  await publish(readme, markdown);
-  if (options.only.length === 0 && !quick) await publishReference(referenceResult, result);
+  await publishToReadme(readme, markdown);
+  if (options.only.length === 0 && !quick) await publishReferenceResult(referenceResult, result);
 }

@@ -5,7 +5,7 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** Names of what to run; all of it when empty. */
   readonly only: readonly string[];
-  /** Which load client alone; what `chooseClients` says when undefined. */
+  /** Which load client alone; what `chooseLoadClients` says when undefined. */
   readonly client: 'wrk' | 'autocannon' | undefined;
   /** Put the tables into bench/README.md and, after a whole run that is not quick, the result into src/capacity/reference-result.json. */
   readonly publish: boolean;
@@ -14,7 +14,7 @@ export interface BenchOptions {
 
 export function usage(parts: readonly BenchPart[]): string {
   const width = Math.max(...parts.map(({ name }) => name.length));
-  const lines = parts.map(({ name, group, about }) => {
+  const lines = parts.map(({ name, group, description: about }) => {
     const kind = group === undefined ? '' : ` (${group})`;
     return `  ${name.padEnd(width)}  ${about}${kind}`;
   });

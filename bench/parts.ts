@@ -35,7 +35,7 @@ export function partNames(parts: readonly BenchPart[]): string[] {
 }
 
 /** The parts with one of these names, or all of them where there are none, in the order of the list. */
-export function wantedParts(parts: readonly BenchPart[], only: readonly string[]): BenchPart[] {
+export function selectParts(parts: readonly BenchPart[], only: readonly string[]): BenchPart[] {
   return parts.filter(
     ({ name, group }) => only.length === 0 || only.includes(name) || (group !== undefined && only.includes(group)),
   );

@@ -1,5 +1,5 @@
 /** How large a run is. */
-export interface Scale {
+export interface BenchScale {
   /** Measured rounds; one more, not counted, warms the servers up. */
   readonly rounds: number;
   /** Length of one load. */
@@ -15,7 +15,7 @@ export interface Scale {
   readonly liveSessions: number;
 }
 
-export const fullScale: Scale = {
+export const fullScale: BenchScale = {
   rounds: 5,
   seconds: 2,
   connections: 64,
@@ -26,7 +26,7 @@ export const fullScale: Scale = {
 };
 
 /** Ends within two minutes. */
-export const quickScale: Scale = {
+export const quickScale: BenchScale = {
   rounds: 1,
   seconds: 0.3,
   connections: 64,

@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
-run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
-run(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'widget-client', 'dist'));
+runScript(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
+runScript(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'widget-client', 'dist'));
 for (const folder of ['capacity', 'catalogs', 'openapi']) {
   cpSync(join(root, 'src', folder), join(dist, 'src', folder), {
     recursive: true,
@@ -30,41 +30,41 @@ for (const name of [
 ]) {
   cpSync(join(root, 'node_modules', 'swagger-ui-dist', name), join(dist, 'src', 'openapi', 'swagger-ui', name));
 }
-for (const path of filesEnding('.js')) rewrite(path, nameCompiledThreads);
-rewrite(join(dist, 'src', 'openapi', 'reference-files.js'), (code) =>
+for (const path of filesEndingWith('.js')) rewriteFile(path, rewriteThreadUrls);
+rewriteFile(join(dist, 'src', 'openapi', 'reference-files.js'), (code) =>
   code.replaceAll("'swagger-ui-dist/", "'./swagger-ui/"),
 );
-for (const path of filesEnding('.d.ts')) rewrite(path, nameCompiledModules);
-const reachable = declarationsFrom(join(dist, 'src', 'index.d.ts'));
-for (const path of filesEnding('.d.ts')) if (!reachable.has(path)) rmSync(path);
+for (const path of filesEndingWith('.d.ts')) rewriteFile(path, rewriteDeclarationImports);
+const reachable = reachableDeclarations(join(dist, 'src', 'index.d.ts'));
+for (const path of filesEndingWith('.d.ts')) if (!reachable.has(path)) rmSync(path);
 chmodSync(join(dist, 'bin', 'launch.js'), 0o755);
 
-function run(script: string, ...args: readonly string[]): void {
+function runScript(script: string, ...args: readonly string[]): void {
   execFileSync(process.execPath, [script, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
-function filesEnding(ending: string): string[] {
+function filesEndingWith(ending: string): string[] {
   return readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
     .map((name) => join(dist, name));
 }
 
-function rewrite(path: string, change: (text: string) => string): void {
+function rewriteFile(path: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
 
 /** Imports are rewritten by the compiler; files that a thread or a process is started with are known to it as strings only. */
-function nameCompiledThreads(code: string): string {
+function rewriteThreadUrls(code: string): string {
   return code.replaceAll(/(new URL\('\.[^']*)\.ts', import\.meta\.url\)/g, "$1.js', import.meta.url)");
 }
 
 /** The compiler leaves the imports of declarations as they were written. */
-function nameCompiledModules(declarations: string): string {
+function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
 /** The declarations that an importer of this one gets to see; the others would only add to the package. */
-function declarationsFrom(entry: string): ReadonlySet<string> {
+function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {

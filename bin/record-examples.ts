@@ -28,7 +28,7 @@ const fields = {
 /** Personal loans, with the offers that come with the project. */
 export async function recordExamples(): Promise<RecordedExamples> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-examples-'));
-  const clock = new Steps();
+  const clock = new SteppedClock();
   try {
     const marketplace = await createMarketplace({
       dataDir: folder,
@@ -38,7 +38,7 @@ export async function recordExamples(): Promise<RecordedExamples> {
       listen: { engine: 'node' },
     });
     try {
-      return await walk(marketplace, clock);
+      return await recordPartnerFlow(marketplace, clock);
     } finally {
       await marketplace.close();
     }
@@ -47,16 +47,16 @@ export async function recordExamples(): Promise<RecordedExamples> {
   }
 }
 
-async function walk(
+async function recordPartnerFlow(
   marketplace: Awaited<ReturnType<typeof createMarketplace>>,
-  clock: Steps,
+  clock: SteppedClock,
 ): Promise<RecordedExamples> {
   const { ports, keys } = marketplace;
   const callerWith = (mode: 'live' | 'test') => {
     const { key } = keys.create({ account: 'partner', vertical: 'personal-loans', mode });
     // An unknown key makes the service look for new ones, but not at once again.
     clock.advance(1_000);
-    return new Caller(`http://127.0.0.1:${ports?.public}`, key, clock);
+    return new ApiCaller(`http://127.0.0.1:${ports?.public}`, key, clock);
   };
   const live = callerWith('live');
   const session = await live.post('session', sessionRequest);
@@ -83,28 +83,28 @@ async function walk(
   const { token } = JSON.parse(await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'js' })) as {
     readonly token: string;
   };
-  const load = sample('load', 'hex', 16);
+  const load = sampleValue('load', 'hex', 16);
   const link = { sub: sandbox.sub_id, token };
-  const widgetOffers = await test.ask('/w/offers', { ...link, load, max_offers: '1' });
+  const widgetOffers = await test.request('/w/offers', { ...link, load, max_offers: '1' });
   const [widgetOffer] = (JSON.parse(widgetOffers) as { readonly offers: readonly { svc_offer_id: string }[] }).offers;
 
   const html = { Accept: 'text/html' };
   return {
     sessionRequest,
-    session: JSON.parse(steady(session)),
-    inputsRequest: JSON.parse(steady(JSON.stringify(inputsRequest))),
-    inputs: JSON.parse(steady(inputs)),
+    session: JSON.parse(replaceRandomValues(session)),
+    inputsRequest: JSON.parse(replaceRandomValues(JSON.stringify(inputsRequest))),
+    inputs: JSON.parse(replaceRandomValues(inputs)),
     invalidFields: JSON.parse(invalidFields),
-    offers: JSON.parse(steady(offers)),
+    offers: JSON.parse(replaceRandomValues(offers)),
     explained: JSON.parse(
-      steady(
+      replaceRandomValues(
         await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'json', max_offers: '1', explain: 'true' }),
       ),
     ),
-    iframe: JSON.parse(steady(await live.get('marketplace', { sub_id, format: 'iframe' }))),
-    js: JSON.parse(steady(await live.get('marketplace', { sub_id, format: 'js' }))),
-    iframeHtml: steady(await live.get('marketplace', { sub_id, format: 'iframe' }, html)),
-    widgetOffers: JSON.parse(steady(widgetOffers)),
+    iframe: JSON.parse(replaceRandomValues(await live.get('marketplace', { sub_id, format: 'iframe' }))),
+    js: JSON.parse(replaceRandomValues(await live.get('marketplace', { sub_id, format: 'js' }))),
+    iframeHtml: replaceRandomValues(await live.get('marketplace', { sub_id, format: 'iframe' }, html)),
+    widgetOffers: JSON.parse(replaceRandomValues(widgetOffers)),
     widgetBeacon: {
       load,
       events: [
@@ -114,19 +114,19 @@ async function walk(
     },
     summary: JSON.parse(await live.get('analytics', filter)),
     daily: JSON.parse(
-      steady(await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' })),
+      replaceRandomValues(await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' })),
     ),
-    rows: JSON.parse(steady(await live.get('analytics', { ...filter, granularity: 'row' }))),
+    rows: JSON.parse(replaceRandomValues(await live.get('analytics', { ...filter, granularity: 'row' }))),
   };
 }
 
-class Caller {
+class ApiCaller {
   readonly #origin: string;
   readonly #base: string;
   readonly #key: string;
-  readonly #clock: Steps;
+  readonly #clock: SteppedClock;
 
-  constructor(origin: string, key: string, clock: Steps) {
+  constructor(origin: string, key: string, clock: SteppedClock) {
     this.#origin = origin;
     this.#base = `${origin}/v1/personal-loans`;
     this.#key = key;
@@ -147,7 +147,7 @@ class Caller {
   }
 
   /** As a browser asks, without a key. */
-  async ask(path: string, query: Readonly<Record<string, string>>): Promise<string> {
+  async request(path: string, query: Readonly<Record<string, string>>): Promise<string> {
     this.#clock.advance(5_000);
     return (await fetch(`${this.#origin}${path}?${new URLSearchParams(query)}`)).text();
   }
@@ -161,7 +161,7 @@ class Caller {
 }
 
 /** Time that passes between steps only. */
-class Steps {
+class SteppedClock {
   #passedMs = 0;
 
   wallMs(): number {
@@ -179,17 +179,17 @@ class Steps {
 }
 
 /** The same text, with what differs from run to run replaced by as many characters of the same kind. */
-function steady(text: string): string {
+function replaceRandomValues(text: string): string {
   return text
-    .replaceAll(/(?<=sub_)[0-9a-f]{64}/g, (digits) => sample('sub_id', 'hex', digits.length))
-    .replaceAll(/(?<=svc-offers-)[0-9a-f]+/g, (digits) => sample('mount', 'hex', digits.length))
-    .replaceAll(/(?<=widget\.js\?v=)[0-9a-f]+/g, (digits) => sample('script', 'hex', digits.length))
-    .replaceAll(/(?<=&v=)[\w-]+/g, (sealed) => sample('v', 'base64url', sealed.length))
-    .replaceAll(/(?<=("token":|token=\\?)"?)[\w.-]+/g, (token) => sample('token', 'base64url', token.length))
-    .replaceAll(/(?<="next_cursor":")[\w.-]+/g, (cursor) => sample('cursor', 'base64url', cursor.length));
+    .replaceAll(/(?<=sub_)[0-9a-f]{64}/g, (digits) => sampleValue('sub_id', 'hex', digits.length))
+    .replaceAll(/(?<=svc-offers-)[0-9a-f]+/g, (digits) => sampleValue('mount', 'hex', digits.length))
+    .replaceAll(/(?<=widget\.js\?v=)[0-9a-f]+/g, (digits) => sampleValue('script', 'hex', digits.length))
+    .replaceAll(/(?<=&v=)[\w-]+/g, (sealed) => sampleValue('v', 'base64url', sealed.length))
+    .replaceAll(/(?<=("token":|token=\\?)"?)[\w.-]+/g, (token) => sampleValue('token', 'base64url', token.length))
+    .replaceAll(/(?<="next_cursor":")[\w.-]+/g, (cursor) => sampleValue('cursor', 'base64url', cursor.length));
 }
 
-function sample(of: string, encoding: 'hex' | 'base64url', length: number): string {
+function sampleValue(of: string, encoding: 'hex' | 'base64url', length: number): string {
   const digest = (part: number) => createHash('sha512').update(`${of} ${part}`).digest(encoding);
   return (digest(0) + digest(1) + digest(2)).slice(0, length);
 }

@@ -24,9 +24,9 @@ interface CheckedConfig {
 }
 
 /** A running server honours a new key within two seconds. */
-const newKeyWaitMs = 4_000;
-const newKeyCheckMs = 250;
-const answerWaitMs = 10_000;
+const newKeyTimeoutMs = 4_000;
+const newKeyPollMs = 250;
+const responseTimeoutMs = 10_000;
 const dayMs = 24 * 60 * 60 * 1000;
 const vertical = 'personal-loans';
 
@@ -42,12 +42,12 @@ const { positionals, values } = parseArgs({
 const [account, program, ...programArguments] = positionals as [string, string, ...string[]];
 
 /** The program while it runs, and the signal that arrived before it started. */
-let child: ChildProcess | undefined;
+let childProcess: ChildProcess | undefined;
 let earlySignal: NodeJS.Signals | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (child === undefined) earlySignal = signal;
-    else child.kill(signal);
+    if (childProcess === undefined) earlySignal = signal;
+    else childProcess.kill(signal);
   });
 }
 
@@ -61,20 +61,20 @@ try {
 
 /** Returns the exit code of the program. */
 async function run(): Promise<number> {
-  const { settings } = JSON.parse(marketplace('check-config', '--json')) as CheckedConfig;
+  const { settings } = JSON.parse(runMarketplace('check-config', '--json')) as CheckedConfig;
   const apiUrl = process.env.API_URL || `${serverUrl(settings)}/v1/${vertical}`;
   await statusOf(apiUrl);
   if (process.env.API_KEY) return runProgram({ API_URL: apiUrl });
 
   const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10);
   const wanted = ['--account', account, '--vertical', vertical, '--mode', 'live', '--expires', tomorrow];
-  const { id, key } = JSON.parse(marketplace('keys', 'create', ...wanted, '--json')) as { id: string; key: string };
+  const { id, key } = JSON.parse(runMarketplace('keys', 'create', ...wanted, '--json')) as { id: string; key: string };
   try {
-    if (values.origin.length > 0) marketplace('origins', 'allow', '--account', account, ...values.origin);
-    await keyIsKnown(apiUrl, key, String(settings.SVC_DATA_DIR.value));
+    if (values.origin.length > 0) runMarketplace('origins', 'allow', '--account', account, ...values.origin);
+    await waitForKey(apiUrl, key, String(settings.SVC_DATA_DIR.value));
     return await runProgram({ API_URL: apiUrl, API_KEY: key });
   } finally {
-    marketplace('keys', 'revoke', id);
+    runMarketplace('keys', 'revoke', id);
   }
 }
 
@@ -87,10 +87,10 @@ function serverUrl({ SVC_HOST, SVC_PORT, SVC_TLS_CERT, SVC_PUBLIC_URL }: Checked
   return `http://${host.includes(':') ? `[${host}]` : host}:${SVC_PORT.value}`;
 }
 
-async function keyIsKnown(apiUrl: string, key: string, dataDir: string): Promise<void> {
-  for (let waitedMs = 0; waitedMs < newKeyWaitMs; waitedMs += newKeyCheckMs) {
+async function waitForKey(apiUrl: string, key: string, dataDir: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < newKeyTimeoutMs; waitedMs += newKeyPollMs) {
     if (earlySignal !== undefined || (await statusOf(apiUrl, key)) !== 401) return;
-    await sleep(newKeyCheckMs);
+    await sleep(newKeyPollMs);
   }
   throw new SetupError(
     `the server at ${apiUrl} does not use the data folder ${dataDir}, where the key was created; ` +
@@ -103,7 +103,7 @@ async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   let status: number;
   try {
     const headers = { Authorization: `Bearer ${key}` };
-    ({ status } = await fetch(`${apiUrl}/marketplace`, { headers, signal: AbortSignal.timeout(answerWaitMs) }));
+    ({ status } = await fetch(`${apiUrl}/marketplace`, { headers, signal: AbortSignal.timeout(responseTimeoutMs) }));
   } catch {
     throw new SetupError(
       `no answer from ${apiUrl}; start the server with \`make run\` in another terminal, with the same SVC_ settings as here`,
@@ -114,7 +114,7 @@ async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
 }
 
 /** Runs a command of the command line. What it prints on standard error is shown. */
-function marketplace(...args: string[]): string {
+function runMarketplace(...args: string[]): string {
   try {
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
     return execFileSync('bin/marketplace', args, { cwd: projectFolder, encoding: 'utf8', stdio });
@@ -131,7 +131,7 @@ function runProgram(environment: Readonly<Record<string, string>>): Promise<numb
     detached: true,
     env: { ...process.env, ...environment },
   });
-  child = started;
+  childProcess = started;
   return new Promise((resolve, reject) => {
     started.once('error', reject);
     started.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));

@@ -6,14 +6,14 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { exitCodes, exitMeanings } from '../src/cli/exit-codes.ts';
-import { exitsOf, guideOf } from '../src/cli/guide.ts';
-import { family, pathOf, program } from '../src/cli/program.ts';
-import { isRequired } from '../src/cli/required-options.ts';
+import { exitCodesOf, helpOf } from '../src/cli/guide.ts';
+import { withSubcommands, commandPath, createProgram } from '../src/cli/program.ts';
+import { isRequiredOption } from '../src/cli/required-options.ts';
 
-const page = fileURLToPath(new URL('../docs/command-line.md', import.meta.url));
-const root = program('');
+const docsFile = fileURLToPath(new URL('../docs/command-line.md', import.meta.url));
+const root = createProgram('');
 
-const head = `# Command line
+const introduction = `# Command line
 
 \`marketplace\` runs the service and looks after what it keeps. In a checkout it is \`bin/marketplace\`. \`marketplace help COMMAND\`, or
 \`--help\` behind any command, tells what stands here of it; this page is written from the commands by \`bin/write-command-line-docs.ts\`.
@@ -39,61 +39,61 @@ const head = `# Command line
 
 ## Exit codes
 
-${table(
+${markdownTable(
   ['Code', 'Meaning'],
   Object.values(exitCodes).map((code) => [`${code}`, exitMeanings[code]]),
 )}
 `;
 
-const commands = family(root).filter((command) => command.commands.length === 0);
-const list = table(
+const commands = withSubcommands(root).filter((command) => command.commands.length === 0);
+const commandTable = markdownTable(
   ['Command', 'What it is for'],
-  commands.map((command) => [`[\`${pathOf(command)}\`](#${anchorOf(pathOf(command))})`, command.summary()]),
+  commands.map((command) => [`[\`${commandPath(command)}\`](#${headingAnchor(commandPath(command))})`, command.summary()]),
 );
-const sections = commands.map(sectionOf).join('\n');
-await writeFile(process.argv[2] ?? page, `${head}\n## Commands\n\n${list}\n\n${sections}`);
+const sections = commands.map(commandSection).join('\n');
+await writeFile(process.argv[2] ?? docsFile, `${introduction}\n## Commands\n\n${commandTable}\n\n${sections}`);
 
-function sectionOf(command: Command): string {
-  const { examples, json } = guideOf(command);
+function commandSection(command: Command): string {
+  const { examples, json } = helpOf(command);
   const help = command.createHelp();
   const given = [
     ...command.registeredArguments.map((argument) => [`\`<${argument.name()}>\``, help.argumentDescription(argument)]),
     ...command.options.map((option) => [
       `\`${option.flags}\``,
-      `${isRequired(option) ? 'required; ' : ''}${help.optionDescription(option)}`,
+      `${isRequiredOption(option) ? 'required; ' : ''}${help.optionDescription(option)}`,
     ]),
   ];
   const parts = [
-    `## ${pathOf(command)}`,
+    `## ${commandPath(command)}`,
     command.description(),
-    fenced([help.commandUsage(command)], 'text'),
-    ...(given.length === 0 ? [] : [table(['Argument or option', 'Meaning'], given)]),
-    fenced(examples),
+    codeBlock([help.commandUsage(command)], 'text'),
+    ...(given.length === 0 ? [] : [markdownTable(['Argument or option', 'Meaning'], given)]),
+    codeBlock(examples),
   ];
   if (json !== undefined) {
-    parts.push(`With \`--json\` it prints ${json.prints}${Object.keys(json.members).length === 0 ? '.' : ':'}`);
+    parts.push(`With \`--json\` it prints ${json.output}${Object.keys(json.members).length === 0 ? '.' : ':'}`);
     const members = Object.entries(json.members).map(([name, what]) => [`\`${name}\``, what]);
-    if (members.length > 0) parts.push(table(['Member', 'What it is'], members));
+    if (members.length > 0) parts.push(markdownTable(['Member', 'What it is'], members));
   }
   parts.push(
-    table(
+    markdownTable(
       ['Exit code', 'Meaning'],
-      exitsOf(command).map(([code, meaning]) => [`${code}`, meaning]),
+      exitCodesOf(command).map(([code, meaning]) => [`${code}`, meaning]),
     ),
   );
   return `${parts.join('\n\n')}\n`;
 }
 
-function fenced(lines: readonly string[], language = 'sh'): string {
+function codeBlock(lines: readonly string[], language = 'sh'): string {
   return `\`\`\`${language}\n${lines.join('\n')}\n\`\`\``;
 }
 
-function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+function markdownTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(headings), `|${'---|'.repeat(headings.length)}`, ...rows.map(line)].join('\n');
 }
 
 /** As GitHub links to a heading. */
-function anchorOf(heading: string): string {
+function headingAnchor(heading: string): string {
   return heading.toLowerCase().replaceAll(' ', '-');
 }

@@ -5,14 +5,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolveUrls } from '../src/config/resolve-urls.ts';
 import { openApiText } from '../src/openapi/openapi-document.ts';
-import { recordedExamplesFile } from '../src/openapi/recorded-examples.ts';
+import { recordedExamplesUrl } from '../src/openapi/recorded-examples.ts';
 import { personalLoans } from '../src/verticals/personal-loans.ts';
 import { recordExamples } from './record-examples.ts';
 
-const examples = recordedExamplesFile(personalLoans.segment);
+const examples = recordedExamplesUrl(personalLoans.segment);
 mkdirSync(new URL('.', examples), { recursive: true });
 writeFileSync(examples, `${JSON.stringify(await recordExamples(), null, 2)}\n`);
 
 const unset = { public: null, click: null, widget: null, cdn: null };
-const { urls } = resolveUrls({ listen: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
+const { urls } = resolveUrls({ publicEndpoint: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
 writeFileSync(new URL('../docs/openapi.json', import.meta.url), openApiText(personalLoans, urls));

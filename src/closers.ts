@@ -1,21 +1,21 @@
 /** Undoes a start in reverse order: what was opened last is closed first. */
-export class Closers {
-  readonly #closers: (() => unknown)[] = [];
-  #closed: Promise<void> | null = null;
+export class CleanupStack {
+  readonly #callbacks: (() => unknown)[] = [];
+  #closePromise: Promise<void> | null = null;
 
-  add(close: () => unknown): void {
-    this.#closers.push(close);
+  defer(close: () => unknown): void {
+    this.#callbacks.push(close);
   }
 
   /** Closes everything even when one closing fails, then throws the first failure. Idempotent. */
   close(): Promise<void> {
-    this.#closed ??= this.#closeAll();
-    return this.#closed;
+    this.#closePromise ??= this.#runCallbacks();
+    return this.#closePromise;
   }
 
-  async #closeAll(): Promise<void> {
+  async #runCallbacks(): Promise<void> {
     const failures: unknown[] = [];
-    for (const close of this.#closers.reverse()) {
+    for (const close of this.#callbacks.reverse()) {
       try {
         await close();
       } catch (failure) {

@@ -1,56 +1,56 @@
 import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
 import { type Logger, pino } from 'pino';
-import type { AllowedOrigin, Allowing, Removal } from './access/embed-origin-register.ts';
+import type { AllowedOrigin, AllowResult, RemoveResult } from './access/embed-origin-register.ts';
 import {
   defaultKeyLimits,
   effectiveLimits,
   type KeyLimits,
-  type OwnLimits,
-  requireLimits,
+  type KeyLimitOverrides,
+  assertLimits,
 } from './access/key-limits.ts';
-import type { IssuedKey, Revocation } from './access/key-register.ts';
+import type { IssuedKey, RevokeResult } from './access/key-register.ts';
 import { bounds } from './bounds.ts';
-import { personalLoanCatalogs } from './catalogs/example-catalogs.ts';
-import { baseUrl, baseUrlExpected, isWebOrigin } from './config/base-url.ts';
+import { examplePersonalLoanCatalogs } from './catalogs/example-catalogs.ts';
+import { parseBaseUrl, baseUrlRule, isHttpOrigin } from './config/base-url.ts';
 import {
   type Durability,
-  durabilities,
-  type ListenerChoice,
-  listenerChoices,
+  durabilityChoices,
+  type EngineChoice,
+  engineChoices,
   type PublicUrls,
 } from './config/config.ts';
-import { hostNamesExpected, isHostName } from './config/parse-setting.ts';
+import { hostNamesRule, isHostName } from './config/parse-setting.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
 import type { ConfirmationStatus } from './confirmations/confirmation.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
-import { requireKnownNames } from './domain/require-known-names.ts';
-import { requireObject } from './domain/require-object.ts';
-import { requireWholeNumber } from './domain/require-whole-number.ts';
-import { readClickUrl } from './faces/click-face.ts';
-import { Partner, type Result, result } from './faces/embedded-face.ts';
-import { namesPrefetch } from './faces/fetches-ahead.ts';
+import { assertKnownNames } from './domain/require-known-names.ts';
+import { assertObject } from './domain/require-object.ts';
+import { assertInteger } from './domain/require-whole-number.ts';
+import { parseClickUrl } from './faces/click-face.ts';
+import { PartnerApi, type Result, toResult } from './faces/embedded-face.ts';
+import { isPrefetchPurpose } from './faces/fetches-ahead.ts';
 import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
-import { requireCatalogSources } from './offers/require-catalog-sources.ts';
+import { assertCatalogSources } from './offers/require-catalog-sources.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
-import type { ClickOutcome } from './operations/follow-click.ts';
+import type { ClickResult } from './operations/follow-click.ts';
 import { startService } from './service/start-service.ts';
 import { type TlsVersion, tlsVersions } from './tls/certificate.ts';
-import type { CertificateChange } from './tls/certificate-keeper.ts';
+import type { CertificateReload } from './tls/certificate-keeper.ts';
 
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
-export { FolderInUse } from './events/folder-lock.ts';
+export { FolderInUseError as FolderInUse } from './events/folder-lock.ts';
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
   ApiError,
   MarketplaceQuery,
-  Partner,
+  PartnerApi as Partner,
   Result,
   WidgetQuery,
 } from './faces/embedded-face.ts';
-export { CatalogUnusable } from './offers/catalog-library.ts';
+export { InvalidCatalogError as CatalogUnusable } from './offers/catalog-library.ts';
 export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
@@ -58,24 +58,24 @@ export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
 export type { MarketplaceView, OfferView } from './operations/marketplace-view.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
-export { FolderMissing } from './service/missing-folder.ts';
-export { CertificateFaulty } from './tls/certificate.ts';
+export { FolderMissingError as FolderMissing } from './service/missing-folder.ts';
+export { InvalidCertificateError as CertificateFaulty } from './tls/certificate.ts';
 export { personalLoans } from './verticals/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
 export type {
   AllowedOrigin,
-  Allowing,
+  AllowResult as Allowing,
   CatalogChange,
   CatalogSource,
-  CertificateChange,
-  ClickOutcome,
+  CertificateReload as CertificateChange,
+  ClickResult as ClickOutcome,
   Clock,
   IssuedKey,
   KeyLimits,
   Mode,
   PublicUrls,
-  Removal,
-  Revocation,
+  RemoveResult as Removal,
+  RevokeResult as Revocation,
 };
 
 export interface MarketplaceOptions {
@@ -96,7 +96,7 @@ export interface MarketplaceOptions {
         readonly operationsPort?: number;
         /** Host names under which the operations listener answers, beside `operationsHost`, `localhost` and IP addresses. */
         readonly operationsAllowedHosts?: readonly string[];
-        readonly engine?: ListenerChoice;
+        readonly engine?: EngineChoice;
         /** The public listener speaks https; paths of PEM files, the key without a passphrase. Default: http. */
         readonly tls?: {
           readonly certificateFile: string;
@@ -107,7 +107,7 @@ export interface MarketplaceOptions {
       };
   /**
    * What answers name as our addresses. Default: from the listener. Without a listener, set at least `click` to where your
-   * program hands click URLs to `followClick`.
+   * program hands click URLs to `applyClick`.
    */
   readonly urls?: Partial<PublicUrls>;
   /** One live and one test catalog for each vertical served; default: personal loans with the example's fictional lenders. */
@@ -146,7 +146,7 @@ export interface NewPartnerKey {
 }
 
 /** What an embedding program knows of the request in which it was asked for a click URL. */
-export interface Visit {
+export interface ClickVisit {
   /** Default `GET`. Nothing else is a click: it is redirected, and books nothing. */
   readonly method?: string | undefined;
   readonly userAgent?: string | undefined;
@@ -158,7 +158,7 @@ export interface Visit {
 }
 
 /** What became of a visit; `ask_again` is for a browser that fetched ahead, so that it comes back with the click. */
-export type VisitOutcome = ClickOutcome | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
+export type FollowClickOutcome = ClickResult | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
 /** One confirmation of a click, named by `click_id`, by `sub_id` and `svc_offer_id`, or by both (docs/contract.md#confirmation-rows). */
 export interface ConfirmationRow {
@@ -180,12 +180,12 @@ export interface Marketplace extends AsyncDisposable {
    * The operations of the API for one key, which must be of the vertical named; default: the first one served. Throws a RangeError for
    * a vertical that is not served. The key itself is judged by each operation.
    */
-  partner(apiKey: string, vertical?: string): Partner;
+  partner(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
     /** Issues a key. Its text is returned here and never again. Throws a RangeError that names what no key may have. */
     create(wanted: NewPartnerKey): { readonly key: string; readonly id: string };
     list(): readonly IssuedKey[];
-    revoke(id: string): Revocation;
+    revoke(id: string): RevokeResult;
   };
   /**
    * Where the widgets of an account may be embedded. Accounts go by name and exist once a key was made for them. All of these
@@ -193,8 +193,8 @@ export interface Marketplace extends AsyncDisposable {
    */
   readonly origins: {
     /** An origin as a browser sends it, such as `https://www.example.com`. An account may have 64. */
-    allow(account: string, origin: string): Allowing;
-    remove(account: string, origin: string): Removal;
+    allow(account: string, origin: string): AllowResult;
+    remove(account: string, origin: string): RemoveResult;
     /** The lists of all accounts, or of one. */
     list(account?: string): readonly AllowedOrigin[];
   };
@@ -202,7 +202,7 @@ export interface Marketplace extends AsyncDisposable {
    * Follows a `click_url` for a program that answers clicks itself: a redirect is answered with status 302 to `location`, an
    * unknown address with 404, and `ask_again` with 503; none of them may be cached.
    */
-  followClick(url: string | URL, visit?: Visit): Promise<VisitOutcome>;
+  followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
      * Takes what lenders say of clicks, up to 500 rows at a time, each judged for itself and durable before it counts as
@@ -219,9 +219,9 @@ export interface Marketplace extends AsyncDisposable {
    * Reads certificate and key again, for connections to come; a faulty pair keeps what is in use and says why. Null when it
    * listens without TLS.
    */
-  reloadCertificate(): CertificateChange | null;
+  reloadCertificate(): CertificateReload | null;
   /** What keeps it from taking requests, in words; empty when it is ready. */
-  notReady(): readonly string[];
+  notReadyReasons(): readonly string[];
   readonly urls: PublicUrls;
   /** The ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
@@ -234,14 +234,14 @@ export interface Marketplace extends AsyncDisposable {
 
 /**
  * Starts a marketplace in this process. Several may run side by side, each on its own data folder. Rejects with a RangeError that
- * names an option which is unknown or holds what it may not, a `FolderInUse`, a `FolderMissing`, a `CatalogUnusable` with all `faults` of a catalog, a
- * `CertificateFaulty`, or the error of a file or a port (its `code` tells, such as `EADDRINUSE`), and leaves nothing running then.
+ * names an option which is unknown or holds what it may not, a `FolderInUseError`, a `FolderMissingError`, a `InvalidCatalogError` with all `faults` of a catalog, a
+ * `InvalidCertificateError`, or the error of a file or a port (its `code` tells, such as `EADDRINUSE`), and leaves nothing running then.
  */
 export async function createMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
-  requireOptions(options);
+  assertMarketplaceOptions(options);
   const dataDir = resolve(options.dataDir);
   const clock = options.clock ?? systemClock;
-  const catalogs = options.catalogs ?? personalLoanCatalogs();
+  const catalogs = options.catalogs ?? examplePersonalLoanCatalogs();
   const listen = options.listen ? options.listen : null;
   const threads = options.matcherThreads ?? 0;
   const host = listen?.host ?? '127.0.0.1';
@@ -261,11 +261,11 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     retentionDays: options.retentionDays ?? null,
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
     sessions: {
-      max: options.maxSessions ?? bounds.embeddedSessionsDefault,
+      max: options.maxSessions ?? bounds.embeddedSessionLimitDefault,
       ttlMs: options.sessionTtlMs ?? bounds.sessionTtlMs,
-      tagsMax: options.maxReferrerTags ?? bounds.referrerTagsDefault,
+      tagsMax: options.maxReferrerTags ?? bounds.referrerTagLimitDefault,
     },
-    limits: effectiveLimits(ownLimits(options.limits), defaultKeyLimits),
+    limits: effectiveLimits(toOwnLimits(options.limits), defaultKeyLimits),
     corsOrigins: options.corsOrigins ?? [],
     listen: listen && {
       public: { host, port: listen.port ?? 0 },
@@ -274,16 +274,16 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       engine: listen.engine ?? 'auto',
       tls,
     },
-    drain: { delayMs: 0, deadlineMs: bounds.drainDeadlineMs },
-    urlsFor: (boundPort) => {
+    drain: { delayMs: 0, deadlineMs: bounds.drainDeadlineDefaultMs },
+    resolveUrls: (boundPort) => {
       const { public: base, click, widget, cdn } = options.urls ?? {};
       const urls = {
-        public: ownAddress(base),
-        click: ownAddress(click),
-        widget: ownAddress(widget),
-        cdn: ownAddress(cdn),
+        public: normalizeBaseUrl(base),
+        click: normalizeBaseUrl(click),
+        widget: normalizeBaseUrl(widget),
+        cdn: normalizeBaseUrl(cdn),
       };
-      return resolveUrls({ listen: { host, port: boundPort }, tls, urls }, boundPort).urls;
+      return resolveUrls({ publicEndpoint: { host, port: boundPort }, tls, urls }, boundPort).urls;
     },
     clock,
     // With a destination of its own, since the library's default one listens for the end of the process.
@@ -299,25 +299,25 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
 
   /** Keys and origins are in a file that is open no longer once this is closed. */
   const open = () => {
-    if (service.stopping()) throw new Error('this marketplace is closed');
+    if (service.isStopping()) throw new Error('this marketplace is closed');
     return service;
   };
 
   return {
     partner: (apiKey, vertical) =>
-      new Partner(service, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
+      new PartnerApi(service, verticalNamed(vertical ?? catalogs[0]!.vertical.segment), apiKey),
     keys: {
       create: (wanted) => {
-        requireObject('the key wanted', wanted);
-        requireKnownNames('', wanted, newKeyNames);
-        requireLimits(wanted.limits ?? {});
+        assertObject('the key wanted', wanted);
+        assertKnownNames('', wanted, newKeyOptionNames);
+        assertLimits(wanted.limits ?? {});
         const { key, issued } = open().keys.create(
           {
             accountName: wanted.account,
             vertical: verticalNamed(wanted.vertical),
             mode: wanted.mode,
-            expiresAtMs: expiryMs(wanted.expiresAt),
-            limits: ownLimits(wanted.limits),
+            expiresAtMs: expiryMsOf(wanted.expiresAt),
+            limits: toOwnLimits(wanted.limits),
           },
           clock.wallMs(),
         );
@@ -327,18 +327,18 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       revoke: (id) => open().keys.revoke(id, clock.wallMs()),
     },
     origins: {
-      allow: (account, origin) => open().originLists.allow(account, [origin])[0]!,
-      remove: (account, origin) => open().originLists.remove(account, [origin])[0]!,
-      list: (account) => open().originLists.list(account),
+      allow: (account, origin) => open().embedOrigins.allow(account, [origin])[0]!,
+      remove: (account, origin) => open().embedOrigins.remove(account, [origin])[0]!,
+      list: (account) => open().embedOrigins.list(account),
     },
     followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
-      if (namesPrefetch(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
-      return service.followClick(readClickUrl(url, userAgent, method));
+      if (isPrefetchPurpose(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
+      return service.followClick(parseClickUrl(url, userAgent, method));
     },
-    confirmations: { submit: async (rows) => result(await service.confirmRevenue(rows)) },
+    confirmations: { submit: async (rows) => toResult(await service.confirmRevenue(rows)) },
     reloadCatalogs: () => service.reloadCatalogs(),
     reloadCertificate: () => service.reloadCertificate(),
-    notReady: () => service.notReady(),
+    notReadyReasons: () => service.notReadyReasons(),
     urls: service.urls,
     ports: service.ports,
     close: () => service.close(),
@@ -347,10 +347,10 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
 }
 
 /** A name for each member of a type, so that none is forgotten. */
-type NamesOf<Options> = Readonly<Record<keyof Options, true>>;
+type MemberNames<Options> = Readonly<Record<keyof Options, true>>;
 type ListenOptions = Exclude<MarketplaceOptions['listen'], false | undefined>;
 
-const optionNames = Object.keys({
+const marketplaceOptionNames = Object.keys({
   dataDir: true,
   secretFile: true,
   listen: true,
@@ -366,9 +366,9 @@ const optionNames = Object.keys({
   corsOrigins: true,
   logger: true,
   clock: true,
-} satisfies NamesOf<MarketplaceOptions>);
+} satisfies MemberNames<MarketplaceOptions>);
 
-const listenNames = Object.keys({
+const listenOptionNames = Object.keys({
   host: true,
   port: true,
   operationsHost: true,
@@ -376,101 +376,101 @@ const listenNames = Object.keys({
   operationsAllowedHosts: true,
   engine: true,
   tls: true,
-} satisfies NamesOf<ListenOptions>);
+} satisfies MemberNames<ListenOptions>);
 
-const tlsNames = Object.keys({
+const tlsOptionNames = Object.keys({
   certificateFile: true,
   keyFile: true,
   minVersion: true,
-} satisfies NamesOf<NonNullable<ListenOptions['tls']>>);
+} satisfies MemberNames<NonNullable<ListenOptions['tls']>>);
 
-const urlNames = Object.keys({ public: true, click: true, widget: true, cdn: true } satisfies NamesOf<PublicUrls>);
+const urlNames = Object.keys({ public: true, click: true, widget: true, cdn: true } satisfies MemberNames<PublicUrls>);
 
-const newKeyNames = Object.keys({
+const newKeyOptionNames = Object.keys({
   account: true,
   vertical: true,
   mode: true,
   expiresAt: true,
   limits: true,
-} satisfies NamesOf<NewPartnerKey>);
+} satisfies MemberNames<NewPartnerKey>);
 
 /**
  * The names of all options, whose default a misspelt one would take in silence, and those that are a path, bound something or name one
  * of several ways; what is in files, catalogs and addresses is judged where they are used.
  */
-function requireOptions(given: MarketplaceOptions): void {
-  requireObject('the argument of createMarketplace', given);
-  requireKnownNames('', given, optionNames);
+function assertMarketplaceOptions(given: MarketplaceOptions): void {
+  assertObject('the argument of createMarketplace', given);
+  assertKnownNames('', given, marketplaceOptionNames);
   const { listen, ...options } = given;
-  requirePath('dataDir', options.dataDir);
-  if (options.secretFile !== undefined) requirePath('secretFile', options.secretFile);
+  assertPath('dataDir', options.dataDir);
+  if (options.secretFile !== undefined) assertPath('secretFile', options.secretFile);
   if (options.urls) {
-    requireObject('urls', options.urls);
-    requireKnownNames('urls', options.urls, urlNames);
+    assertObject('urls', options.urls);
+    assertKnownNames('urls', options.urls, urlNames);
     for (const [name, url] of Object.entries(options.urls)) {
-      if (url !== undefined && ownAddress(url) === null)
-        throw new RangeError(`urls.${name} must be ${baseUrlExpected}`);
+      if (url !== undefined && normalizeBaseUrl(url) === null)
+        throw new RangeError(`urls.${name} must be ${baseUrlRule}`);
     }
   }
-  requireWholeNumber('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
-  requireWholeNumber('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionsHeldMax);
-  requireWholeNumber('maxReferrerTags', options.maxReferrerTags ?? 1, 1, bounds.referrerTagsMax);
-  requireWholeNumber('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
+  assertInteger('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
+  assertInteger('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionLimitMax);
+  assertInteger('maxReferrerTags', options.maxReferrerTags ?? 1, 1, bounds.referrerTagLimitMax);
+  assertInteger('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
   const { retentionDaysMin, retentionDaysMax } = bounds;
-  requireWholeNumber('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
-  if (options.limits) requireObject('limits', options.limits);
-  requireLimits(options.limits ?? {});
-  requireChoice('durability', options.durability, durabilities);
-  if (options.catalogs !== undefined) requireCatalogSources(options.catalogs);
+  assertInteger('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
+  if (options.limits) assertObject('limits', options.limits);
+  assertLimits(options.limits ?? {});
+  assertChoice('durability', options.durability, durabilityChoices);
+  if (options.catalogs !== undefined) assertCatalogSources(options.catalogs);
   const { corsOrigins = [] } = options;
-  if (!Array.isArray(corsOrigins) || corsOrigins.length > bounds.corsOriginsMax || !corsOrigins.every(isWebOrigin)) {
+  if (!Array.isArray(corsOrigins) || corsOrigins.length > bounds.corsOriginsMax || !corsOrigins.every(isHttpOrigin)) {
     throw new RangeError(
       `corsOrigins must be up to ${bounds.corsOriginsMax} origins, each exactly as a browser sends it`,
     );
   }
   if (!listen) return;
-  requireObject('listen', listen);
-  requireKnownNames('listen', listen, listenNames);
-  requireWholeNumber('listen.port', listen.port ?? 0, 0, bounds.portMax);
-  requireWholeNumber('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
+  assertObject('listen', listen);
+  assertKnownNames('listen', listen, listenOptionNames);
+  assertInteger('listen.port', listen.port ?? 0, 0, bounds.portMax);
+  assertInteger('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
   const { operationsAllowedHosts: hosts = [] } = listen;
   const { opsAllowedHostsMax } = bounds;
   if (!Array.isArray(hosts) || hosts.length > opsAllowedHostsMax || !hosts.every(isHostName)) {
-    throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesExpected}`);
+    throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesRule}`);
   }
-  requireChoice('listen.engine', listen.engine, listenerChoices);
+  assertChoice('listen.engine', listen.engine, engineChoices);
   if (!listen.tls) return;
-  requireObject('listen.tls', listen.tls);
-  requireKnownNames('listen.tls', listen.tls, tlsNames);
-  requirePath('listen.tls.certificateFile', listen.tls.certificateFile);
-  requirePath('listen.tls.keyFile', listen.tls.keyFile);
-  requireChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
+  assertObject('listen.tls', listen.tls);
+  assertKnownNames('listen.tls', listen.tls, tlsOptionNames);
+  assertPath('listen.tls.certificateFile', listen.tls.certificateFile);
+  assertPath('listen.tls.keyFile', listen.tls.keyFile);
+  assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
 }
 
 /** An address without its trailing slash; null for what is not given, or is no address. */
-function ownAddress(url: string | undefined): string | null {
-  return typeof url === 'string' ? baseUrl(url) : null;
+function normalizeBaseUrl(url: string | undefined): string | null {
+  return typeof url === 'string' ? parseBaseUrl(url) : null;
 }
 
-function requirePath(name: string, value: unknown): void {
+function assertPath(name: string, value: unknown): void {
   if (typeof value !== 'string' || value === '') throw new RangeError(`${name} must be the path of a file or folder`);
 }
 
-function requireChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+function assertChoice(name: string, value: string | undefined, choices: readonly string[]): void {
   if (value !== undefined && !choices.includes(value))
     throw new RangeError(`${name} must be one of ${choices.join(', ')}`);
 }
 
 /** What is no date comes to NaN, which no key may have. */
-function expiryMs(expiresAt: Date | undefined): number | null {
+function expiryMsOf(expiresAt: Date | undefined): number | null {
   if (expiresAt === undefined) return null;
   return isDate(expiresAt) ? expiresAt.getTime() : Number.NaN;
 }
 
-function ownLimits({
+function toOwnLimits({
   requestsPerMinute = null,
   analyticsPerMinute = null,
   sessionsPerDay = null,
-}: Partial<OwnLimits> = {}): OwnLimits {
+}: Partial<KeyLimitOverrides> = {}): KeyLimitOverrides {
   return { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
 }

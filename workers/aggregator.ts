@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Aggregator } from '../src/analytics/aggregator.ts';
-import { parseSetup } from '../src/analytics/aggregator-protocol.ts';
+import { parseWorkerData } from '../src/analytics/aggregator-protocol.ts';
 
 if (parentPort === null) throw new Error('the aggregator runs as a worker thread');
-new Aggregator(parseSetup(workerData), parentPort);
+new Aggregator(parseWorkerData(workerData), parentPort);

@@ -1,27 +1,27 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { bounds } from '../src/bounds.ts';
 import { CatalogArchive } from '../src/offers/catalog-archive.ts';
-import type { CatalogJob, CatalogThreadMessage } from '../src/offers/catalog-thread.ts';
+import type { CatalogCompileJob, CatalogCompileMessage } from '../src/offers/catalog-thread.ts';
 import { catalogVersion } from '../src/offers/catalog-version.ts';
-import { type CatalogParts, compileParts } from '../src/offers/compile-catalog.ts';
+import { type CompiledCatalogData, compileCatalogData } from '../src/offers/compile-catalog.ts';
 import { parseCatalog } from '../src/offers/parse-catalog.ts';
 import { readCatalogText } from '../src/offers/read-catalog-text.ts';
 
-/** The thread behind `compileInThread`: one catalog, then it ends. */
+/** The thread behind `compileCatalogInThread`: one catalog, then it ends. */
 
 if (parentPort === null) throw new Error('catalogs are compiled in a worker thread');
 const port = parentPort;
-const send = (message: CatalogThreadMessage) => port.postMessage(message);
+const sendMessage = (message: CatalogCompileMessage) => port.postMessage(message);
 
 try {
-  const done = compile(workerData as CatalogJob);
-  if ('kind' in done) send(done);
-  else sendInPieces(done);
+  const done = compileJob(workerData as CatalogCompileJob);
+  if ('kind' in done) sendMessage(done);
+  else sendInChunks(done);
 } catch (error) {
-  send({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  sendMessage({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
 }
 
-function compile(job: CatalogJob): CatalogParts | CatalogThreadMessage {
+function compileJob(job: CatalogCompileJob): CompiledCatalogData | CatalogCompileMessage {
   const { source, vertical, mode, currentVersion, archiveFolder } = job;
   const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);
   if (!read.ok) return { kind: 'faulty', faults: [`catalog: ${read.problem}`] };
@@ -29,19 +29,19 @@ function compile(job: CatalogJob): CatalogParts | CatalogThreadMessage {
   if (!parsed.ok) return { kind: 'faulty', faults: parsed.faults };
   const { catalog } = parsed;
   if (catalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
-  const parts = compileParts(catalog, vertical, mode);
+  const parts = compileCatalogData(catalog, vertical, mode);
   new CatalogArchive(archiveFolder, [vertical]).store(parts.version, { vertical, mode, catalog });
   return parts;
 }
 
 /** The next piece goes out when the one before was taken over. */
-function sendInPieces({ offers, ...rest }: CatalogParts): void {
-  send({ kind: 'compiled', rest });
+function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
+  sendMessage({ kind: 'compiled', rest });
   let sent = 0;
   const sendNext = () => {
-    const piece = offers.slice(sent, sent + bounds.catalogPieceOffers);
+    const piece = offers.slice(sent, sent + bounds.catalogTransferOffersPerTurn);
     sent += piece.length;
-    send(piece.length === 0 ? { kind: 'whole' } : { kind: 'piece', offers: piece });
+    sendMessage(piece.length === 0 ? { kind: 'whole' } : { kind: 'piece', offers: piece });
   };
   port.on('message', sendNext);
   sendNext();

@@ -1,15 +1,15 @@
 import { dayMs } from '../../src/domain/calendar.ts';
 import type { DeviceClass, LedgerRecord } from '../../src/events/ledger-record.ts';
-import { subIdBytes } from '../../src/sessions/sub-id.ts';
+import { subIdByteLength } from '../../src/sessions/sub-id.ts';
 
-const days = 200;
-const firstDay = 20_400;
-const otherTags = 1_000;
-const lenders = 30;
-const offers = 60;
+const dayCount = 200;
+const firstLedgerDay = 20_400;
+const otherTagCount = 1_000;
+const lenderCount = 30;
+const offerCount = 60;
 /** How many sessions later a session is viewed, and clicked: so that a batch of the aggregator does not hold it whole. */
-const viewedAfter = 3_000;
-const clickedAfter = 6_000;
+const viewDelaySessions = 3_000;
+const clickDelaySessions = 6_000;
 
 /**
  * A history of one account, spread evenly over 200 days: three in ten sessions have one large tag, the others one of a
@@ -17,8 +17,8 @@ const clickedAfter = 6_000;
  */
 export class GeneratedLedger {
   readonly sessions: number;
-  readonly firstDay = firstDay;
-  readonly lastDay = firstDay + days - 1;
+  readonly firstDay = firstLedgerDay;
+  readonly lastDay = firstLedgerDay + dayCount - 1;
   readonly largeTag = 'large-tag';
 
   constructor(sessions: number) {
@@ -26,29 +26,29 @@ export class GeneratedLedger {
   }
 
   *records(): Generator<LedgerRecord, void> {
-    for (let serial = 0; serial < this.sessions + clickedAfter; serial++) {
+    for (let serial = 0; serial < this.sessions + clickDelaySessions; serial++) {
       if (serial < this.sessions) yield this.#created(serial);
-      const viewed = serial - viewedAfter;
+      const viewed = serial - viewDelaySessions;
       if (viewed >= 0 && viewed < this.sessions && viewed % 4 === 0) yield this.#viewed(viewed);
-      const clicked = serial - clickedAfter;
+      const clicked = serial - clickDelaySessions;
       if (clicked >= 0 && clicked % 8 === 0) yield this.#clicked(clicked);
     }
   }
 
   /** Different sessions from anywhere in the history. */
-  someSubs(count: number): Uint8Array[] {
+  randomSubs(count: number): Uint8Array[] {
     const serials = new Set<number>();
     while (serials.size < Math.min(count, this.sessions)) serials.add(Math.floor(Math.random() * this.sessions));
     return [...serials].map((serial) => this.#sub(serial));
   }
 
-  someTag(): string {
-    return `tag-${Math.floor(Math.random() * otherTags)}`;
+  randomTag(): string {
+    return `tag-${Math.floor(Math.random() * otherTagCount)}`;
   }
 
   #created(serial: number): LedgerRecord {
-    const mixed = mix(serial);
-    const tag = mixed % 10 < 3 ? this.largeTag : `tag-${(mixed >>> 4) % otherTags}`;
+    const mixed = hashSerial(serial);
+    const tag = mixed % 10 < 3 ? this.largeTag : `tag-${(mixed >>> 4) % otherTagCount}`;
     const metadata = serial % 2 === 0 ? `{"campaign":"spring","page":"landing-${mixed % 8}","bid":1.25}` : null;
     return [1, this.#createdMs(serial), this.#sub(serial), tag, 1, (mixed % 5) as DeviceClass, metadata];
   }
@@ -59,31 +59,31 @@ export class GeneratedLedger {
   }
 
   #clicked(serial: number): LedgerRecord {
-    const lender = `Lender ${(serial % offers) % lenders}`;
+    const lender = `Lender ${(serial % offerCount) % lenderCount}`;
     return [3, this.#createdMs(serial) + 90_000, this.#sub(serial), 'catalog', offerId(serial), lender, 4_500_000];
   }
 
   #createdMs(serial: number): number {
-    return firstDay * dayMs + Math.floor((serial / this.sessions) * days * dayMs);
+    return firstLedgerDay * dayMs + Math.floor((serial / this.sessions) * dayCount * dayMs);
   }
 
   #sub(serial: number): Uint8Array {
-    const bytes = Buffer.alloc(subIdBytes);
+    const bytes = Buffer.alloc(subIdByteLength);
     bytes.writeUIntBE(this.#createdMs(serial), 0, 6);
     bytes.writeUInt32BE(1, 8);
     bytes[12] = 2;
     bytes[13] = 1;
-    for (let at = 14; at < subIdBytes; at += 4) bytes.writeUInt32BE(mix(serial + at), Math.min(at, subIdBytes - 4));
+    for (let at = 14; at < subIdByteLength; at += 4) bytes.writeUInt32BE(hashSerial(serial + at), Math.min(at, subIdByteLength - 4));
     return bytes;
   }
 }
 
 function offerId(number: number): string {
-  return `lender-offer-${number % offers}`;
+  return `lender-offer-${number % offerCount}`;
 }
 
 /** A number that looks random and is always the same: the history need not be kept to be asked about. */
-function mix(serial: number): number {
+function hashSerial(serial: number): number {
   let mixed = Math.imul(serial ^ (serial >>> 15), 0x2c1b3c6d);
   mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
   return (mixed ^ (mixed >>> 15)) >>> 0;

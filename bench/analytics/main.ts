@@ -28,22 +28,22 @@ const { values: options } = parseArgs({
 });
 
 if (options.help) process.stdout.write(usage);
-else run(Number(options.sessions), Number(options.questions), options.folder);
+else runBenchmark(Number(options.sessions), Number(options.questions), options.folder);
 
-function run(sessions: number, questions: number, parent: string): void {
+function runBenchmark(sessions: number, questions: number, parent: string): void {
   const folder = mkdtempSync(join(parent, 'bench-analytics-'));
   try {
     const file = join(folder, 'analytics.sqlite');
     const ledger = new GeneratedLedger(sessions);
-    build(file, ledger);
-    ask(file, ledger, questions);
+    buildStore(file, ledger);
+    runQueries(file, ledger, questions);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 /** Folds batch by batch, as the aggregator does when it is behind; reading and decoding the ledger's files is not in it. */
-function build(file: string, ledger: GeneratedLedger): void {
+function buildStore(file: string, ledger: GeneratedLedger): void {
   const store = new AnalyticsStore(file);
   const progress = new Progress();
   const records = ledger.records();
@@ -52,23 +52,23 @@ function build(file: string, ledger: GeneratedLedger): void {
   let next = records.next();
   while (!next.done) {
     const batch: unknown[] = [];
-    for (; !next.done && batch.length < bounds.foldRecordsMax; next = records.next()) batch.push(next.value);
+    for (; !next.done && batch.length < bounds.projectionBatchRecordsMax; next = records.next()) batch.push(next.value);
     const startedAt = performance.now();
-    store.foldBatch((fold) => {
-      for (const record of batch) fold.fold(++position, record, 1);
+    store.applyBatch((fold) => {
+      for (const record of batch) fold.apply(++position, record, 1);
       return { position, segment: 1, offset: position, crc: 0 };
     });
     foldingMs += performance.now() - startedAt;
-    if (position % (64 * bounds.foldRecordsMax) === 0) progress.step(`folded ${position} records`);
+    if (position % (64 * bounds.projectionBatchRecordsMax) === 0) progress.step(`folded ${position} records`);
   }
   store.close();
   const bytes = statSync(file).size;
-  print(`folded ${position} records of ${ledger.sessions} sessions at ${Math.round(position / foldingMs)} k/s`);
-  print(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes a session`);
-  print(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
+  printLine(`folded ${position} records of ${ledger.sessions} sessions at ${Math.round(position / foldingMs)} k/s`);
+  printLine(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes a session`);
+  printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
-function ask(file: string, ledger: GeneratedLedger, questions: number): void {
+function runQueries(file: string, ledger: GeneratedLedger, questions: number): void {
   const store = new AnalyticsStore(file);
   const { firstDay, lastDay: today } = ledger;
   const own = { account: 1, vertical: 1, mode: 'live', subs: null } as const;
@@ -79,30 +79,30 @@ function ask(file: string, ledger: GeneratedLedger, questions: number): void {
   });
   const large: SummaryQuery = { ...own, referrerTag: ledger.largeTag, ...month(today) };
   const whole = { ...large, fromDay: firstDay };
-  const ids = (): SummaryQuery => ({ ...whole, referrerTag: null, subs: ledger.someSubs(bounds.subIdListMax) });
+  const ids = (): SummaryQuery => ({ ...whole, referrerTag: null, subs: ledger.randomSubs(bounds.subIdListMax) });
   const page = (query: SummaryQuery, afterPosition: number): RowsQuery => ({
     ...query,
     afterPosition,
-    limit: bounds.analyticsPageMax,
+    limit: bounds.analyticsPageItemsMax,
   });
-  const lastPage = lastPageAfter((afterPosition) => store.rows(page(whole, afterPosition)), store.foldedPosition);
-  const somewhere = () => Math.floor(Math.random() * store.foldedPosition);
+  const lastPage = lastPageAfter((afterPosition) => store.listRows(page(whole, afterPosition)), store.projectedPosition);
+  const somewhere = () => Math.floor(Math.random() * store.projectedPosition);
   const middle = month(Math.floor((firstDay + today) / 2));
-  const other = (): SummaryQuery => ({ ...large, referrerTag: ledger.someTag() });
+  const other = (): SummaryQuery => ({ ...large, referrerTag: ledger.randomTag() });
 
   const kinds: readonly (readonly [name: string, ask: () => unknown])[] = [
-    ['summary, large tag, 31 days', () => store.summary(large)],
-    ['summary, large tag, all days', () => store.summary(whole)],
-    ['summary, some other tag, 31 days', () => store.summary(other())],
-    ['summary, 500 ids', () => store.summary(ids())],
-    ['daily, large tag, 100 days', () => store.daily({ ...whole, fromDay: today - 99 })],
-    ['daily, 500 ids, 100 days', () => store.daily({ ...ids(), fromDay: today - 99 })],
-    ['row, large tag, all days, first page', () => store.rows(page(whole, 0))],
-    ['row, large tag, all days, any page', () => store.rows(page(whole, somewhere()))],
-    ['row, large tag, all days, last page', () => store.rows(page(whole, lastPage))],
-    ['row, large tag, 31 days in the middle', () => store.rows(page({ ...large, ...middle }, 0))],
-    ['row, some other tag, all days, any page', () => store.rows(page({ ...other(), fromDay: firstDay }, somewhere()))],
-    ['row, 500 ids, first page', () => store.rows(page(ids(), 0))],
+    ['summary, large tag, 31 days', () => store.getSummary(large)],
+    ['summary, large tag, all days', () => store.getSummary(whole)],
+    ['summary, some other tag, 31 days', () => store.getSummary(other())],
+    ['summary, 500 ids', () => store.getSummary(ids())],
+    ['daily, large tag, 100 days', () => store.listDays({ ...whole, fromDay: today - 99 })],
+    ['daily, 500 ids, 100 days', () => store.listDays({ ...ids(), fromDay: today - 99 })],
+    ['row, large tag, all days, first page', () => store.listRows(page(whole, 0))],
+    ['row, large tag, all days, any page', () => store.listRows(page(whole, somewhere()))],
+    ['row, large tag, all days, last page', () => store.listRows(page(whole, lastPage))],
+    ['row, large tag, 31 days in the middle', () => store.listRows(page({ ...large, ...middle }, 0))],
+    ['row, some other tag, all days, any page', () => store.listRows(page({ ...other(), fromDay: firstDay }, somewhere()))],
+    ['row, 500 ids, first page', () => store.listRows(page(ids(), 0))],
   ];
   for (const [name, question] of kinds) {
     const times: number[] = [];
@@ -116,26 +116,26 @@ function ask(file: string, ledger: GeneratedLedger, questions: number): void {
       times.push(performance.now() - startedAt);
       cpuTimes.push((user + system) / 1_000);
     }
-    print(`${name.padEnd(42)} ms: ${quantiles(times)}; CPU ms: ${quantiles(cpuTimes)}`);
+    printLine(`${name.padEnd(42)} ms: ${formatQuantiles(times)}; CPU ms: ${formatQuantiles(cpuTimes)}`);
   }
   store.close();
-  print(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
+  printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
 /** Goes back from the end, a few records at a time, to where the last full page begins. */
 function lastPageAfter(ask: (afterPosition: number) => RowsPage, end: number): number {
-  for (let after = end; after > 0; after -= bounds.analyticsPageMax) {
-    if (ask(after).next !== null) return after + bounds.analyticsPageMax;
+  for (let after = end; after > 0; after -= bounds.analyticsPageItemsMax) {
+    if (ask(after).nextAfterPosition !== null) return after + bounds.analyticsPageItemsMax;
   }
   return 0;
 }
 
-function quantiles(values: number[]): string {
+function formatQuantiles(values: number[]): string {
   values.sort((a, b) => a - b);
   const [p50, p99, last] = [0.5, 0.99, 1].map((share) => values[Math.ceil(share * values.length) - 1]!.toFixed(2));
   return `p50 ${p50}  p99 ${p99}  max ${last}`;
 }
 
-function print(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** What a baseline answers to one kind of request: an answer the service has really given. */
-export interface BaselineAnswer {
+export interface BaselineResponse {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** Tells apart what one path is asked in several ways: this stands in the query string. Absent: any query. */
@@ -17,8 +17,8 @@ export interface BaselineAnswer {
  *
  * @param engineHeaders lower-case names of the headers that the engine writes by itself
  */
-export function readAnswers(engineHeaders: readonly string[]): readonly BaselineAnswer[] {
-  const answers = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as BaselineAnswer[];
+export function readResponses(engineHeaders: readonly string[]): readonly BaselineResponse[] {
+  const answers = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as BaselineResponse[];
   return answers.map((answer) => ({
     ...answer,
     headers: answer.headers.filter(([name]) => !engineHeaders.includes(name.toLowerCase())),
@@ -27,28 +27,28 @@ export function readAnswers(engineHeaders: readonly string[]): readonly Baseline
 
 /** A route of a baseline, and which of its answers a query string gets. */
 export interface BaselineRoute {
-  readonly method: BaselineAnswer['method'];
+  readonly method: BaselineResponse['method'];
   readonly path: string;
-  answerTo(query: string): BaselineAnswer;
+  responseFor(query: string): BaselineResponse;
 }
 
-export function routesOf(answers: readonly BaselineAnswer[]): BaselineRoute[] {
-  const routes = new Map<string, BaselineAnswer[]>();
+export function groupByRoute(answers: readonly BaselineResponse[]): BaselineRoute[] {
+  const routes = new Map<string, BaselineResponse[]>();
   for (const answer of answers) {
     const name = `${answer.method} ${answer.path}`;
     routes.set(name, [...(routes.get(name) ?? []), answer]);
   }
   return [...routes.values()].map((ways) => {
-    const [first] = ways as [BaselineAnswer, ...BaselineAnswer[]];
+    const [first] = ways as [BaselineResponse, ...BaselineResponse[]];
     const told = ways.filter(({ query }) => query !== undefined);
-    const answerTo =
+    const responseFor =
       told.length === 0 ? () => first : (query: string) => told.find((way) => query.includes(way.query!)) ?? first;
-    return { method: first.method, path: first.path, answerTo };
+    return { method: first.method, path: first.path, responseFor };
   });
 }
 
 /** Says which port a baseline listens on, and ends the process when it is told to. */
-export function serveUntilStopped(port: number): void {
+export function announcePort(port: number): void {
   process.once('SIGTERM', () => process.exit(0));
   process.stdout.write(`${port}\n`);
 }

@@ -1,12 +1,12 @@
 /** As `bare-uws-server.ts`, with Fastify as it comes: its router, its JSON body parser, its reply, no logger, no schema. */
 import { fastify } from 'fastify';
-import { readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
+import { readResponses, groupByRoute, announcePort } from './baseline-answer.ts';
 
 /** What it would cost to write an answer as JSON is no part of writing the same bytes; nor is a charset in its type. */
-const asItIs = (body: string) => body;
+const serializeUnchanged = (body: string) => body;
 
 const app = fastify();
-for (const { method, path, answerTo } of routesOf(readAnswers(['date', 'content-length']))) {
+for (const { method, path, responseFor: answerTo } of groupByRoute(readResponses(['date', 'content-length']))) {
   app.route({
     method,
     url: path,
@@ -18,9 +18,9 @@ for (const { method, path, answerTo } of routesOf(readAnswers(['date', 'content-
       // Unasked it would tell that the connection stays open, and for how long: bytes that the service does not write.
       reply.raw.removeHeader('Connection');
       if (answer.body === '') reply.send();
-      else reply.serializer(asItIs).send(answer.body);
+      else reply.serializer(serializeUnchanged).send(answer.body);
     },
   });
 }
 const address = await app.listen({ host: '127.0.0.1', port: 0 });
-serveUntilStopped(Number(new URL(address).port));
+announcePort(Number(new URL(address).port));

@@ -1,14 +1,14 @@
 /** As `bare-uws-server.ts`, with the HTTP server that comes with Node.js. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type BaselineAnswer, readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
+import { type BaselineResponse, readResponses, groupByRoute, announcePort } from './baseline-answer.ts';
 
 const routes = new Map(
-  routesOf(readAnswers(['date', 'content-length'])).map((route) => [`${route.method} ${route.path}`, route]),
+  groupByRoute(readResponses(['date', 'content-length'])).map((route) => [`${route.method} ${route.path}`, route]),
 );
-const rawHeaders = new Map<BaselineAnswer, string[]>();
+const rawHeaders = new Map<BaselineResponse, string[]>();
 
-function write(res: ServerResponse, answer: BaselineAnswer): void {
+function writeResponse(res: ServerResponse, answer: BaselineResponse): void {
   let headers = rawHeaders.get(answer);
   if (headers === undefined) {
     headers = [...answer.headers.flat(), 'Content-Length', String(Buffer.byteLength(answer.body))];
@@ -26,16 +26,16 @@ const server = createServer((req, res) => {
     res.writeHead(404).end();
     return;
   }
-  const answer = route.answerTo(query);
+  const answer = route.responseFor(query);
   if (route.method === 'GET') {
-    write(res, answer);
+    writeResponse(res, answer);
     return;
   }
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));
   req.on('end', () => {
     JSON.parse((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString());
-    write(res, answer);
+    writeResponse(res, answer);
   });
 });
-server.listen(0, '127.0.0.1', () => serveUntilStopped((server.address() as AddressInfo).port));
+server.listen(0, '127.0.0.1', () => announcePort((server.address() as AddressInfo).port));

@@ -1,26 +1,26 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { statusLine } from '../../src/http/reply-text.ts';
 import { loadNativeEngine } from '../../src/http/uws-listener.ts';
-import { type BaselineAnswer, readAnswers, routesOf, serveUntilStopped } from './baseline-answer.ts';
+import { type BaselineResponse, readResponses, groupByRoute, announcePort } from './baseline-answer.ts';
 
 /** Writes an answer; only in a handler of the engine, or corked. */
-export type WriteAnswer = (res: HttpResponse, answer: BaselineAnswer) => void;
+export type WriteResponse = (res: HttpResponse, answer: BaselineResponse) => void;
 
 /**
  * Serves the answers this process was started with on uWebSockets.js: reads a request whole, parses a JSON body, and hands its
  * answer to `send`, to be written at once or later. `corked`: the engine's own handler is running, so it may be written as it is.
  */
 export function serveOnUws(
-  send: (res: HttpResponse, answer: BaselineAnswer, corked: boolean, write: WriteAnswer) => void,
+  send: (res: HttpResponse, answer: BaselineResponse, corked: boolean, write: WriteResponse) => void,
 ): void {
   // The build that the service runs on, set up the same way.
   const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
   const app = uws.App();
-  const answers = readAnswers(['date', 'content-length']);
-  const heads = new Map(answers.map((answer) => [answer, headOf(answer)]));
-  const write: WriteAnswer = (res, answer) => res.writeStatus(heads.get(answer)!).end(answer.body);
+  const answers = readResponses(['date', 'content-length']);
+  const heads = new Map(answers.map((answer) => [answer, responseHead(answer)]));
+  const write: WriteResponse = (res, answer) => res.writeStatus(heads.get(answer)!).end(answer.body);
 
-  for (const { method, path, answerTo } of routesOf(answers)) {
+  for (const { method, path, responseFor: answerTo } of groupByRoute(answers)) {
     if (method === 'GET') {
       app.get(path, (res: HttpResponse, req: HttpRequest) => {
         send(res, answerTo(req.getQuery() ?? ''), true, write);
@@ -45,11 +45,11 @@ export function serveOnUws(
   }
   app.listen('127.0.0.1', 0, (socket) => {
     if (!socket) throw new Error('the baseline found no port');
-    serveUntilStopped(uws.us_socket_local_port(socket));
+    announcePort(uws.us_socket_local_port(socket));
   });
 }
 
 /** Status and headers as one string: each call into the engine costs, and the service calls it once too. */
-function headOf({ status, headers }: BaselineAnswer): string {
+function responseHead({ status, headers }: BaselineResponse): string {
   return statusLine(status) + headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
 }

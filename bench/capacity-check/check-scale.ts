@@ -1,16 +1,16 @@
 import { bounds } from '../../src/bounds.ts';
-import type { CheckOrder } from '../../src/capacity/check.ts';
+import type { CheckRequest } from '../../src/capacity/check.ts';
 import { type RouteName, routeNames } from '../../src/capacity/mix.ts';
 
 /** How much more than the load needs, since arrivals come in clusters. */
-const spare = 1.25;
+const headroomFactor = 1.25;
 /** Live sessions whose inputs are changed again and again, and those whose offers are known and shown again. */
 const changedSessionsMax = 20_000;
 const knownSessionsMax = 2_000;
 /** Clicks that one session is good for: those who match fewer offers are made up for by others. */
 const clicksPerSession = 3;
 /** Inputs are this old before the ranking they made unknown is asked for. Seconds. */
-const askedAfterSeconds = 1;
+const rankingDelaySeconds = 1;
 export const warmUpSeconds = 3;
 
 /** How much of everything a check needs. */
@@ -29,18 +29,18 @@ export interface CheckScale {
     readonly clicked: number;
   };
   /** Live sessions the server starts with: these, or as many as were ordered. */
-  readonly sessionsInAll: number;
+  readonly totalSessions: number;
   /** Inputs that come between those of a session and the question for its offers. */
   readonly inputsBetween: number;
   readonly clicks: number;
 }
 
-export function checkScale({ ratesPerSecond, seconds, sessionsBefore }: CheckOrder): CheckScale {
+export function computeCheckScale({ ratesPerSecond, seconds, initialSessions: sessionsBefore }: CheckRequest): CheckScale {
   const perSecond = routeNames.reduce((sum, name) => sum + ratesPerSecond[name], 0);
   const loadSeconds = warmUpSeconds + seconds;
   const requests = Math.ceil(perSecond * loadSeconds * 1.02) + 200;
   const countOf = (name: RouteName) => Math.ceil((ratesPerSecond[name] / perSecond) * requests);
-  const inputsBetween = Math.ceil(ratesPerSecond.inputs * askedAfterSeconds);
+  const inputsBetween = Math.ceil(ratesPerSecond.inputs * rankingDelaySeconds);
   const clicks = countOf('click');
   const sessions = {
     changed: 1 + 2 * inputsBetween + Math.min(changedSessionsMax, countOf('inputs')),
@@ -54,18 +54,18 @@ export function checkScale({ ratesPerSecond, seconds, sessionsBefore }: CheckOrd
   const limitedPerMinute = (perSecond - ratesPerSecond.click) * 60;
   const keys = Math.max(
     1,
-    (spare * limitedPerMinute) / bounds.requestsPerMinute,
-    (spare * ratesPerSecond.analytics * 60) / bounds.analyticsPerMinute,
+    (headroomFactor * limitedPerMinute) / bounds.requestsPerMinuteDefault,
+    (headroomFactor * ratesPerSecond.analytics * 60) / bounds.analyticsPerMinuteDefault,
     // A key's day counts the sessions that were there before.
-    (spare * (sessionsInAll + countOf('session'))) / bounds.sessionsPerDay,
+    (headroomFactor * (sessionsInAll + countOf('session'))) / bounds.sessionsPerDayDefault,
   );
   return {
     perSecond,
     requests,
     keys: Math.ceil(keys),
-    preparingKeys: Math.ceil((spare * (sessions.known + sessions.clicked)) / bounds.requestsPerMinute),
+    preparingKeys: Math.ceil((headroomFactor * (sessions.known + sessions.clicked)) / bounds.requestsPerMinuteDefault),
     sessions,
-    sessionsInAll,
+    totalSessions: sessionsInAll,
     inputsBetween,
     clicks,
   };

@@ -1,12 +1,12 @@
-/** Carries out one `CheckOrder` (JSON, the only argument) and prints the `CheckFindings`: `marketplace capacity --check` runs it. */
+/** Carries out one `CheckRequest` (JSON, the only argument) and prints the `CheckMeasurements`: `marketplace capacity --check` runs it. */
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { CheckOrder } from '../../src/capacity/check.ts';
+import type { CheckRequest } from '../../src/capacity/check.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { Progress } from '../progress.ts';
-import { runCheck } from './run-check.ts';
+import { runCapacityCheck } from './run-check.ts';
 
 /** Beside the results: on the disk that was measured. */
 const folder = fileURLToPath(new URL('../results', import.meta.url));
@@ -22,7 +22,7 @@ try {
   const [text] = process.argv.slice(2);
   if (text === undefined) throw new Error('it is run by marketplace capacity --check');
   await mkdir(folder, { recursive: true });
-  const findings = await runCheck(JSON.parse(text) as CheckOrder, {
+  const findings = await runCapacityCheck(JSON.parse(text) as CheckRequest, {
     sendOpenLoop: runOpenLoop,
     folder,
     progress: new Progress(),

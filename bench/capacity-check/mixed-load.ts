@@ -1,12 +1,12 @@
-import type { CheckOrder } from '../../src/capacity/check.ts';
+import type { CheckRequest } from '../../src/capacity/check.ts';
 import { type RouteName, routeNames } from '../../src/capacity/mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,
-  incomeMax,
+  annualIncomeMax,
   inputsRequest,
   marketplaceRequest,
-  type OpenSession,
+  type BorrowerSession,
   referrerTags,
   sessionRequest,
 } from '../scenarios/borrowers.ts';
@@ -17,11 +17,11 @@ const shownOffers = 5;
 const tag = referrerTags[0]!;
 
 /** What the load is made from: live sessions by what is done to them, and clicks that nobody has made yet. */
-export interface LoadStock {
+export interface MixedLoadInputs {
   readonly keys: readonly string[];
-  readonly changed: readonly OpenSession[];
-  readonly known: readonly OpenSession[];
-  readonly fresh: readonly OpenSession[];
+  readonly changed: readonly BorrowerSession[];
+  readonly known: readonly BorrowerSession[];
+  readonly fresh: readonly BorrowerSession[];
   readonly clicks: readonly PreparedRequest[];
 }
 
@@ -29,24 +29,24 @@ export interface LoadStock {
  * The requests of a mix in the order they are sent in, each route spread evenly over the load by its share. A ranking is
  * unknown because the session's inputs have changed a while before, or because nobody has asked for it yet.
  */
-export function mixedLoad(
-  ratesPerSecond: CheckOrder['ratesPerSecond'],
+export function buildMixedLoad(
+  ratesPerSecond: CheckRequest['ratesPerSecond'],
   scale: Pick<CheckScale, 'requests' | 'inputsBetween'>,
-  stock: LoadStock,
+  stock: MixedLoadInputs,
 ): PreparedRequest[] {
-  const turns = new Turns(ratesPerSecond);
+  const turns = new RouteScheduler(ratesPerSecond);
   const { keys, changed, known, fresh, clicks } = stock;
   let keysTaken = 0;
-  const withKey = (session: OpenSession): OpenSession => ({ ...session, key: nextKey() });
+  const withKey = (session: BorrowerSession): BorrowerSession => ({ ...session, key: nextKey() });
   const nextKey = () => keys[keysTaken++ % keys.length]!;
-  const sent: Record<RouteName, number> = { ...noRequests };
+  const sent: Record<RouteName, number> = { ...zeroCounts };
   let asked = 0;
   let freshTaken = 0;
 
   const inputs = (): PreparedRequest => {
     const session = changed[sent.inputs % changed.length]!;
     const lap = 1 + Math.floor(sent.inputs / changed.length);
-    return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % incomeMax });
+    return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % annualIncomeMax });
   };
   const unknown = (): PreparedRequest => {
     // Inputs of a session that has had others since have lost their ranking to those.
@@ -79,13 +79,13 @@ export function mixedLoad(
   });
 }
 
-const noRequests = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
+const zeroCounts = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
 
 /** Routes by turns: each time the one that is furthest behind its share. */
-class Turns {
+class RouteScheduler {
   readonly #rates: Readonly<Record<RouteName, number>>;
   readonly #total: number;
-  readonly #behind: Record<RouteName, number> = { ...noRequests };
+  readonly #deficits: Record<RouteName, number> = { ...zeroCounts };
 
   constructor(rates: Readonly<Record<RouteName, number>>) {
     this.#rates = rates;
@@ -93,9 +93,9 @@ class Turns {
   }
 
   next(): RouteName {
-    for (const name of routeNames) this.#behind[name] += this.#rates[name];
-    const furthest = routeNames.reduce((one, other) => (this.#behind[other] > this.#behind[one] ? other : one));
-    this.#behind[furthest] -= this.#total;
+    for (const name of routeNames) this.#deficits[name] += this.#rates[name];
+    const furthest = routeNames.reduce((one, other) => (this.#deficits[other] > this.#deficits[one] ? other : one));
+    this.#deficits[furthest] -= this.#total;
     return furthest;
   }
 }

@@ -1,7 +1,7 @@
 import type { Machine } from '../machine.ts';
 import { median } from '../statistics.ts';
-import type { Figure, RepeatedFigure } from './figure.ts';
-import { spreadOf, thresholdOf } from './noise.ts';
+import type { CheckedRatio, RepeatedRatio } from './figure.ts';
+import { logSpread, lossThreshold } from './noise.ts';
 
 const baselineFormat = 1;
 
@@ -13,10 +13,10 @@ export interface Baseline {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly runs: number;
-  readonly figures: readonly BaselineFigure[];
+  readonly figures: readonly BaselineRatio[];
 }
 
-export interface BaselineFigure extends Omit<Figure, 'value'> {
+export interface BaselineRatio extends Omit<CheckedRatio, 'value'> {
   readonly median: number;
   /** Sigma of the logarithms of the runs. */
   readonly spread: number;
@@ -24,40 +24,40 @@ export interface BaselineFigure extends Omit<Figure, 'value'> {
   readonly threshold: number;
 }
 
-export function makeBaseline(
-  measured: readonly RepeatedFigure[],
+export function createBaseline(
+  measured: readonly RepeatedRatio[],
   conditions: Pick<Baseline, 'storedAt' | 'commit' | 'machine' | 'runs'>,
 ): Baseline {
   const figures = measured.map(({ values, ...figure }) => {
-    const spread = spreadOf(values);
+    const spread = logSpread(values);
     return {
       ...figure,
-      median: rounded(median(values)),
-      spread: rounded(spread),
-      threshold: rounded(thresholdOf(spread)),
+      median: roundToFourDigits(median(values)),
+      spread: roundToFourDigits(spread),
+      threshold: roundToFourDigits(lossThreshold(spread)),
     };
   });
   return { format: baselineFormat, ...conditions, figures };
 }
 
 /** A figure that may lose more than this share without being told is of little use. */
-const usefulThreshold = 0.25;
+const usefulThresholdMax = 0.25;
 
 /** The figures that could not even tell a loss of a quarter. */
-export function tooNoisy({ figures }: Baseline): BaselineFigure[] {
-  return figures.filter(({ threshold }) => threshold > usefulThreshold);
+export function findNoisyRatios({ figures }: Baseline): BaselineRatio[] {
+  return figures.filter(({ threshold }) => threshold > usefulThresholdMax);
 }
 
 /** Throws a one-line error when a text is no baseline. */
-export function readBaseline(text: string): Baseline {
-  const baseline = parsed(text);
+export function parseBaseline(text: string): Baseline {
+  const baseline = parseJson(text);
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('the baseline cannot be read: store a new one');
   }
   return baseline as Baseline;
 }
 
-function parsed(text: string): Partial<Baseline> | null {
+function parseJson(text: string): Partial<Baseline> | null {
   try {
     return JSON.parse(text) as Partial<Baseline> | null;
   } catch {
@@ -66,6 +66,6 @@ function parsed(text: string): Partial<Baseline> | null {
 }
 
 /** Four digits say enough, and let a new baseline be read as a change. */
-function rounded(value: number): number {
+function roundToFourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }

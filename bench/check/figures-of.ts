@@ -1,23 +1,23 @@
-import { calibration } from '../micro/calibration.ts';
+import { calibrationName } from '../micro/calibration.ts';
 import type { MicroResult } from '../micro/micro.ts';
 import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult } from '../result/bench-result.ts';
 import type { RouteResult } from '../result/route-result.ts';
-import type { Figure } from './figure.ts';
+import type { CheckedRatio } from './figure.ts';
 
 /** What of a result can be compared with another machine's, or with the same machine's on another day. */
-export function figuresOf({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): Figure[] {
-  return [...routes.flatMap(routeFigures), ...microFigures(micro)].filter(
+export function ratiosOfResult({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
+  return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
 }
 
 /** The client is a part of the name: what one measures is no measure for another. */
-function routeFigures(route: RouteResult): Figure[] {
+function routeRatios(route: RouteResult): CheckedRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
   const cpu = cpuRatios(route, 'bare');
-  const figure = (what: string, value: number): Figure => ({
+  const figure = (what: string, value: number): CheckedRatio => ({
     name: `${name}: ${what} (${client})`,
     part: name,
     better: 'higher',
@@ -30,11 +30,11 @@ function routeFigures(route: RouteResult): Figure[] {
 }
 
 /** How many calibrations one call costs. What ends with a sync is the disk's time, and a single call's is chance. */
-function microFigures(results: readonly MicroResult[]): Figure[] {
-  const unit = results.find(({ name }) => name === calibration)?.medianNs;
+function microRatios(results: readonly MicroResult[]): CheckedRatio[] {
+  const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];
   return results
-    .filter(({ name, worstNs }) => name !== calibration && worstNs === undefined && !name.endsWith(', synced'))
+    .filter(({ name, worstNs }) => name !== calibrationName && worstNs === undefined && !name.endsWith(', synced'))
     .map(({ name, medianNs }) => ({
       name: `${name}: cost in calibrations`,
       part: 'micro',

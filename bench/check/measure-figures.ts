@@ -1,18 +1,18 @@
 import { generateCatalog } from '../../test/support/random-catalog.ts';
-import { chooseClients } from '../choose-clients.ts';
+import { chooseLoadClients } from '../choose-clients.ts';
 import type { LoadClient } from '../load/load-client.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import type { BenchContext, BenchPart } from '../part.ts';
 import { benchParts } from '../parts.ts';
 import { Progress } from '../progress.ts';
 import type { BenchResult } from '../result/bench-result.ts';
-import { withFindings } from '../result/with-findings.ts';
-import type { Scale } from '../scale.ts';
-import type { Figure } from './figure.ts';
-import { figuresOf } from './figures-of.ts';
+import { mergeFindings } from '../result/with-findings.ts';
+import type { BenchScale } from '../scale.ts';
+import type { CheckedRatio } from './figure.ts';
+import { ratiosOfResult } from './figures-of.ts';
 
 /** One run of everything within a minute: it is the repetition, with servers started anew, that makes it sound. */
-const scale: Scale = {
+const checkRunScale: BenchScale = {
   rounds: 1,
   seconds: 0.6,
   connections: 64,
@@ -28,7 +28,7 @@ export const checkedParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-export interface FigureRuns {
+export interface MeasureOptions {
   readonly repeat: number;
   readonly client: LoadClient['name'] | undefined;
   /** On the disk to be measured. */
@@ -38,10 +38,10 @@ export interface FigureRuns {
 }
 
 /** Runs the routes and the hot functions so many times, all of them once before any of them again. */
-export async function measureFigures({ repeat, client: named, folder, only }: FigureRuns): Promise<Figure[][]> {
-  const { client, crossCheck } = await chooseClients(named, process.env.PATH ?? '');
+export async function measureRatios({ repeat, client: named, folder, only }: MeasureOptions): Promise<CheckedRatio[][]> {
+  const { client, crossCheck } = await chooseLoadClients(named, process.env.PATH ?? '');
   const context: BenchContext = {
-    scale,
+    scale: checkRunScale,
     quick: true,
     // The cheaper of two clients: what it leaves of the machine is the servers'.
     client: crossCheck ?? client,
@@ -51,11 +51,11 @@ export async function measureFigures({ repeat, client: named, folder, only }: Fi
     catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
   };
   const parts = checkedParts.filter(({ name }) => only === undefined || only.has(name));
-  const runs: Figure[][] = [];
+  const runs: CheckedRatio[][] = [];
   while (runs.length < repeat) {
     let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };
-    for (const part of parts) found = withFindings(found as BenchResult, await part.measure(context));
-    runs.push(figuresOf(found));
+    for (const part of parts) found = mergeFindings(found as BenchResult, await part.measure(context));
+    runs.push(ratiosOfResult(found));
     context.progress.done(`run ${runs.length} of ${repeat}: done`);
   }
   return runs;

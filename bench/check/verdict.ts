@@ -1,20 +1,20 @@
 import type { Machine } from '../machine.ts';
 import type { Baseline } from './baseline.ts';
-import { type Change, type Comparison, shareWon } from './compare.ts';
+import { type RatioChange, type Comparison, gainShare } from './compare.ts';
 
 export const storeCommand = 'bin/with-node node bench/check/main.ts --store';
 
 /** What a comparison comes to, line by line: what was lost first. */
-export function verdict(baseline: Baseline, { losses, gains, steady, missing, added }: Comparison): string[] {
+export function formatVerdict(baseline: Baseline, { losses, gains, unchanged: steady, missing, added }: Comparison): string[] {
   const of = `the baseline of ${baseline.storedAt.slice(0, 10)}${baseline.commit === null ? '' : `, commit ${baseline.commit}`}`;
   const compared = losses.length + gains.length + steady;
   return [
     ...losses.map(
-      (change) => `LOSS: ${told(change)}, ${percent(change.lost)} slower; threshold ${percent(change.threshold)}`,
+      (change) => `LOSS: ${formatChange(change)}, ${formatPercent(change.lossShare)} slower; threshold ${formatPercent(change.threshold)}`,
     ),
     ...gains.map(
       (change) =>
-        `better: ${told(change)}, was ${percent(shareWon(change.lost))} slower; threshold ${percent(change.threshold)}`,
+        `better: ${formatChange(change)}, was ${formatPercent(gainShare(change.lossShare))} slower; threshold ${formatPercent(change.threshold)}`,
     ),
     ...missing.map((name) => `not measured now: ${name}`),
     ...added.map((name) => `not in the baseline: ${name}`),
@@ -28,30 +28,30 @@ export function verdict(baseline: Baseline, { losses, gains, steady, missing, ad
 }
 
 /** What makes a comparison weaker than it looks, or null. */
-export function otherMachine(baseline: Machine, now: Machine): string | null {
+export function differentMachineWarning(baseline: Machine, now: Machine): string | null {
   const same = (['cpu', 'cores', 'memoryGiB', 'disk'] as const).every((member) => baseline[member] === now[member]);
   const node = (version: string) => version.split('.')[0];
   if (same && node(baseline.node) === node(now.node)) return null;
   return (
-    `ANOTHER MACHINE: the baseline is of ${described(baseline)}; this is ${described(now)}. ` +
+    `ANOTHER MACHINE: the baseline is of ${formatMachine(baseline)}; this is ${formatMachine(now)}. ` +
     'The ratios are compared all the same, but what differs may be the machine.'
   );
 }
 
 /** Others at work on the machine, or null. */
-export function busyMachine({ loadAverage, cores }: Machine): string | null {
+export function busyMachineWarning({ loadAverage, cores }: Machine): string | null {
   if (loadAverage <= cores / 2) return null;
   return `THIS MACHINE IS BUSY (load average ${loadAverage.toFixed(1)}): what differs may be its other work.`;
 }
 
-function described({ cpu, cores, memoryGiB, node, disk }: Machine): string {
+function formatMachine({ cpu, cores, memoryGiB, node, disk }: Machine): string {
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${disk}, Node.js ${node}`;
 }
 
-function told({ name, from, to }: Change): string {
+function formatChange({ name, before: from, now: to }: RatioChange): string {
   return `${name}: ${Number(from.toPrecision(3))} -> ${Number(to.toPrecision(3))}`;
 }
 
-function percent(share: number): string {
+function formatPercent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }

@@ -3,7 +3,7 @@ import { crossoverSizes, measureCrossover, quickCrossoverSizes } from './crossov
 
 export const crossoverPart: BenchPart = {
   name: 'crossover',
-  about: 'ranking in the thread that asks beside ranking in a worker',
+  description: 'ranking in the thread that asks beside ranking in a worker',
   measure: async ({ quick, scale, folder, progress, catalog }) => {
     progress.step('crossover: ranking in the thread and in a worker');
     const { rounds, seconds } = scale;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { type CatalogStore, openCatalogStore } from '../../src/offers/catalog-library.ts';
 import type { Matcher } from '../../src/offers/matcher.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
-import { drawVectors, today } from '../micro/offers/borrowers.ts';
+import type { FieldVector } from '../../src/verticals/pocket-vector.ts';
+import { randomBorrowerVectors, fixedToday } from '../micro/offers/borrowers.ts';
 import { median } from '../statistics.ts';
 
 /** Ranking in the calling thread beside ranking in one worker, for one size of catalog and of batch. */
@@ -14,11 +14,11 @@ export interface CrossoverCell {
   readonly offers: number;
   /** Requests under way at once: with one worker they travel in one message. */
   readonly batch: number;
-  readonly inThread: Matching;
-  readonly pool: Matching;
+  readonly inThread: MatchingRates;
+  readonly pool: MatchingRates;
 }
 
-export interface Matching {
+export interface MatchingRates {
   /** CPU time of the thread that asked, in microseconds a request; null where the system does not tell. */
   readonly frontEndMicros: number | null;
   readonly perSecond: number;
@@ -43,11 +43,11 @@ export interface CrossoverScale {
 
 /** Both in turn, round after round; of the rounds the middle one counts. Every index is made before the first round. */
 export async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]> {
-  const borrowers = drawVectors(1_000, 5);
+  const borrowers = randomBorrowerVectors(1_000, 5);
   const cells: CrossoverCell[] = [];
   for (const offers of scale.sizes) {
     const folder = await mkdtemp(join(scale.folder, 'crossover-'));
-    const catalogs = openCatalogLibrary({
+    const catalogs = openCatalogStore({
       archiveFolder: folder,
       clock: { wallMs: () => Date.now(), monotonicMs: () => performance.now() },
       cdnUrl: () => '',
@@ -60,13 +60,13 @@ export async function measureCrossover(scale: CrossoverScale): Promise<Crossover
     try {
       for (const matcher of Object.values(matchers)) await warmUp(matcher, catalogs, borrowers);
       for (const batch of crossoverBatches) {
-        const rounds = { inThread: [] as Matching[], pool: [] as Matching[] };
+        const rounds = { inThread: [] as MatchingRates[], pool: [] as MatchingRates[] };
         for (let round = 0; round < scale.rounds; round++) {
           for (const kind of ['inThread', 'pool'] as const) {
-            rounds[kind].push(await matchFor(scale.seconds, matchers[kind], catalogs, borrowers, batch));
+            rounds[kind].push(await measureMatching(scale.seconds, matchers[kind], catalogs, borrowers, batch));
           }
         }
-        cells.push({ offers, batch, inThread: middle(rounds.inThread), pool: middle(rounds.pool) });
+        cells.push({ offers, batch, inThread: medianRates(rounds.inThread), pool: medianRates(rounds.pool) });
       }
     } finally {
       for (const matcher of Object.values(matchers)) await matcher.close();
@@ -76,7 +76,7 @@ export async function measureCrossover(scale: CrossoverScale): Promise<Crossover
   return cells;
 }
 
-async function warmUp(matcher: Matcher, catalogs: CatalogLibrary, borrowers: readonly PocketVector[]): Promise<void> {
+async function warmUp(matcher: Matcher, catalogs: CatalogStore, borrowers: readonly FieldVector[]): Promise<void> {
   for (let pass = 0; pass < 3; pass++) {
     for (let at = 0; at < borrowers.length; at += 50) {
       await Promise.all(borrowers.slice(at, at + 50).map((borrower) => matchOne(matcher, catalogs, borrower)));
@@ -84,13 +84,13 @@ async function warmUp(matcher: Matcher, catalogs: CatalogLibrary, borrowers: rea
   }
 }
 
-async function matchFor(
+async function measureMatching(
   seconds: number,
   matcher: Matcher,
-  catalogs: CatalogLibrary,
-  borrowers: readonly PocketVector[],
+  catalogs: CatalogStore,
+  borrowers: readonly FieldVector[],
   batch: number,
-): Promise<Matching> {
+): Promise<MatchingRates> {
   const cpuBefore = callingThreadCpuMicros();
   const startMs = performance.now();
   let requests = 0;
@@ -106,9 +106,9 @@ async function matchFor(
   };
 }
 
-async function matchOne(matcher: Matcher, catalogs: CatalogLibrary, borrower: PocketVector): Promise<void> {
+async function matchOne(matcher: Matcher, catalogs: CatalogStore, borrower: FieldVector): Promise<void> {
   const catalogVersion = catalogs.current(personalLoans.number, 'live').version;
-  const ranking = await matcher.match({ catalogVersion, borrower, today });
+  const ranking = await matcher.match({ catalogVersion, borrower, today: fixedToday });
   if (ranking === null) throw new Error('the matcher took no request');
 }
 
@@ -121,7 +121,7 @@ function callingThreadCpuMicros(): number | null {
   }
 }
 
-function middle(rounds: readonly Matching[]): Matching {
+function medianRates(rounds: readonly MatchingRates[]): MatchingRates {
   const cpu = rounds.flatMap(({ frontEndMicros }) => frontEndMicros ?? []);
   return {
     frontEndMicros: cpu.length < rounds.length ? null : median(cpu),

@@ -6,7 +6,7 @@ import type { CurveScale } from './curve-scale.ts';
 export interface Curve {
   readonly name: CurveResult['name'];
   /** In a few words, for the help. */
-  readonly about: string;
+  readonly description: string;
   measure(context: BenchContext, scale: CurveScale): Promise<CurveFindings>;
 }
 
@@ -17,4 +17,4 @@ export interface CurveFindings {
 }
 
 /** Of the answers a second that a closed loop got: where a planner would run it, with room for the busiest minute. */
-export const plannedShare = 0.6;
+export const targetUtilization = 0.6;

@@ -14,13 +14,13 @@ export const curveParts: readonly BenchPart[] = [
   catalogSizeCurve,
   matcherThreadsCurve,
   keysCurve,
-].map(curvePart);
+].map(toBenchPart);
 
-function curvePart(curve: Curve): BenchPart {
+function toBenchPart(curve: Curve): BenchPart {
   return {
     name: curve.name,
     group: 'curves',
-    about: curve.about,
+    description: curve.description,
     measure: async (context) => {
       const { curve: result, memory } = await curve.measure(context, curveScale(context.quick, context.scale));
       return { curves: [result], ...(memory == null ? {} : { memory }) };

@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { writeRequests } from '../load/prepared-request.ts';
 import type { CurvePoint } from '../result/curve-result.ts';
-import { readMemory } from '../target/read-memory.ts';
-import { usageWhenQuiet } from '../target/target.ts';
-import { withBareBeside } from './beside-bare.ts';
-import { type Curve, plannedShare } from './curve.ts';
-import { withFilledService } from './filled-service.ts';
-import { findSaturation } from './load-point.ts';
-import { type MemoryPoint, memoryOf } from './memory.ts';
-import { rateOf } from './rate-of.ts';
+import { readMemoryAfterGc } from '../target/read-memory.ts';
+import { readUsageWhenIdle } from '../target/target.ts';
+import { withBareServer } from './beside-bare.ts';
+import { type Curve, targetUtilization } from './curve.ts';
+import { withSeededService } from './filled-service.ts';
+import { measureSaturation } from './load-point.ts';
+import { type MemoryPoint, estimateSessionMemory } from './memory.ts';
+import { rateAtShare } from './rate-of.ts';
 import { readSessionsMax } from './sessions-max.ts';
-import { steadyLoad, steadyLoadAbout } from './steady-load.ts';
+import { steadyLoadRequests, steadyLoadTitle } from './steady-load.ts';
 
 /** Enough that no key comes near its limit. */
-const keys = 1_000;
+const liveSessionsKeys = 1_000;
 /** Sessions that the load goes round: spread over all there are, and more than the caches of a processor hold. */
 const loadedSessions = 20_000;
 
@@ -24,7 +24,7 @@ const loadedSessions = 20_000;
  */
 export const liveSessionsCurve: Curve = {
   name: 'live-sessions',
-  about: 'the same load with more and more live sessions, and what one takes of memory',
+  description: 'the same load with more and more live sessions, and what one takes of memory',
   measure: async (context, scale) => {
     const { progress, sendOpenLoop } = context;
     const points: CurvePoint[] = [];
@@ -33,38 +33,38 @@ export const liveSessionsCurve: Curve = {
     for (const count of scale.liveSessions) {
       progress.step(`live-sessions: starting the service on ${count}`);
       const told = Math.min(count, loadedSessions);
-      const wanted = { keys, sessions: { count, fields: 'required', told } } as const;
-      await withFilledService(context, wanted, async ({ target, sessions, folder }) => {
-        await usageWhenQuiet(target);
-        const held = await readMemory(target);
+      const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', told } } as const;
+      await withSeededService(context, wanted, async ({ target, sessions, folder }) => {
+        await readUsageWhenIdle(target);
+        const held = await readMemoryAfterGc(target);
         if (held !== null) memory.push({ sessions: count, ...held });
         const requestsFile = join(folder, 'requests');
-        const requests = steadyLoad(sessions);
+        const requests = steadyLoadRequests(sessions);
         await writeRequests(requestsFile, requests);
         // Each of them is warmed up alike, and the first one sets the rate.
-        const saturation = await findSaturation(sendOpenLoop, target, {
+        const saturation = await measureSaturation(sendOpenLoop, target, {
           requestsFile,
           once: false,
           seconds: scale.saturationSeconds,
         });
-        perSecond ||= rateOf(plannedShare, saturation, scale.seconds);
+        perSecond ||= rateAtShare(targetUtilization, saturation, scale.seconds);
         progress.step(`live-sessions: ${perSecond} a second with ${count}`);
-        await withBareBeside(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
-          points.push(await measure({ x: count, perSecond, share: plannedShare, place: points.length }));
+        await withBareServer(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
+          points.push(await measure({ x: count, perSecond, saturationShare: targetUtilization, pointIndex: points.length }));
         });
       });
     }
-    const share = Math.round(plannedShare * 100);
+    const share = Math.round(targetUtilization * 100);
     const from = Math.min(...scale.liveSessions);
     return {
       curve: {
         name: 'live-sessions',
-        title: `${steadyLoadAbout}, at ${share} % of what the service does with ${from}`,
+        title: `${steadyLoadTitle}, at ${share} % of what the service does with ${from}`,
         xLabel: 'live sessions',
         logarithmic: true,
         points,
       },
-      memory: memoryOf(memory, personalLoans.required.length, await readSessionsMax()),
+      memory: estimateSessionMemory(memory, personalLoans.required.length, await readSessionsMax()),
     };
   },
 };

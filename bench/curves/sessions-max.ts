@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { runOwned } from '../target/child-process.ts';
+import { runChild } from '../target/child-process.ts';
 
-const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
+const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
 /** The most live sessions that the service would hold here, as it sets it itself when nobody says otherwise. */
 export async function readSessionsMax(): Promise<number> {
   const { SVC_MAX_SESSIONS: _, ...env } = process.env;
-  const output = await runOwned(commandLine, ['check-config'], { env, timeoutMs: 30_000 });
+  const output = await runChild(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
   return parseSessionsMax(output);
 }
 

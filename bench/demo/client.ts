@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** One answer of the API, as a caller sees it. */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed JSON, or null when the answer has no JSON body. */
@@ -13,7 +13,7 @@ export class DemoError extends Error {
   override readonly name = 'DemoError';
 }
 
-const answerWaitMs = 10_000;
+const responseTimeoutMs = 10_000;
 const rateLimitRetries = 3;
 
 /** Calls the public API and nothing else, the way a partner's own server would. */
@@ -29,7 +29,7 @@ export class MarketplaceClient {
     this.#onWait = onWait;
   }
 
-  post(path: string, body: unknown): Promise<Answer> {
+  post(path: string, body: unknown): Promise<ApiResponse> {
     return this.#call(this.baseUrl + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
@@ -37,20 +37,20 @@ export class MarketplaceClient {
     });
   }
 
-  get(path: string, query: Record<string, string>): Promise<Answer> {
+  get(path: string, query: Record<string, string>): Promise<ApiResponse> {
     return this.#call(`${this.baseUrl}${path}?${new URLSearchParams(query)}`, {
       headers: { authorization: `Bearer ${this.#key}` },
     });
   }
 
   /** Follows a click_url exactly as it was returned, and stops at the redirect. */
-  click(clickUrl: string): Promise<Answer> {
+  click(clickUrl: string): Promise<ApiResponse> {
     return this.#call(clickUrl, { redirect: 'manual' });
   }
 
-  async #call(url: string, init: RequestInit): Promise<Answer> {
+  async #call(url: string, init: RequestInit): Promise<ApiResponse> {
     for (let attempt = 0; ; attempt++) {
-      const answer = await this.#callOnce(url, init);
+      const answer = await this.#send(url, init);
       if (answer.status !== 429 || attempt === rateLimitRetries) return answer;
       const seconds = Number(answer.headers.get('retry-after') ?? 2 ** attempt);
       this.#onWait(seconds);
@@ -58,13 +58,13 @@ export class MarketplaceClient {
     }
   }
 
-  async #callOnce(url: string, init: RequestInit): Promise<Answer> {
+  async #send(url: string, init: RequestInit): Promise<ApiResponse> {
     let response: Response;
     try {
-      response = await fetch(url, { ...init, signal: AbortSignal.timeout(answerWaitMs) });
+      response = await fetch(url, { ...init, signal: AbortSignal.timeout(responseTimeoutMs) });
     } catch (error) {
       throw new DemoError(
-        `No answer from ${new URL(url).origin} (${reason(error)}). Start the server with \`make run\` in another terminal, ` +
+        `No answer from ${new URL(url).origin} (${errorReason(error)}). Start the server with \`make run\` in another terminal, ` +
           'or name a running one with --url.',
       );
     }
@@ -75,7 +75,7 @@ export class MarketplaceClient {
 }
 
 /** The body of an answer that had to be of this status. Throws `DemoError` with what the server said instead. */
-export function expectStatus<Body>(answer: Answer, status: number, operation: string): Body {
+export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };
   const said = error === undefined ? '' : ` ${error}: ${message}`;
@@ -83,7 +83,7 @@ export function expectStatus<Body>(answer: Answer, status: number, operation: st
   throw new DemoError(`${operation} answered ${answer.status}${said}${hint}`);
 }
 
-function reason(error: unknown): string {
+function errorReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.message;

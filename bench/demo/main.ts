@@ -4,20 +4,20 @@
  */
 import { parseArgs } from 'node:util';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
-import { chance, pick, type Random, seededRandom, type Weighted } from '../population/random.ts';
-import { type Answer, DemoError, expectStatus, MarketplaceClient } from './client.ts';
+import { chance, pickWeighted, type Random, seededRandom, type WeightedTable } from '../population/random.ts';
+import { type ApiResponse, DemoError, expectStatus, MarketplaceClient } from './client.ts';
 import {
   type BorrowerOutcome,
   borrowerLine,
   describeBorrower,
   offersTable,
   print,
-  printExchange,
+  printRequestAndResponse,
   printNote,
   printTitle,
   variantsTable,
 } from './print.ts';
-import { type InputsAnswer, type MarketplaceAnswer, type SessionAnswer, type SummaryAnswer, sorts } from './shapes.ts';
+import { type InputsResponse, type MarketplaceResponse, type SessionResponse, type SummaryResponse, sortOrders } from './shapes.ts';
 
 const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/demo/main.ts --key KEY [options]
 
@@ -36,7 +36,7 @@ const variants = [
 ] as const;
 
 /** What the partner's page may pass on of its visitors' browsers; analytics shows the figures by device. */
-const userAgents: Weighted<string> = [
+const userAgents: WeightedTable<string> = [
   [
     'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
     45,
@@ -70,8 +70,8 @@ try {
   else {
     if (!URL.canParse(values.url))
       throw new DemoError('--url takes an address such as http://127.0.0.1:8080/v1/personal-loans');
-    const borrowers = wholeNumberOption('--borrowers', values.borrowers, 1, 1_000);
-    const seed = wholeNumberOption('--seed', values.seed, 0, 2 ** 31 - 1);
+    const borrowers = parseIntegerOption('--borrowers', values.borrowers, 1, 1_000);
+    const seed = parseIntegerOption('--seed', values.seed, 0, 2 ** 31 - 1);
     await run(values.url, values.key, { borrowers, seed, full: values.full });
   }
 } catch (error) {
@@ -79,14 +79,14 @@ try {
   process.exitCode = 1;
 }
 
-interface Wanted {
+interface DemoOptions {
   readonly borrowers: number;
   readonly seed: number;
   /** Every answer is printed, not only those of the first borrower. */
   readonly full: boolean;
 }
 
-async function run(apiUrl: string, key: string, wanted: Wanted): Promise<void> {
+async function run(apiUrl: string, key: string, wanted: DemoOptions): Promise<void> {
   const { borrowers: count, seed, full } = wanted;
   if (key === '') throw new DemoError('there is no API key; start the demo with `make demo`, or pass a key with --key');
   const onWait = (seconds: number) => printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
@@ -102,25 +102,25 @@ async function run(apiUrl: string, key: string, wanted: Wanted): Promise<void> {
     const variant = variants[(number - 1) % variants.length]!;
     const tag = tags[(number - 1) % variants.length]!;
     const borrower = drawBorrower(random);
-    const sort = sorts[(number - 1) % sorts.length]!;
+    const sort = sortOrders[(number - 1) % sortOrders.length]!;
     // The first borrower always follows an offer, so that each step of the lifecycle is seen in full.
     const follows = chance(random, variant.followsOffer) || number === 1;
     const verbose = full || number === 1;
-    const plan: Walk = { borrower, tag, sort, follows, incremental: number % 3 === 1, verbose, random };
+    const plan: BorrowerPlan = { borrower, tag, sort, follows, incremental: number % 3 === 1, verbose, random };
     if (verbose) printTitle(`Borrower ${number}, step by step: ${describeBorrower(borrower)}`);
     else if (number === 2) printTitle(`Borrowers 2 to ${count}`);
-    const outcome = await walk(client, plan);
+    const outcome = await walkBorrower(client, plan);
     if (!verbose) print(borrowerLine(number, variant.name, borrower, outcome));
   }
 
   printTitle('Analytics of the two variants');
-  const summaries: SummaryAnswer[] = [];
+  const summaries: SummaryResponse[] = [];
   for (const tag of tags) {
     const query = { referrer_tag: tag, granularity: 'summary' };
     const answer = await client.get('/analytics', query);
-    summaries.push(expectStatus<SummaryAnswer>(answer, 200, 'GET /analytics'));
+    summaries.push(expectStatus<SummaryResponse>(answer, 200, 'GET /analytics'));
     if (tag === tags[0])
-      printExchange(`GET /analytics?${new URLSearchParams(query)}`, undefined, answer.status, answer.body);
+      printRequestAndResponse(`GET /analytics?${new URLSearchParams(query)}`, undefined, answer.status, answer.body);
   }
   print(`\n${variantsTable(summaries)}\n`);
   printNote(
@@ -130,10 +130,10 @@ async function run(apiUrl: string, key: string, wanted: Wanted): Promise<void> {
 }
 
 /** How one borrower behaves. */
-interface Walk {
+interface BorrowerPlan {
   readonly borrower: Borrower;
   readonly tag: string;
-  readonly sort: (typeof sorts)[number];
+  readonly sort: (typeof sortOrders)[number];
   /** Whether an offer is followed, if there is one. */
   readonly follows: boolean;
   /** Inputs in two calls instead of one. */
@@ -144,27 +144,27 @@ interface Walk {
 }
 
 /** Session, inputs, offers, and perhaps a click. */
-async function walk(client: MarketplaceClient, plan: Walk): Promise<BorrowerOutcome> {
-  const show = (request: string, sent: unknown, answer: Answer) => {
-    if (plan.verbose) printExchange(request, sent, answer.status, answer.body);
+async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Promise<BorrowerOutcome> {
+  const show = (request: string, sent: unknown, answer: ApiResponse) => {
+    if (plan.verbose) printRequestAndResponse(request, sent, answer.status, answer.body);
   };
 
-  const opening = { referrer_tag: plan.tag, user_agent: pick(plan.random, userAgents), metadata: { page: 'demo' } };
+  const opening = { referrer_tag: plan.tag, user_agent: pickWeighted(plan.random, userAgents), metadata: { page: 'demo' } };
   const opened = await client.post('/session', opening);
-  const { sub_id } = expectStatus<SessionAnswer>(opened, 200, 'POST /session');
+  const { sub_id } = expectStatus<SessionResponse>(opened, 200, 'POST /session');
   show('POST /session', opening, opened);
 
   let readiness = '';
-  for (const fields of plan.incremental ? inTwoSteps(plan.borrower) : [plan.borrower]) {
+  for (const fields of plan.incremental ? splitInputs(plan.borrower) : [plan.borrower]) {
     const sent = { sub_id, fields };
     const answer = await client.post('/inputs', sent);
-    readiness = expectStatus<InputsAnswer>(answer, 200, 'POST /inputs').match_readiness;
+    readiness = expectStatus<InputsResponse>(answer, 200, 'POST /inputs').match_readiness;
     show('POST /inputs', sent, answer);
   }
 
   const query = { sub_id, format: 'json', sort: plan.sort };
   const answer = await client.get('/marketplace', query);
-  const marketplace = expectStatus<MarketplaceAnswer>(answer, 200, 'GET /marketplace');
+  const marketplace = expectStatus<MarketplaceResponse>(answer, 200, 'GET /marketplace');
   show(`GET /marketplace?${new URLSearchParams(query)}`, undefined, answer);
   if (plan.verbose && marketplace.offers.length > 0) print(`\n${offersTable(marketplace.offers)}`);
 
@@ -177,7 +177,7 @@ async function walk(client: MarketplaceClient, plan: Walk): Promise<BorrowerOutc
     const location = new URL(click.headers.get('location') ?? '');
     clickedHost = location.host;
     if (plan.verbose) {
-      printExchange(`GET ${chosen.click_url}`, undefined, click.status, null);
+      printRequestAndResponse(`GET ${chosen.click_url}`, undefined, click.status, null);
       printNote(`  redirected to ${location.host}${location.pathname} (not followed)`);
     }
   }
@@ -185,12 +185,12 @@ async function walk(client: MarketplaceClient, plan: Walk): Promise<BorrowerOutc
 }
 
 /** The amount and purpose first, as a form of two pages would send them, then the rest. */
-function inTwoSteps(borrower: Borrower): readonly Partial<Borrower>[] {
+function splitInputs(borrower: Borrower): readonly Partial<Borrower>[] {
   const { loan_amount, loan_purpose, ...rest } = borrower;
   return [{ loan_amount, loan_purpose }, rest];
 }
 
-function wholeNumberOption(name: string, text: string, lowest: number, highest: number): number {
+function parseIntegerOption(name: string, text: string, lowest: number, highest: number): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < lowest || value > highest) {
     throw new DemoError(`${name} takes a whole number from ${lowest} to ${highest}`);

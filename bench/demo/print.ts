@@ -1,43 +1,43 @@
 import { styleText } from 'node:util';
 import type { Borrower } from '../population/borrower.ts';
-import type { MarketplaceAnswer, Offer, SummaryAnswer } from './shapes.ts';
+import type { MarketplaceResponse, Offer, SummaryResponse } from './shapes.ts';
 
 // `styleText` leaves colours out when stdout is not a terminal, and where NO_COLOR asks for it.
-const title = (text: string) => styleText(['bold', 'cyan'], text, { stream: process.stdout });
-const strong = (text: string) => styleText('bold', text, { stream: process.stdout });
-const quiet = (text: string) => styleText('dim', text, { stream: process.stdout });
+const heading = (text: string) => styleText(['bold', 'cyan'], text, { stream: process.stdout });
+const bold = (text: string) => styleText('bold', text, { stream: process.stdout });
+const dim = (text: string) => styleText('dim', text, { stream: process.stdout });
 
 export function print(text = ''): void {
   process.stdout.write(`${text}\n`);
 }
 
 export function printTitle(text: string): void {
-  print(`\n${title(text)}`);
+  print(`\n${heading(text)}`);
 }
 
 export function printNote(text: string): void {
-  print(quiet(text));
+  print(dim(text));
 }
 
 /** A request and its whole answer, as two blocks. */
-export function printExchange(request: string, sent: unknown, status: number, body: unknown): void {
-  print(`\n${strong(request)}`);
-  if (sent !== undefined) print(indented(JSON.stringify(sent, null, 2)));
-  print(quiet(`  answer: ${status}`));
-  if (body !== null) print(indented(JSON.stringify(body, null, 2)));
+export function printRequestAndResponse(request: string, sent: unknown, status: number, body: unknown): void {
+  print(`\n${bold(request)}`);
+  if (sent !== undefined) print(indent(JSON.stringify(sent, null, 2)));
+  print(dim(`  answer: ${status}`));
+  if (body !== null) print(indent(JSON.stringify(body, null, 2)));
 }
 
 /** A borrower in a few words. */
 export function describeBorrower(borrower: Borrower): string {
   return (
-    `${usd(borrower.loan_amount)} for ${borrower.loan_purpose}, score ${borrower.credit_score_range}, ` +
-    `${usd(borrower.annual_income)} a year, ${borrower.employment_status}, ${borrower.state}`
+    `${formatUsd(borrower.loan_amount)} for ${borrower.loan_purpose}, score ${borrower.credit_score_range}, ` +
+    `${formatUsd(borrower.annual_income)} a year, ${borrower.employment_status}, ${borrower.state}`
   );
 }
 
 /** Offers as a table: position, lender, the borrower's rates, payment and stars. */
 export function offersTable(offers: readonly Offer[]): string {
-  return table(
+  return textTable(
     ['', 'Lender', 'APR %', 'Monthly', 'Stars'],
     offers.map((offer, index) => [
       String(index + 1),
@@ -56,7 +56,7 @@ export function borrowerLine(number: number, variant: string, borrower: Borrower
     best === undefined
       ? 'no offer'
       : `${seen.marketplace.total_offers} ${seen.marketplace.total_offers === 1 ? 'offer' : 'offers'}, first by ${seen.sort}: ${best.lender_name} ` +
-        `${best.apr_range.min.toFixed(2)} % ${usd(best.monthly_payment_estimate)}/month`;
+        `${best.apr_range.min.toFixed(2)} % ${formatUsd(best.monthly_payment_estimate)}/month`;
   const clicked = seen.clickedHost === null ? '' : ` -> ${seen.clickedHost}`;
   return `${String(number).padStart(3)} ${variant}  ${describeBorrower(borrower)}: ${seen.readiness}, ${found}${clicked}`;
 }
@@ -65,15 +65,15 @@ export function borrowerLine(number: number, variant: string, borrower: Borrower
 export interface BorrowerOutcome {
   readonly readiness: string;
   readonly sort: string;
-  readonly marketplace: MarketplaceAnswer;
+  readonly marketplace: MarketplaceResponse;
   /** Host the click was sent to, null when no offer was followed. */
   readonly clickedHost: string | null;
 }
 
 /** The analytics of the variants, side by side. */
-export function variantsTable(summaries: readonly SummaryAnswer[]): string {
-  const row = (name: string, figure: (summary: SummaryAnswer) => string) => [name, ...summaries.map(figure)];
-  return table(
+export function variantsTable(summaries: readonly SummaryResponse[]): string {
+  const row = (name: string, figure: (summary: SummaryResponse) => string) => [name, ...summaries.map(figure)];
+  return textTable(
     ['', ...summaries.map(({ referrer_tag }) => referrer_tag)],
     [
       row('sessions_total', ({ sessions_total }) => String(sessions_total)),
@@ -88,16 +88,16 @@ export function variantsTable(summaries: readonly SummaryAnswer[]): string {
   );
 }
 
-function usd(amount: number): string {
+function formatUsd(amount: number): string {
   return `$${Math.round(amount).toLocaleString('en-US')}`;
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return text.replaceAll(/^/gm, '  ');
 }
 
 /** Columns as wide as their widest cell; the first to the left, the others too, since most hold words. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]) =>
     `  ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd();

@@ -1,11 +1,11 @@
 /** What the demo reads of the answers (docs/contract.md#operations). */
-export interface SessionAnswer {
+export interface SessionResponse {
   readonly sub_id: string;
   readonly expires_at: string;
   readonly sandbox: boolean;
 }
 
-export interface InputsAnswer {
+export interface InputsResponse {
   readonly fields_accepted: readonly string[];
   readonly match_readiness: string;
   readonly missing_required: readonly string[];
@@ -20,13 +20,13 @@ export interface Offer {
   readonly click_url: string;
 }
 
-export interface MarketplaceAnswer {
+export interface MarketplaceResponse {
   readonly match_quality: string;
   readonly offers: readonly Offer[];
   readonly total_offers: number;
 }
 
-export interface SummaryAnswer {
+export interface SummaryResponse {
   readonly referrer_tag: string;
   readonly sessions_total: number;
   readonly marketplace_views: number;
@@ -38,4 +38,4 @@ export interface SummaryAnswer {
   readonly top_lenders: readonly { readonly lender: string; readonly clicks: number }[];
 }
 
-export const sorts = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+export const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;

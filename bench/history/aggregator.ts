@@ -1,31 +1,31 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/support/ledger-records.ts';
-import { bytesIn } from './bytes-in.ts';
+import { folderBytes } from './bytes-in.ts';
 import type { HistoryFigure, HistoryMeasure, HistoryScale } from './history.ts';
 
 const targetPerSecond = 150_000;
-const tags = 40;
-const offers = 48;
+const tagCount = 40;
+const offerCount = 48;
 
 /** The aggregator's fold over a ledger in which each session has a view of five offers and every other one a click. */
-export const aggregator: HistoryMeasure = {
+export const projectionMeasure: HistoryMeasure = {
   name: 'analytics/ledger-follower: records folded a second',
   async measure({ folder, sessions }: HistoryScale): Promise<HistoryFigure[]> {
     const own = await mkdtemp(join(folder, 'aggregator-'));
-    const files = analyticsFiles(own);
+    const files = dataFiles(own);
     try {
-      const records = await writeLedger(files.ledgerFolder, sessions);
+      const records = await writeSampleLedger(files.ledgerFolder, sessions);
       const follower = new LedgerFollower(files, () => {});
       const started = performance.now();
-      while (follower.foldedPosition < records) follower.fold(records);
+      while (follower.projectedPosition < records) follower.applyBatch(records);
       const seconds = (performance.now() - started) / 1_000;
       follower.close();
-      const storeBytes = (await stat(files.storeFile)).size;
+      const storeBytes = (await stat(files.analyticsStoreFile)).size;
       return [
         {
           name: `records folded a second, ${records.toLocaleString('en-US')} in all`,
@@ -36,7 +36,7 @@ export const aggregator: HistoryMeasure = {
           name: 'analytics store for a million sessions',
           value: `${Math.round(storeBytes / sessions)} MB`,
           beside: '-',
-          bytesPerSession: (storeBytes + (await bytesIn(files.ledgerFolder))) / sessions,
+          bytesPerSession: (storeBytes + (await folderBytes(files.ledgerFolder))) / sessions,
         },
       ];
     } finally {
@@ -46,7 +46,7 @@ export const aggregator: HistoryMeasure = {
 };
 
 /** Sessions as they come in over a month, each followed a little later by its view and its click. How many records that are. */
-export async function writeLedger(folder: string, sessions: number): Promise<number> {
+export async function writeSampleLedger(folder: string, sessions: number): Promise<number> {
   const log = await openEventLog({ folder, shard: 0, durability: 'write' });
   const startMs = Date.UTC(2026, 0, 1);
   const spacingMs = Math.max(1, Math.floor((30 * 24 * 60 * 60 * 1000) / sessions));
@@ -54,20 +54,20 @@ export async function writeLedger(folder: string, sessions: number): Promise<num
   const write = async (record: LedgerRecord) => {
     // One in some is waited for, so that what is pending stays within the log's bounds.
     if (log.appendedPosition % 500 === 0) await log.append(record);
-    else log.note(record);
+    else log.appendWithoutWaiting(record);
   };
   for (let serial = 0; serial < sessions + 200; serial++) {
-    if (serial < sessions) await write(createdRecord(sub(serial), { tag: `tag-${serial % tags}` }));
+    if (serial < sessions) await write(createdRecord(sub(serial), { tag: `tag-${serial % tagCount}` }));
     const viewed = serial - 100;
-    if (viewed >= 0 && viewed < sessions) await write(viewedRecord(sub(viewed), shownTo(viewed)));
+    if (viewed >= 0 && viewed < sessions) await write(viewedRecord(sub(viewed), offersShownTo(viewed)));
     const clicked = serial - 200;
-    if (clicked >= 0 && clicked % 2 === 0) await write(clickedRecord(sub(clicked), shownTo(clicked)[clicked % 5]!));
+    if (clicked >= 0 && clicked % 2 === 0) await write(clickedRecord(sub(clicked), offersShownTo(clicked)[clicked % 5]!));
   }
   const records = log.appendedPosition;
   await log.close();
   return records;
 }
 
-function shownTo(serial: number): string[] {
-  return Array.from({ length: 5 }, (_, place) => `offer-${(serial * 7 + place) % offers}`);
+function offersShownTo(serial: number): string[] {
+  return Array.from({ length: 5 }, (_, place) => `offer-${(serial * 7 + place) % offerCount}`);
 }

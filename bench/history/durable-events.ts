@@ -5,46 +5,46 @@ import { createdRecord, subOf } from '../../test/support/ledger-records.ts';
 import { summarize } from '../statistics.ts';
 import type { HistoryFigure, HistoryMeasure, HistoryScale } from './history.ts';
 
-const callers = [1, 64, 256] as const;
-const record = createdRecord(subOf({ createdMs: 1_790_000_000_000, serial: 1 }));
+const callerCounts = [1, 64, 256] as const;
+const sampleRecord = createdRecord(subOf({ createdMs: 1_790_000_000_000, serial: 1 }));
 
 /** Sessions appended and waited for by many callers at once, against one plain write and sync after the other. */
-export const durableEvents: HistoryMeasure = {
+export const durableAppendsMeasure: HistoryMeasure = {
   name: 'events/file-event-log: durable records a second',
   async measure({ folder, rounds, seconds }: HistoryScale): Promise<HistoryFigure[]> {
     const own = await mkdtemp(join(folder, 'durable-'));
     const log = await openEventLog({ folder: join(own, 'ledger'), shard: 0, durability: 'fsync' });
     const plain: number[] = [];
-    const grouped = callers.map((): number[] => []);
+    const grouped = callerCounts.map((): number[] => []);
     try {
       for (let round = 0; round < rounds; round++) {
-        plain.push(await plainWrites(join(own, `plain-${round}`), seconds));
-        for (const [index, count] of callers.entries()) grouped[index]!.push(await appends(log, count, seconds));
+        plain.push(await measurePlainWrites(join(own, `plain-${round}`), seconds));
+        for (const [index, count] of callerCounts.entries()) grouped[index]!.push(await measureAppends(log, count, seconds));
       }
     } finally {
       await log.close();
       await rm(own, { recursive: true });
     }
-    return callers.map((count, index) => {
+    return callerCounts.map((count, index) => {
       const { median, lowest, highest } = summarize(grouped[index]!);
       const ratio = summarize(grouped[index]!.map((each, round) => each / plain[round]!)).median;
       return {
         name: `durable records a second, ${count} waiting at once`,
-        value: `${perSecond(median)} (${perSecond(lowest)} to ${perSecond(highest)})`,
+        value: `${formatRate(median)} (${formatRate(lowest)} to ${formatRate(highest)})`,
         beside: `${ratio.toFixed(1)} times one write and \`fdatasync\` after the other`,
       };
     });
   },
 };
 
-async function appends(log: FileEventLog, count: number, seconds: number): Promise<number> {
+async function measureAppends(log: FileEventLog, count: number, seconds: number): Promise<number> {
   let appended = 0;
   const started = performance.now();
   const until = started + seconds * 1_000;
   await Promise.all(
     Array.from({ length: count }, async () => {
       while (performance.now() < until) {
-        await log.append(record);
+        await log.append(sampleRecord);
         appended++;
       }
     }),
@@ -53,7 +53,7 @@ async function appends(log: FileEventLog, count: number, seconds: number): Promi
 }
 
 /** As many bytes as a record has in the log, each made durable before the next. */
-async function plainWrites(path: string, seconds: number): Promise<number> {
+async function measurePlainWrites(path: string, seconds: number): Promise<number> {
   const bytes = Buffer.alloc(64, 1);
   const file = await open(path, 'w');
   let written = 0;
@@ -68,6 +68,6 @@ async function plainWrites(path: string, seconds: number): Promise<number> {
   return written / ((performance.now() - started) / 1_000);
 }
 
-function perSecond(count: number): string {
+function formatRate(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }

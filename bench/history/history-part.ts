@@ -1,18 +1,18 @@
 import type { BenchPart } from '../part.ts';
-import { aggregator } from './aggregator.ts';
-import { durableEvents } from './durable-events.ts';
+import { projectionMeasure } from './aggregator.ts';
+import { durableAppendsMeasure } from './durable-events.ts';
 import type { HistoryFigure, HistoryMeasure } from './history.ts';
-import { restart } from './restart.ts';
+import { restartMeasure } from './restart.ts';
 
-const measures: readonly HistoryMeasure[] = [durableEvents, restart, aggregator];
+const historyMeasures: readonly HistoryMeasure[] = [durableAppendsMeasure, restartMeasure, projectionMeasure];
 
 export const historyPart: BenchPart = {
   name: 'history',
-  about: 'what is kept: durable records, a restart, the counters',
+  description: 'what is kept: durable records, a restart, the counters',
   measure: async ({ scale, folder, progress }) => {
     const { rounds, seconds, historySessions: sessions } = scale;
     const history: HistoryFigure[] = [];
-    for (const { name, measure } of measures) {
+    for (const { name, measure } of historyMeasures) {
       progress.step(`history: ${name}`);
       history.push(...(await measure({ rounds, seconds, sessions, folder })));
     }

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
-import { bytesIn } from './bytes-in.ts';
+import { folderBytes } from './bytes-in.ts';
 import type { HistoryFigure, HistoryMeasure, HistoryScale } from './history.ts';
 
 /** How many sessions are being made at once, so that they share commits as they would under load. */
-const makers = 500;
-const perKey = 10_000;
+const concurrentCreators = 500;
+const sessionsPerKey = 10_000;
 const targetSeconds = 10;
 
 /** Live sessions with their inputs, made through the functions of the service, then read back by another start on the same folder. */
-export const restart: HistoryMeasure = {
+export const restartMeasure: HistoryMeasure = {
   name: 'restart with live sessions',
   async measure({ folder, rounds, sessions }: HistoryScale): Promise<HistoryFigure[]> {
     const dataDir = await mkdtemp(join(folder, 'restart-'));
     const open = (): Promise<Marketplace> =>
-      createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits: { sessionsPerDay: perKey } });
+      createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits: { sessionsPerDay: sessionsPerKey } });
     try {
-      await makeSessions(await open(), sessions);
+      await createSessions(await open(), sessions);
       const seconds: number[] = [];
       for (let round = 0; round < Math.min(3, rounds); round++) {
         const started = performance.now();
@@ -27,7 +27,7 @@ export const restart: HistoryMeasure = {
         seconds.push((performance.now() - started) / 1_000);
         await marketplace.close();
       }
-      const bytes = await Promise.all(['ledger', 'journal'].map((name) => bytesIn(join(dataDir, name))));
+      const bytes = await Promise.all(['ledger', 'journal'].map((name) => folderBytes(join(dataDir, name))));
       const count = sessions.toLocaleString('en-US');
       return [
         {
@@ -47,20 +47,20 @@ export const restart: HistoryMeasure = {
   },
 };
 
-async function makeSessions(marketplace: Marketplace, sessions: number): Promise<void> {
+async function createSessions(marketplace: Marketplace, sessions: number): Promise<void> {
   const random = seededRandom(3);
   const borrowers = Array.from({ length: 1_000 }, () => drawBorrower(random));
   const newKey = { account: 'restart', vertical: 'personal-loans', mode: 'live' } as const;
   const limits = { requestsPerMinute: 1_000_000 };
-  const partners = Array.from({ length: Math.ceil(sessions / perKey) }, () =>
+  const partners = Array.from({ length: Math.ceil(sessions / sessionsPerKey) }, () =>
     marketplace.partner(marketplace.keys.create({ ...newKey, limits }).key),
   );
   let made = 0;
   await Promise.all(
-    Array.from({ length: makers }, async () => {
+    Array.from({ length: concurrentCreators }, async () => {
       while (made < sessions) {
         const number = made++;
-        const partner = partners[Math.floor(number / perKey)]!;
+        const partner = partners[Math.floor(number / sessionsPerKey)]!;
         const session = await partner.createSession({ referrer_tag: 'restart', metadata: { page: number % 100 } });
         if (!session.ok) throw new Error(`no session: ${session.error.message}`);
         const fields = { ...borrowers[number % borrowers.length]! };

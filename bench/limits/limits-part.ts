@@ -1,18 +1,18 @@
-import type { OwnLimits } from '../../src/access/key-limits.ts';
+import type { KeyLimitOverrides } from '../../src/access/key-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { autocannonClient } from '../load/autocannon-client.ts';
 import type { BenchContext, BenchPart } from '../part.ts';
 import type { LimitResult } from '../result/limit-result.ts';
-import { makeOwnedFolder } from '../target/owned-folder.ts';
+import { createOwnedFolder } from '../target/owned-folder.ts';
 import { startServiceTarget } from '../target/service-target.ts';
-import { limitFault } from './limit-fault.ts';
+import { describeLimitFailure } from './limit-fault.ts';
 import { type LimitScenario, limitScenarios } from './limit-scenario.ts';
 import { measureLimit } from './measure-limit.ts';
 
-const connectionsMin = 64;
-const excess = { full: 20_000, quick: 2_000 };
+const limitConnectionsMin = 64;
+const excessRequests = { full: 20_000, quick: 2_000 };
 
-const noLimitReached: OwnLimits = {
+const unlimited: KeyLimitOverrides = {
   requestsPerMinute: bounds.limitPerMinuteMax,
   analyticsPerMinute: bounds.limitPerMinuteMax,
   sessionsPerDay: bounds.limitPerDayMax,
@@ -20,13 +20,13 @@ const noLimitReached: OwnLimits = {
 
 export const limitsPart: BenchPart = {
   name: 'limits',
-  about: 'more requests than the limits let through, from many connections at once',
+  description: 'more requests than the limits let through, from many connections at once',
   measure: async (context) => {
     // Only autocannon distinguishes every status, so the client of the other loads is not used here.
     const withAutocannon = { ...context, client: autocannonClient };
-    return { limits: await measureLimits(limitScenarios, withAutocannon, context.quick ? excess.quick : excess.full) };
+    return { limits: await measureLimits(limitScenarios, withAutocannon, context.quick ? excessRequests.quick : excessRequests.full) };
   },
-  faults: ({ limits = [] }) => limits.map(limitFault).filter((fault) => fault !== null),
+  findProblems: ({ limits = [] }) => limits.map(describeLimitFailure).filter((fault) => fault !== null),
 };
 
 /** Each with a key of its own, one after the other, on one server. */
@@ -35,10 +35,10 @@ export async function measureLimits(
   { scale, client, folder, progress }: Pick<BenchContext, 'scale' | 'client' | 'folder' | 'progress'>,
   more: number,
 ): Promise<LimitResult[]> {
-  const owned = await makeOwnedFolder(folder, 'limits-');
+  const owned = await createOwnedFolder(folder, 'limits-');
   try {
     progress.step('limits: starting the service');
-    const ownLimits = [noLimitReached, ...scenarios.map(({ keyLimits }) => keyLimits)];
+    const ownLimits = [unlimited, ...scenarios.map(({ keyLimits }) => keyLimits)];
     const service = await startServiceTarget({ folder: owned.path, keys: 1, ownLimits });
     try {
       const [, freeKey, ...keys] = service.keys;
@@ -49,8 +49,8 @@ export async function measureLimits(
             service,
             client,
             key: keys[at]!,
-            freeKey: freeKey!,
-            connections: Math.max(connectionsMin, scale.connections),
+            unlimitedKey: freeKey!,
+            connections: Math.max(limitConnectionsMin, scale.connections),
             excess: more,
             seconds: scale.seconds,
             folder: owned.path,
@@ -61,7 +61,7 @@ export async function measureLimits(
       return results;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new Error(`limits: ${message}\nThe service said: ${service.logged()}`, { cause: error });
+      throw new Error(`limits: ${message}\nThe service said: ${service.logTail()}`, { cause: error });
     } finally {
       await service.close();
     }

@@ -8,20 +8,20 @@ import type { LoadClient, LoadResult } from '../load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import type { Progress } from '../progress.ts';
 import type { LimitResult } from '../result/limit-result.ts';
-import { clientGaveFirst, type LoadShares } from '../routes/saturation.ts';
-import { openSessions } from '../scenarios/borrowers.ts';
-import { cpuCost } from '../target/cpu-cost.ts';
-import { type Target, usageWhenQuiet } from '../target/target.ts';
-import { untilDayHolds } from './day-left.ts';
+import { isClientBottleneck, type BottleneckInputs } from '../routes/saturation.ts';
+import { createSessions } from '../scenarios/borrowers.ts';
+import { cpuPerRequest } from '../target/cpu-cost.ts';
+import { type LoadTarget, readUsageWhenIdle } from '../target/target.ts';
+import { msUntilDayFits } from './day-left.ts';
 import type { LimitScenario } from './limit-scenario.ts';
 
 export interface LimitRun {
-  readonly service: Target;
+  readonly service: LoadTarget;
   readonly client: LoadClient;
   /** The key that is used up: with the limits of the scenario, and not used before. */
   readonly key: string;
   /** A key of the same account that no limit stops: what an admitted request costs is measured with it. */
-  readonly freeKey: string;
+  readonly unlimitedKey: string;
   readonly connections: number;
   /** Requests more than the limit, all at once with the others. */
   readonly excess: number;
@@ -32,7 +32,7 @@ export interface LimitRun {
 }
 
 /** What the use of a day's limit may take: it must not begin on one day and end on another. */
-const dayNeededMs = 60_000;
+const dayRunMaxMs = 60_000;
 
 const admittedStatus = 200;
 const refusedStatus = 429;
@@ -42,31 +42,31 @@ const refusedStatus = 429;
  * answer counts, those of that second load too. Throws when it took longer than the limit's span, since then nothing was shown.
  */
 export async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<LimitResult> {
-  const { name, title, limit, span } = scenario;
-  const { service, key, freeKey, connections, progress } = run;
+  const { name, title, limit, window: span } = scenario;
+  const { service, key, unlimitedKey: freeKey, connections, progress } = run;
   const caller = new HttpCaller(service.port, connections);
   try {
-    const stage = { caller, keys: [freeKey], nextKey: () => freeKey, roundRequests: 1, kept: new Map() };
-    const [session] = await openSessions(stage, 1, 17);
+    const stage = { caller, keys: [freeKey], nextKey: () => freeKey, roundRequests: 1, state: new Map() };
+    const [session] = await createSessions(stage, 1, 17);
 
     progress.step(`limits: ${name}: requests that are admitted`);
-    const admittedLoad = await load(run, scenario.requests(freeKey, session!), admittedStatus);
+    const admittedLoad = await runLimitLoad(run, scenario.buildRequests(freeKey, session!), admittedStatus);
     if (admittedLoad.unexpected > 0) {
       throw new Error(`${name}: ${admittedLoad.unexpected} requests within every limit were not answered 200`);
     }
 
-    if (span === 'day') await waitForDay(progress, name);
+    if (span === 'day') await waitForNextDay(progress, name);
     progress.step(`limits: ${name}: ${limit} and ${run.excess} more at once`);
-    const requests = scenario.requests(key, session!);
+    const requests = scenario.buildRequests(key, session!);
     const began = { day: dayOf(Date.now()), ms: performance.now() };
     const statuses = await caller.countStatuses(requests, limit + run.excess);
-    const opened = caller.connectionsOpen;
+    const opened = caller.openConnections;
 
     progress.step(`limits: ${name}: requests that are refused`);
-    const refusedLoad = await load(run, requests, refusedStatus);
+    const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
     // The first request was admitted no earlier than it was sent, so its place was not free again before this.
     const over =
-      span === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.minuteWindowMs;
+      span === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
     if (over) throw new Error(`${name}: this machine was too slow to be asked for more within one ${span}`);
 
     const admitted = statuses.get(admittedStatus) ?? 0;
@@ -85,45 +85,45 @@ export async function measureLimit(scenario: LimitScenario, run: LimitRun): Prom
       refusalCpuMicros: refusedLoad.cpuMicros,
       admittedCpuMicros: admittedLoad.cpuMicros,
       refusalsPerSecond: refusedLoad.perSecond,
-      clientSaturated: clientGaveFirst([refusedLoad]),
+      clientSaturated: isClientBottleneck([refusedLoad]),
     };
   } finally {
     caller.close();
   }
 }
 
-interface MeasuredLoad extends LoadResult, LoadShares {
+interface MeasuredLimitLoad extends LoadResult, BottleneckInputs {
   /** CPU time of the server for one request, all threads. Microseconds. */
   readonly cpuMicros: number | null;
   /** On the clock of this process. */
   readonly endedMs: number;
 }
 
-async function load(
+async function runLimitLoad(
   { service, client, connections, seconds, folder }: LimitRun,
   requests: readonly PreparedRequest[],
   expectedStatus: number,
-): Promise<MeasuredLoad> {
+): Promise<MeasuredLimitLoad> {
   const requestsFile = join(folder, 'limit-requests');
   // Every connection gets the requests in turn, each beginning with the first.
   await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
-  const before = await usageWhenQuiet(service);
+  const before = await readUsageWhenIdle(service);
   const plan = { port: service.port, requestsFile, connections, seconds, once: false, expectedStatus };
   const result = await client.run(plan);
   const endedMs = performance.now();
-  const after = await usageWhenQuiet(service);
+  const after = await readUsageWhenIdle(service);
   await rm(requestsFile);
   if (result.requests === 0) throw new Error('the load had no answer at all');
   return {
     ...result,
     perSecond: result.requests / result.seconds,
-    ...cpuCost(before, after, result.requests),
+    ...cpuPerRequest(before, after, result.requests),
     endedMs,
   };
 }
 
-async function waitForDay(progress: Progress, name: string): Promise<void> {
-  const waitMs = untilDayHolds(dayNeededMs, Date.now());
+async function waitForNextDay(progress: Progress, name: string): Promise<void> {
+  const waitMs = msUntilDayFits(dayRunMaxMs, Date.now());
   if (waitMs === 0) return;
   progress.done(
     `limits: ${name}: waiting ${Math.ceil(waitMs / 1_000)} s for the next UTC day, which its limit goes by`,

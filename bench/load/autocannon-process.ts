@@ -6,8 +6,8 @@
 import { createHistogram } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import type { WorkerOrder, WorkerReport } from './autocannon-worker.ts';
-import { connectionShares } from './connection-shares.ts';
-import { latencyBuckets } from './latency-buckets.ts';
+import { splitConnections } from './connection-shares.ts';
+import { latencyHistogramOptions } from './latency-buckets.ts';
 import type { LoadPlan, LoadResult } from './load-client.ts';
 import { readRequestLines } from './prepared-request.ts';
 
@@ -25,30 +25,30 @@ process.once('disconnect', () => process.exit());
 async function run(plan: LoadPlan): Promise<LoadResult> {
   const requests = readRequestLines(plan.requestsFile).length;
   const connections = Math.min(plan.connections, requests);
-  const shares = connectionShares(connections, workers.length);
+  const shares = splitConnections(connections, workers.length);
   const used = workers.slice(0, shares.length);
   await Promise.all(
     used.map((worker, at) => {
       const { first, count } = shares[at]!;
-      order(worker, {
+      sendOrder(worker, {
         order: 'prepare',
         plan,
         connections: count,
         firstConnection: first,
         allConnections: connections,
       });
-      return next(worker, 'ready');
+      return nextReport(worker, 'ready');
     }),
   );
-  const allStarted = Promise.all(used.map((worker) => next(worker, 'started')));
-  const allDone = Promise.all(used.map((worker) => next(worker, 'result') as Promise<Result>));
-  for (const worker of used) order(worker, { order: 'go' });
+  const allStarted = Promise.all(used.map((worker) => nextReport(worker, 'started')));
+  const allDone = Promise.all(used.map((worker) => nextReport(worker, 'result') as Promise<Result>));
+  for (const worker of used) sendOrder(worker, { order: 'go' });
   await allStarted;
   const cpuBefore = process.cpuUsage();
   const results = await allDone;
   const cpu = process.cpuUsage(cpuBefore);
 
-  const latency = createHistogram(latencyBuckets);
+  const latency = createHistogram(latencyHistogramOptions);
   for (const { latencyMicros } of results) latency.add(latencyMicros);
   const sum = (figure: (result: Result) => number) => results.reduce((total, result) => total + figure(result), 0);
   return {
@@ -68,12 +68,12 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   };
 }
 
-function order(worker: Worker, what: WorkerOrder): void {
+function sendOrder(worker: Worker, what: WorkerOrder): void {
   worker.postMessage(what);
 }
 
 /** The next report of this kind. Workers report in a fixed order, so no other one is lost. */
-function next(worker: Worker, kind: WorkerReport['report']): Promise<WorkerReport> {
+function nextReport(worker: Worker, kind: WorkerReport['report']): Promise<WorkerReport> {
   return new Promise((resolve) => {
     const take = (report: WorkerReport) => {
       if (report.report !== kind) return;

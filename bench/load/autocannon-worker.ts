@@ -2,7 +2,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { parentPort } from 'node:worker_threads';
 import autocannon from 'autocannon';
-import { latencyBuckets } from './latency-buckets.ts';
+import { latencyHistogramOptions } from './latency-buckets.ts';
 import type { LoadPlan } from './load-client.ts';
 import { type PreparedRequest, parseRequestLine, readRequestLines, requestHeaders } from './prepared-request.ts';
 
@@ -33,18 +33,18 @@ export type WorkerReport =
     };
 
 const port = parentPort!;
-const tell = (report: WorkerReport) => port.postMessage(report);
+const postReport = (report: WorkerReport) => port.postMessage(report);
 let run = () => {};
 
 port.on('message', (order: WorkerOrder) => {
   if (order.order === 'go') return run();
-  const shares = sharesOf(order);
-  run = () => load(order.plan, shares);
-  tell({ report: 'ready' });
+  const shares = assignRequests(order);
+  run = () => sendLoad(order.plan, shares);
+  postReport({ report: 'ready' });
 });
 
 /** Each connection has its own share of the requests, of equal size, so that none is sent twice. */
-function sharesOf(order: Extract<WorkerOrder, { order: 'prepare' }>): PreparedRequest[][] {
+function assignRequests(order: Extract<WorkerOrder, { order: 'prepare' }>): PreparedRequest[][] {
   const lines = readRequestLines(order.plan.requestsFile);
   const size = Math.floor(lines.length / order.allConnections);
   return Array.from({ length: order.connections }, (_, at) => {
@@ -53,10 +53,10 @@ function sharesOf(order: Extract<WorkerOrder, { order: 'prepare' }>): PreparedRe
   });
 }
 
-function load(plan: LoadPlan, shares: readonly PreparedRequest[][]): void {
+function sendLoad(plan: LoadPlan, shares: readonly PreparedRequest[][]): void {
   const expected = new Set([plan.expectedStatus, ...(plan.alsoExpected ?? [])]);
   // autocannon's own latency figures are whole milliseconds.
-  const latencyMicros = createHistogram(latencyBuckets);
+  const latencyMicros = createHistogram(latencyHistogramOptions);
   let connected = 0;
   let answered = 0;
   let unexpected = 0;
@@ -75,14 +75,14 @@ function load(plan: LoadPlan, shares: readonly PreparedRequest[][]): void {
       if (error !== null && error !== undefined) throw error;
       clearTimeout(limit);
       run = () => {};
-      tell({ report: 'result', answered, unexpected, startMs, lastAnswerMs, latencyMicros });
+      postReport({ report: 'result', answered, unexpected, startMs, lastAnswerMs, latencyMicros });
     },
   );
   const limit = setTimeout(() => instance.stop(), plan.seconds * 1000);
   instance.on('start', () => {
     startMs = performance.timeOrigin + performance.now();
     lastAnswerMs = startMs;
-    tell({ report: 'started' });
+    postReport({ report: 'started' });
   });
   instance.on('response', (_client, status, _bytes, ms) => {
     answered += 1;

@@ -1,5 +1,5 @@
 /** Splits connections over threads as evenly as they go; a thread that would have none is left out. */
-export function connectionShares(
+export function splitConnections(
   connections: number,
   threads: number,
 ): { readonly first: number; readonly count: number }[] {

@@ -1,11 +1,11 @@
 import { Agent, request as startRequest } from 'node:http';
 import { type PreparedRequest, requestHeaders } from './prepared-request.ts';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   /** The same as they came over the wire. */
-  readonly headerLines: readonly (readonly [name: string, value: string])[];
+  readonly headerPairs: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
@@ -22,9 +22,9 @@ export class HttpCaller {
   }
 
   /** The answers in the order of the requests. Throws at the first answer of another status. */
-  async callAll(requests: readonly PreparedRequest[], expectedStatus: number): Promise<Answer[]> {
-    const answers = new Array<Answer>(requests.length);
-    await this.#inTurn(requests.length, async (at) => {
+  async callAll(requests: readonly PreparedRequest[], expectedStatus: number): Promise<HttpResponse[]> {
+    const answers = new Array<HttpResponse>(requests.length);
+    await this.#runConcurrently(requests.length, async (at) => {
       const request = requests[at]!;
       const answer = await this.#call(request);
       if (answer.status !== expectedStatus) {
@@ -40,7 +40,7 @@ export class HttpCaller {
   /** Sends the requests in turn, `times` in all, and gives how often each status was answered, whatever it is. */
   async countStatuses(requests: readonly PreparedRequest[], times: number): Promise<Map<number, number>> {
     const counts = new Map<number, number>();
-    await this.#inTurn(times, async (at) => {
+    await this.#runConcurrently(times, async (at) => {
       const { status } = await this.#call(requests[at % requests.length]!);
       counts.set(status, (counts.get(status) ?? 0) + 1);
     });
@@ -48,7 +48,7 @@ export class HttpCaller {
   }
 
   /** Connections that are open: as many as were ever needed at once, up to the most there may be. */
-  get connectionsOpen(): number {
+  get openConnections(): number {
     const { sockets, freeSockets } = this.#agent;
     return [sockets, freeSockets].flatMap((each) => Object.values(each)).reduce((sum, each) => sum + each!.length, 0);
   }
@@ -58,7 +58,7 @@ export class HttpCaller {
   }
 
   /** Does so many things, one after the other on each connection. */
-  async #inTurn(times: number, one: (at: number) => Promise<void>): Promise<void> {
+  async #runConcurrently(times: number, one: (at: number) => Promise<void>): Promise<void> {
     let next = 0;
     const inTurn = async () => {
       while (next < times) await one(next++);
@@ -66,7 +66,7 @@ export class HttpCaller {
     await Promise.all(Array.from({ length: this.#connections }, inTurn));
   }
 
-  #call(request: PreparedRequest): Promise<Answer> {
+  #call(request: PreparedRequest): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const outgoing = startRequest(
         {
@@ -91,7 +91,7 @@ export class HttpCaller {
               { length: rawHeaders.length / 2 },
               (_, at) => [rawHeaders[2 * at]!, rawHeaders[2 * at + 1]!] as const,
             );
-            resolve({ status: statusCode!, headers, headerLines, body });
+            resolve({ status: statusCode!, headers, headerPairs: headerLines, body });
           });
         },
       );

@@ -13,26 +13,26 @@ export interface PreparedRequest {
   readonly body?: string;
 }
 
-const noKey = '-';
+const noKeyMark = '-';
 
 /**
  * One request a line: method, path, key and body, parted by single spaces. Plain enough to be read by the script of wrk
  * as well; JSON text written by `JSON.stringify` never holds a line break.
  */
-export function requestLine(request: PreparedRequest): string {
-  return `${request.method} ${request.path} ${request.key ?? noKey} ${request.body ?? ''}`;
+export function formatRequestLine(request: PreparedRequest): string {
+  return `${request.method} ${request.path} ${request.key ?? noKeyMark} ${request.body ?? ''}`;
 }
 
 export function parseRequestLine(line: string): PreparedRequest {
   const [method, path, key] = line.split(' ', 3) as [PreparedRequest['method'], string, string];
   const body = line.slice(method.length + path.length + key.length + 3);
-  return { method, path, ...(key === noKey ? {} : { key }), ...(body === '' ? {} : { body }) };
+  return { method, path, ...(key === noKeyMark ? {} : { key }), ...(body === '' ? {} : { body }) };
 }
 
 export async function writeRequests(file: string, requests: readonly PreparedRequest[]): Promise<void> {
   const stream = createWriteStream(file);
   for (const request of requests) {
-    if (!stream.write(`${requestLine(request)}\n`)) await once(stream, 'drain');
+    if (!stream.write(`${formatRequestLine(request)}\n`)) await once(stream, 'drain');
   }
   stream.end();
   await finished(stream);

@@ -1,13 +1,13 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runOwned } from '../target/child-process.ts';
+import { runChild } from '../target/child-process.ts';
 import type { LoadClient, LoadResult } from './load-client.ts';
 
-const script = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
+const wrkScript = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
 
 /** wrk, when it is on PATH: written in C, it needs a tenth of the CPU time of a client in JavaScript. */
-export async function findWrk(path: string): Promise<LoadClient | null> {
+export async function findWrkClient(path: string): Promise<LoadClient | null> {
   for (const folder of path.split(delimiter)) {
     const command = join(folder, 'wrk');
     if (await isExecutable(command)) return wrkClient(command);
@@ -20,11 +20,11 @@ function wrkClient(command: string): LoadClient {
     name: 'wrk',
     run: async (plan) => {
       const seconds = Math.max(1, Math.ceil(plan.seconds));
-      const output = await runOwned(
+      const output = await runChild(
         command,
         [
           ...['--threads', '1', '--connections', String(plan.connections), '--duration', `${seconds}s`],
-          ...['--timeout', '10s', '--script', script, `http://127.0.0.1:${plan.port}`],
+          ...['--timeout', '10s', '--script', wrkScript, `http://127.0.0.1:${plan.port}`],
           ...[plan.requestsFile, plan.once ? 'once' : 'repeat'],
         ],
         { timeoutMs: (seconds + 60) * 1000 },

@@ -1,15 +1,15 @@
 import type { BenchPart } from '../part.ts';
-import { runMicros } from './run.ts';
+import { runMicroBenchmarks } from './run.ts';
 
 export const microPart: BenchPart = {
   name: 'micro',
-  about: 'the hot functions alone',
+  description: 'the hot functions alone',
   measure: async ({ quick, folder, scale, progress }) => ({
-    micro: await runMicros({
+    micro: await runMicroBenchmarks({
       quick,
       folder,
       liveSessions: scale.liveSessions,
-      onBegin: (name) => progress.step(`micro: ${name}`),
+      onStart: (name) => progress.step(`micro: ${name}`),
     }),
   }),
 };

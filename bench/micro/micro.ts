@@ -1,7 +1,7 @@
 /** One hot function, timed alone. Lies under `bench/micro` where the function lies under `src`. */
-export type Micro = RepeatedMicro | SteppedMicro;
+export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
 
-interface NamedMicro {
+interface NamedBenchmark {
   /** The file under `src`, and what of it: what a result is compared by from run to run, so it stays as it is. */
   readonly name: string;
   /** What one call is, in a few words: the figures are of one. */
@@ -9,29 +9,29 @@ interface NamedMicro {
 }
 
 /** Run again and again by tinybench, many calls a sample. */
-export interface RepeatedMicro extends NamedMicro {
+export interface RepeatedBenchmark extends NamedBenchmark {
   /** Makes what the function needs; not timed. */
-  prepare(place: MicroPlace): Prepared | Promise<Prepared>;
+  prepare(place: MicroEnvironment): PreparedBenchmark | Promise<PreparedBenchmark>;
 }
 
 /** Times each call by itself, since the longest of them is what it is about. */
-export interface SteppedMicro extends NamedMicro {
-  measure(place: MicroPlace): Promise<CallTimes> | CallTimes;
+export interface SteppedBenchmark extends NamedBenchmark {
+  measure(place: MicroEnvironment): Promise<CallTimes> | CallTimes;
 }
 
 /** Where micros are run. */
-export interface MicroPlace {
+export interface MicroEnvironment {
   /** An existing folder on the disk to be measured; what is put there is removed. */
   readonly folder: string;
   /** Whether the run is short: what is repeated for its own sake is done once. */
   readonly quick: boolean;
 }
 
-export interface Prepared {
+export interface PreparedBenchmark {
   /** How many calls of the function one `run` makes: many, since one call is shorter than a look at the clock. */
   readonly calls: number;
   /** Called ahead of each `run`, and not timed: makes what a run uses up. */
-  before?(): void;
+  beforeEach?(): void;
   /**
    * The number it gives is above 0 and depends on every call, so that none can be optimised away. It throws where a call did
    * not do what it is timed for.

@@ -5,7 +5,7 @@ import type { OpenLoopPlan } from './open-loop-plan.ts';
  * When each request is due, in milliseconds from the start of the load, ascending. Warm-up and load each have exactly as
  * many as the rate says, so that a short load is no higher than one was told; where in it they fall is left to `arrivals`.
  */
-export function arrivalTimes({
+export function scheduleArrivals({
   perSecond,
   warmUpSeconds,
   seconds,

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net';
-import { AnswerParser } from './answer-parser.ts';
+import { ResponseParser } from './answer-parser.ts';
 
 /** What a connection tells whoever sends over it. Each request it took ends in exactly one of the first two. */
 export interface ConnectionEvents {
-  onAnswer(status: number): void;
+  onResponse(status: number): void;
   /** Broken, closed, or unreadable, with a request under way. */
   onLost(): void;
   /** It can take a request. Also after it has answered one. */
-  onFree(): void;
+  onIdle(): void;
 }
 
 /** How long after a failure a connection is opened again. */
@@ -18,9 +18,9 @@ export class KeepAliveConnection {
   readonly #port: number;
   readonly #events: ConnectionEvents;
   #socket!: Socket;
-  #parser!: AnswerParser;
+  #parser!: ResponseParser;
   #open = false;
-  #underWay = false;
+  #inFlight = false;
   #ended = false;
 
   constructor(port: number, events: ConnectionEvents) {
@@ -31,17 +31,17 @@ export class KeepAliveConnection {
 
   /** Whether it can take a request. */
   get isFree(): boolean {
-    return this.#open && !this.#underWay;
+    return this.#open && !this.#inFlight;
   }
 
   send(bytes: Buffer): void {
-    this.#underWay = true;
+    this.#inFlight = true;
     this.#socket.write(bytes);
   }
 
   /** Forgets the request under way, and goes on with a new connection, over which its answer cannot come any more. */
   abandon(): void {
-    this.#underWay = false;
+    this.#inFlight = false;
     this.#open = false;
     this.#socket.destroy();
   }
@@ -54,19 +54,19 @@ export class KeepAliveConnection {
   #connect(): void {
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
     this.#socket = socket;
-    this.#parser = new AnswerParser();
+    this.#parser = new ResponseParser();
     const isCurrent = () => this.#socket === socket && !this.#ended;
     socket.on('connect', () => {
       if (!isCurrent()) return;
       this.#open = true;
-      this.#events.onFree();
+      this.#events.onIdle();
     });
     socket.on('data', (chunk) => {
       if (!isCurrent() || !this.#open) return;
       try {
-        this.#parser.push(chunk, (status, closes) => this.#answered(status, closes));
+        this.#parser.push(chunk, (status, closes) => this.#handleResponse(status, closes));
       } catch {
-        this.#lose();
+        this.#handleLoss();
         this.#socket.destroy();
       }
     });
@@ -74,29 +74,29 @@ export class KeepAliveConnection {
     socket.on('error', () => {});
     socket.on('close', () => {
       if (!isCurrent()) return;
-      this.#lose();
+      this.#handleLoss();
       setTimeout(() => {
         if (isCurrent()) this.#connect();
       }, reopenMs);
     });
   }
 
-  #answered(status: number, closes: boolean): void {
+  #handleResponse(status: number, closes: boolean): void {
     // An answer nobody asked for: whatever comes next could not be told from the answer to the next request.
-    if (!this.#underWay) throw new Error('an answer without a request');
-    this.#underWay = false;
+    if (!this.#inFlight) throw new Error('an answer without a request');
+    this.#inFlight = false;
     if (closes) {
       this.#open = false;
       this.#socket.destroy();
     }
-    this.#events.onAnswer(status);
-    if (this.isFree) this.#events.onFree();
+    this.#events.onResponse(status);
+    if (this.isFree) this.#events.onIdle();
   }
 
-  #lose(): void {
+  #handleLoss(): void {
     this.#open = false;
-    if (!this.#underWay) return;
-    this.#underWay = false;
+    if (!this.#inFlight) return;
+    this.#inFlight = false;
     this.#events.onLost();
   }
 }

@@ -1,23 +1,23 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { LatencyMs } from '../result/measurement.ts';
-import type { Failures, OpenLoopResult } from './open-loop-plan.ts';
+import type { FailureCounts, OpenLoopResult } from './open-loop-plan.ts';
 
 /** Longest time told apart, in microseconds. */
 const highestMicros = 120_000_000;
 
 /** Adds up what became of the requests of a load; those due in the warm-up do not count. */
-export class LoadTally {
+export class LoadRecorder {
   readonly #expectedStatuses: ReadonlySet<number>;
   readonly #countedFromMs: number;
   #endMs = Number.POSITIVE_INFINITY;
-  readonly #latency = histogram();
-  readonly #lag = histogram();
+  readonly #latency = createLatencyHistogram();
+  readonly #lag = createLatencyHistogram();
   #due = 0;
   #expected = 0;
   #refused = 0;
   #answered = 0;
   #expectedInTime = 0;
-  readonly #failed: { -readonly [Way in keyof Failures]: number } = {
+  readonly #failed: { -readonly [Way in keyof FailureCounts]: number } = {
     status: 0,
     connection: 0,
     deadline: 0,
@@ -31,31 +31,31 @@ export class LoadTally {
   }
 
   /** The client has come to a request. */
-  due(dueMs: number, nowMs: number): void {
-    if (!this.#counts(dueMs)) return;
+  recordDue(dueMs: number, nowMs: number): void {
+    if (!this.#isCounted(dueMs)) return;
     this.#due++;
-    this.#lag.record(micros(nowMs - dueMs));
+    this.#lag.record(toMicros(nowMs - dueMs));
   }
 
-  answered(dueMs: number, nowMs: number, status: number): void {
+  recordResponse(dueMs: number, nowMs: number, status: number): void {
     this.#answered++;
-    if (!this.#counts(dueMs)) return;
+    if (!this.#isCounted(dueMs)) return;
     if (this.#expectedStatuses.has(status)) {
       this.#expected++;
       if (nowMs <= this.#endMs) this.#expectedInTime++;
-      this.#latency.record(micros(nowMs - dueMs));
+      this.#latency.record(toMicros(nowMs - dueMs));
     } else if (status === 429 || status === 503) this.#refused++;
     else this.#failed.status++;
   }
 
-  failed(dueMs: number, nowMs: number, way: Exclude<keyof Failures, 'status'>): void {
-    if (!this.#counts(dueMs)) return;
+  recordFailure(dueMs: number, nowMs: number, way: Exclude<keyof FailureCounts, 'status'>): void {
+    if (!this.#isCounted(dueMs)) return;
     this.#failed[way]++;
-    if (way === 'deadline') this.#latency.record(micros(nowMs - dueMs));
+    if (way === 'deadline') this.#latency.record(toMicros(nowMs - dueMs));
   }
 
   /** Nothing becomes due any more. */
-  end(endMs: number): void {
+  endAt(endMs: number): void {
     this.#endMs = endMs;
   }
 
@@ -73,16 +73,16 @@ export class LoadTally {
     };
   }
 
-  #counts(dueMs: number): boolean {
+  #isCounted(dueMs: number): boolean {
     return dueMs >= this.#countedFromMs;
   }
 }
 
-function histogram(): RecordableHistogram {
+function createLatencyHistogram(): RecordableHistogram {
   return createHistogram({ lowest: 1, highest: highestMicros, figures: 3 });
 }
 
-function micros(ms: number): number {
+function toMicros(ms: number): number {
   return Math.min(highestMicros, Math.max(1, Math.round(ms * 1_000)));
 }
 

@@ -1,6 +1,6 @@
 import type { LatencyMs } from '../result/measurement.ts';
 
-/** One load whose send times are fixed in advance, whatever the answers do; or, with `perSecond` null, a closed loop. */
+/** One load whose send times are fixed in advance, whatever the answers do; or, with `formatRate` null, a closed loop. */
 export interface OpenLoopPlan {
   /** On 127.0.0.1. */
   readonly port: number;
@@ -28,7 +28,7 @@ export interface OpenLoopPlan {
 }
 
 /** Sends the load of one plan. */
-export type SendOpenLoop = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
+export type OpenLoopRunner = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
 
 /** Of the requests that were due after the warm-up. */
 export interface OpenLoopResult {
@@ -37,7 +37,7 @@ export interface OpenLoopResult {
   readonly expected: number;
   /** Answers 429 and 503. */
   readonly refused: number;
-  readonly failed: Failures;
+  readonly failed: FailureCounts;
   /** Expected answers that came while requests were still becoming due, over that time: never more than were offered. */
   readonly achievedPerSecond: number;
   /**
@@ -54,7 +54,7 @@ export interface OpenLoopResult {
   readonly answered: number;
 }
 
-export interface Failures {
+export interface FailureCounts {
   /** Answers of any other status. */
   readonly status: number;
   /** The connection broke, or what came over it was no answer. */
@@ -64,6 +64,6 @@ export interface Failures {
   readonly notSent: number;
 }
 
-export function failedInAll({ status, connection, deadline, notSent }: Failures): number {
+export function totalFailures({ status, connection, deadline, notSent }: FailureCounts): number {
   return status + connection + deadline + notSent;
 }

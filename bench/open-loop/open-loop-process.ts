@@ -1,14 +1,14 @@
 /** Carries out one `OpenLoopPlan` (JSON, the only argument) and prints the `OpenLoopResult`. */
 import { readRequests } from '../load/prepared-request.ts';
-import { OpenLoop } from './open-loop.ts';
+import { OpenLoopClient } from './open-loop.ts';
 import type { OpenLoopPlan } from './open-loop-plan.ts';
-import { requestBytes } from './request-bytes.ts';
+import { encodeHttpRequest } from './request-bytes.ts';
 
 const plan = JSON.parse(process.argv[2]!) as OpenLoopPlan;
 const requests = await readRequests(plan.requestsFile);
 if (requests.length === 0) throw new Error('there is nothing to send');
-const result = await new OpenLoop(
+const result = await new OpenLoopClient(
   plan,
-  requests.map((request) => requestBytes(request, plan.port)),
+  requests.map((request) => encodeHttpRequest(request, plan.port)),
 ).run();
 process.stdout.write(JSON.stringify(result));

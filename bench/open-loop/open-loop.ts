@@ -1,17 +1,17 @@
 import { performance } from 'node:perf_hooks';
-import { arrivalTimes } from './arrival-times.ts';
+import { scheduleArrivals } from './arrival-times.ts';
 import { type ConnectionEvents, KeepAliveConnection } from './keep-alive-connection.ts';
-import { LoadTally } from './load-tally.ts';
+import { LoadRecorder } from './load-tally.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
-import { WaitingRing } from './waiting-ring.ts';
+import { BoundedQueue } from './waiting-ring.ts';
 
 /** How late a deadline may be noticed. */
-const deadlineCheckMs = 10;
+const deadlinePollMs = 10;
 /** What the connections may take to open. */
-const connectMs = 3_000;
+const connectTimeoutMs = 3_000;
 /** From the last preparation to the start of the schedule. */
-const startMs = 10;
+const startDelayMs = 10;
 
 /** What a load uses of the system. A test passes a clock and connections of its own. */
 export interface OpenLoopDeps {
@@ -30,32 +30,32 @@ const systemDeps: OpenLoopDeps = {
 };
 
 /** A connection, and the request it carries. */
-interface Lane {
+interface ConnectionSlot {
   readonly connection: Connection;
   /** Number of the request under way, or `none`. */
   request: number;
 }
-const none = -1;
+const noRequest = -1;
 
 /** Sends requests when they are due, over few connections, and holds none of them back because an answer is late. */
-export class OpenLoop {
+export class OpenLoopClient {
   readonly #plan: OpenLoopPlan;
   readonly #requests: readonly Buffer[];
   readonly #deps: OpenLoopDeps;
-  readonly #lanes: Lane[] = [];
+  readonly #slots: ConnectionSlot[] = [];
   /** Those that can take a request, the one that has been idle longest first: none is idle for so long that it is closed. */
-  readonly #free = new Set<Lane>();
-  readonly #waiting: WaitingRing;
+  readonly #idleSlots = new Set<ConnectionSlot>();
+  readonly #queue: BoundedQueue;
   readonly #done = Promise.withResolvers<void>();
   #dueMs: number[] = [];
   #next = 0;
-  #underWay = 0;
+  #inFlight = 0;
   #countedFromMs = 0;
   #endMs = 0;
-  #tally!: LoadTally;
+  #recorder!: LoadRecorder;
   #started = false;
   #cpuAtStart: NodeJS.CpuUsage | null = null;
-  #own: Pick<OpenLoopResult, 'busy' | 'clientCpuSeconds'> | null = null;
+  #clientUsage: Pick<OpenLoopResult, 'busy' | 'clientCpuSeconds'> | null = null;
   #loopAtStart: ReturnType<typeof performance.eventLoopUtilization> | null = null;
 
   /** @param requests as they go over the wire, at least one */
@@ -63,7 +63,7 @@ export class OpenLoop {
     this.#plan = plan;
     this.#requests = requests;
     this.#deps = deps;
-    this.#waiting = new WaitingRing(plan.waitingMax);
+    this.#queue = new BoundedQueue(plan.waitingMax);
   }
 
   /** Throws when the server takes no connections. */
@@ -71,48 +71,48 @@ export class OpenLoop {
     const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], once } = this.#plan;
     await this.#connect();
     const loadSeconds = warmUpSeconds + seconds;
-    const times = perSecond === null ? [] : arrivalTimes({ ...this.#plan, perSecond });
+    const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
     if (once) times.length = Math.min(times.length, this.#requests.length);
     // A closed loop is on its way at once.
-    const began = this.#deps.nowMs() + (perSecond === null ? 0 : startMs);
+    const began = this.#deps.nowMs() + (perSecond === null ? 0 : startDelayMs);
     this.#dueMs = times.map((ms) => began + ms);
     this.#countedFromMs = began + warmUpSeconds * 1_000;
     this.#endMs = began + loadSeconds * 1_000;
-    this.#tally = new LoadTally([expectedStatus, ...alsoExpected], this.#countedFromMs);
-    const deadlines = setInterval(() => this.#giveUpLate(), deadlineCheckMs);
+    this.#recorder = new LoadRecorder([expectedStatus, ...alsoExpected], this.#countedFromMs);
+    const deadlines = setInterval(() => this.#failOverdueRequests(), deadlinePollMs);
     this.#started = true;
     let pacer: Pick<Pacer, 'stop'> | null = null;
-    if (perSecond === null) for (const lane of [...this.#free]) this.#sendAgain(lane);
+    if (perSecond === null) for (const lane of [...this.#idleSlots]) this.#sendNextInClosedLoop(lane);
     else if (times.length === 0) this.#done.resolve();
-    else pacer = await this.#deps.startPacer(this.#dueMs, () => this.#takeDue());
+    else pacer = await this.#deps.startPacer(this.#dueMs, () => this.#sendDueRequests());
     await this.#done.promise;
     clearInterval(deadlines);
-    for (const { connection } of this.#lanes) connection.end();
+    for (const { connection } of this.#slots) connection.end();
     await pacer?.stop();
-    return { ...this.#tally.result(), ...(this.#own ?? { busy: 0, clientCpuSeconds: 0 }) };
+    return { ...this.#recorder.result(), ...(this.#clientUsage ?? { busy: 0, clientCpuSeconds: 0 }) };
   }
 
   async #connect(): Promise<void> {
     const opened = Promise.withResolvers<void>();
-    const timer = setTimeout(() => opened.reject(new Error('the server takes no connections')), connectMs);
+    const timer = setTimeout(() => opened.reject(new Error('the server takes no connections')), connectTimeoutMs);
     for (let count = 0; count < this.#plan.connections; count++) {
-      const lane: Lane = {
+      const lane: ConnectionSlot = {
         connection: this.#deps.connect(this.#plan.port, {
-          onAnswer: (status) => this.#answered(lane, status),
-          onLost: () => this.#settle(lane, (dueMs) => this.#tally.failed(dueMs, this.#deps.nowMs(), 'connection')),
-          onFree: () => {
-            this.#freed(lane);
-            if (this.#free.size === this.#plan.connections) opened.resolve();
+          onResponse: (status) => this.#handleResponse(lane, status),
+          onLost: () => this.#settleRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), 'connection')),
+          onIdle: () => {
+            this.#handleIdle(lane);
+            if (this.#idleSlots.size === this.#plan.connections) opened.resolve();
           },
         }),
-        request: none,
+        request: noRequest,
       };
-      this.#lanes.push(lane);
+      this.#slots.push(lane);
     }
     try {
       await opened.promise;
     } catch (fault) {
-      for (const { connection } of this.#lanes) connection.end();
+      for (const { connection } of this.#slots) connection.end();
       throw fault;
     } finally {
       clearTimeout(timer);
@@ -120,114 +120,114 @@ export class OpenLoop {
   }
 
   /** Sees to everything that is due: on a connection, or waiting for one, or not at all. */
-  #takeDue(): number {
+  #sendDueRequests(): number {
     const nowMs = this.#deps.nowMs();
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
       const request = this.#next++;
       const dueMs = this.#dueMs[request]!;
-      this.#noteStart(dueMs);
-      this.#tally.due(dueMs, nowMs);
-      const lane = this.#takeFree();
+      this.#recordStart(dueMs);
+      this.#recorder.recordDue(dueMs, nowMs);
+      const lane = this.#takeIdleSlot();
       if (lane !== undefined) this.#send(lane, request);
-      else if (!this.#waiting.add(request)) this.#tally.failed(dueMs, nowMs, 'notSent');
+      else if (!this.#queue.tryPush(request)) this.#recorder.recordFailure(dueMs, nowMs, 'notSent');
     }
-    if (this.#next === this.#dueMs.length) this.#noteEnd(this.#plan.once ? nowMs : this.#endMs);
-    this.#endIfDone();
+    if (this.#next === this.#dueMs.length) this.#recordEnd(this.#plan.once ? nowMs : this.#endMs);
+    this.#resolveWhenDone();
     return this.#next;
   }
 
-  #takeFree(): Lane | undefined {
-    for (const lane of this.#free) {
-      this.#free.delete(lane);
+  #takeIdleSlot(): ConnectionSlot | undefined {
+    for (const lane of this.#idleSlots) {
+      this.#idleSlots.delete(lane);
       if (lane.connection.isFree) return lane;
     }
     return undefined;
   }
 
-  #freed(lane: Lane): void {
+  #handleIdle(lane: ConnectionSlot): void {
     if (this.#started && this.#plan.perSecond === null) {
-      this.#sendAgain(lane);
+      this.#sendNextInClosedLoop(lane);
       return;
     }
-    const request = this.#waiting.take();
+    const request = this.#queue.shift();
     if (request !== undefined) this.#send(lane, request);
     else {
-      this.#free.delete(lane);
-      this.#free.add(lane);
+      this.#idleSlots.delete(lane);
+      this.#idleSlots.add(lane);
     }
   }
 
   /** The next request of a closed loop: due now. */
-  #sendAgain(lane: Lane): void {
+  #sendNextInClosedLoop(lane: ConnectionSlot): void {
     const nowMs = this.#deps.nowMs();
     const usedUp = this.#plan.once && this.#next === this.#requests.length;
     if (nowMs >= this.#endMs || usedUp) {
-      this.#noteEnd(nowMs);
-      this.#endIfDone();
+      this.#recordEnd(nowMs);
+      this.#resolveWhenDone();
       return;
     }
     if (!lane.connection.isFree) return;
-    this.#noteStart(nowMs);
+    this.#recordStart(nowMs);
     this.#dueMs.push(nowMs);
-    this.#tally.due(nowMs, nowMs);
+    this.#recorder.recordDue(nowMs, nowMs);
     this.#send(lane, this.#next++);
   }
 
-  #send(lane: Lane, request: number): void {
+  #send(lane: ConnectionSlot, request: number): void {
     lane.request = request;
-    this.#underWay++;
+    this.#inFlight++;
     lane.connection.send(this.#requests[request % this.#requests.length]!);
   }
 
-  #answered(lane: Lane, status: number): void {
-    this.#settle(lane, (dueMs) => this.#tally.answered(dueMs, this.#deps.nowMs(), status));
+  #handleResponse(lane: ConnectionSlot, status: number): void {
+    this.#settleRequest(lane, (dueMs) => this.#recorder.recordResponse(dueMs, this.#deps.nowMs(), status));
   }
 
-  #settle(lane: Lane, how: (dueMs: number) => void): void {
+  #settleRequest(lane: ConnectionSlot, how: (dueMs: number) => void): void {
     const { request } = lane;
-    lane.request = none;
-    this.#underWay--;
+    lane.request = noRequest;
+    this.#inFlight--;
     how(this.#dueMs[request]!);
-    this.#endIfDone();
+    this.#resolveWhenDone();
   }
 
-  #giveUpLate(): void {
+  #failOverdueRequests(): void {
     const nowMs = this.#deps.nowMs();
     const isLate = (request: number) => this.#dueMs[request]! + this.#plan.deadlineMs <= nowMs;
-    for (let request = this.#waiting.peek(); request !== undefined && isLate(request); request = this.#waiting.peek()) {
-      this.#waiting.take();
-      this.#tally.failed(this.#dueMs[request]!, nowMs, 'deadline');
+    for (let request = this.#queue.peek(); request !== undefined && isLate(request); request = this.#queue.peek()) {
+      this.#queue.shift();
+      this.#recorder.recordFailure(this.#dueMs[request]!, nowMs, 'deadline');
     }
-    for (const lane of this.#lanes) {
+    for (const lane of this.#slots) {
       const { request } = lane;
-      if (request === none || !isLate(request)) continue;
-      this.#settle(lane, (dueMs) => this.#tally.failed(dueMs, nowMs, 'deadline'));
+      if (request === noRequest || !isLate(request)) continue;
+      this.#settleRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, 'deadline'));
       lane.connection.abandon();
     }
-    this.#endIfDone();
+    this.#resolveWhenDone();
   }
 
-  #endIfDone(): void {
+  #resolveWhenDone(): void {
     const allDue =
       this.#plan.perSecond === null
         ? this.#deps.nowMs() >= this.#endMs
-        : this.#next === this.#dueMs.length && this.#waiting.size === 0;
-    if (allDue && this.#underWay === 0) this.#done.resolve();
+        : this.#next === this.#dueMs.length && this.#queue.size === 0;
+    if (allDue && this.#inFlight === 0) this.#done.resolve();
   }
 
-  #noteStart(dueMs: number): void {
+  #recordStart(dueMs: number): void {
     if (this.#cpuAtStart !== null || dueMs < this.#countedFromMs) return;
     this.#cpuAtStart = process.cpuUsage();
     this.#loopAtStart = performance.eventLoopUtilization();
   }
 
   /** Nothing becomes due any more: from here on the client only waits. */
-  #noteEnd(endMs: number): void {
-    if (this.#own !== null) return;
+  #recordEnd(endMs: number): void {
+    if (this.#clientUsage !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);
-    this.#tally.end(this.#endMs);
+    this.#recorder.endAt(this.#endMs);
     const cpu = process.cpuUsage(this.#cpuAtStart ?? undefined);
     const { utilization } = performance.eventLoopUtilization(this.#loopAtStart ?? undefined);
-    this.#own = { busy: utilization, clientCpuSeconds: (cpu.user + cpu.system) / 1e6 };
+    this.#clientUsage = { busy: utilization, clientCpuSeconds: (cpu.user + cpu.system) / 1e6 };
   }
 }

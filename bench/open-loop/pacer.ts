@@ -4,15 +4,15 @@ import { Worker } from 'node:worker_threads';
 /** What the two threads share. Times are those of `monotonicMs`, the one clock that is the same in both. */
 export interface PacerData {
   readonly dueMs: Float64Array;
-  /** By the places of `pacerPlaces`. */
+  /** By the places of `pacerSlots`. */
   readonly state: Int32Array;
 }
 
-export const pacerPlaces = {
+export const pacerSlots = {
   /** How many of the times have been seen to. */
-  seenTo: 0,
+  handled: 0,
   /** 1 from a call until it has been answered. */
-  called: 1,
+  wakeupPending: 1,
 } as const;
 
 export function monotonicMs(): number {
@@ -44,9 +44,9 @@ export class Pacer {
     this.#data = { dueMs: shared, state };
     this.#worker = new Worker(new URL('./pacer-thread.ts', import.meta.url), { workerData: this.#data });
     this.#worker.on('message', () => {
-      Atomics.store(state, pacerPlaces.seenTo, onDue());
-      Atomics.store(state, pacerPlaces.called, 0);
-      Atomics.notify(state, pacerPlaces.called);
+      Atomics.store(state, pacerSlots.handled, onDue());
+      Atomics.store(state, pacerSlots.wakeupPending, 0);
+      Atomics.notify(state, pacerSlots.wakeupPending);
     });
   }
 

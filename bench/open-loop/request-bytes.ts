@@ -1,7 +1,7 @@
 import { type PreparedRequest, requestHeaders } from '../load/prepared-request.ts';
 
 /** A request as it goes over the wire. */
-export function requestBytes(request: PreparedRequest, port: number): Buffer {
+export function encodeHttpRequest(request: PreparedRequest, port: number): Buffer {
   const headers = Object.entries({
     host: `127.0.0.1:${port}`,
     ...requestHeaders(request),

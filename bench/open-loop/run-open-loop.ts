@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { runOwned } from '../target/child-process.ts';
+import { runChild } from '../target/child-process.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 
-const script = fileURLToPath(new URL('./open-loop-process.ts', import.meta.url));
+const processScript = fileURLToPath(new URL('./open-loop-process.ts', import.meta.url));
 
 /** A load sent from a process of its own, so that nothing of ours makes it late. */
 export async function runOpenLoop(plan: OpenLoopPlan): Promise<OpenLoopResult> {
-  const output = await runOwned(process.execPath, [script, JSON.stringify(plan)], {
+  const output = await runChild(process.execPath, [processScript, JSON.stringify(plan)], {
     timeoutMs: (plan.warmUpSeconds + plan.seconds + 60) * 1_000 + plan.deadlineMs,
   });
   return JSON.parse(output) as OpenLoopResult;

@@ -1,5 +1,5 @@
 /** A queue of whole numbers with room for so many, first in, first out. */
-export class WaitingRing {
+export class BoundedQueue {
   readonly #items: Int32Array;
   #first = 0;
   #size = 0;
@@ -13,7 +13,7 @@ export class WaitingRing {
   }
 
   /** False when there is no room. */
-  add(item: number): boolean {
+  tryPush(item: number): boolean {
     if (this.#size === this.#items.length) return false;
     this.#items[(this.#first + this.#size) % this.#items.length] = item;
     this.#size++;
@@ -26,7 +26,7 @@ export class WaitingRing {
   }
 
   /** The oldest, which is taken out. */
-  take(): number | undefined {
+  shift(): number | undefined {
     const item = this.peek();
     if (item === undefined) return undefined;
     this.#first = (this.#first + 1) % this.#items.length;

@@ -1,11 +1,11 @@
-import { chance, normalShareBelow, pick, pickAt, type Random, standardNormal, wholeNumber } from './random.ts';
+import { chance, standardNormalCdf, pickWeighted, pickAtShare, type Random, standardNormal, wholeNumber } from './random.ts';
 import {
   adultAges,
   citizenship,
   creditBands,
   debtToIncome,
   education,
-  filledIn,
+  fillRates,
   housing,
   incomeCreditCorrelation,
   incomeQuantiles,
@@ -15,7 +15,7 @@ import {
   meanLoanAmountUsd,
   places,
   retiredShare,
-  withCoBorrower,
+  coBorrowerShare,
   workingStatuses,
 } from './tables.ts';
 
@@ -38,7 +38,7 @@ export interface Borrower {
 }
 
 /** Ages are reckoned on the first day of this year, so that the same seed gives the same people in every year. */
-const ageYear = 2025;
+const ageReferenceYear = 2025;
 
 /**
  * Draws one borrower of the population described in README.md. The six required fields are always there; conditional and
@@ -49,37 +49,37 @@ export function drawBorrower(random: Random): Borrower {
   const creditScore = standardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * standardNormal(random);
-  const annualIncome = incomeAt(normalShareBelow(incomeScore));
-  const purpose = pick(random, loanPurposes);
-  const place = pick(random, places);
-  const [youngest, oldest] = pick(random, adultAges);
+  const annualIncome = incomeAtShare(standardNormalCdf(incomeScore));
+  const purpose = pickWeighted(random, loanPurposes);
+  const place = pickWeighted(random, places);
+  const [youngest, oldest] = pickWeighted(random, adultAges);
   const age = wholeNumber(random, youngest, oldest);
 
   const borrower: Borrower = {
     loan_amount: drawLoanAmount(random, purpose),
     loan_purpose: purpose,
-    credit_score_range: pickAt(creditBands, normalShareBelow(creditScore)),
+    credit_score_range: pickAtShare(creditBands, standardNormalCdf(creditScore)),
     annual_income: annualIncome,
-    employment_status: chance(random, retiredShare(age)) ? 'retired' : pick(random, workingStatuses),
+    employment_status: chance(random, retiredShare(age)) ? 'retired' : pickWeighted(random, workingStatuses),
     state: place.state,
   };
-  const debtFilledIn = purpose === 'debt_consolidation' ? filledIn.conditional : filledIn.monthly_debt_payments;
+  const debtFilledIn = purpose === 'debt_consolidation' ? fillRates.conditional : fillRates.monthly_debt_payments;
   if (chance(random, debtFilledIn)) borrower.monthly_debt_payments = drawMonthlyDebt(random, annualIncome);
-  const housingFilledIn = purpose === 'home_improvement' ? filledIn.conditional : filledIn.housing_status;
-  if (chance(random, housingFilledIn)) borrower.housing_status = pick(random, housing);
-  if (chance(random, filledIn.loan_term_months)) borrower.loan_term_months = pick(random, loanTerms);
-  if (chance(random, filledIn.birthdate)) borrower.birthdate = drawBirthdate(random, age);
-  if (chance(random, filledIn.citizenship_status)) borrower.citizenship_status = pick(random, citizenship);
-  if (chance(random, filledIn.co_borrower)) borrower.co_borrower = chance(random, withCoBorrower);
-  if (chance(random, filledIn.education_level)) borrower.education_level = pick(random, education);
-  if (chance(random, filledIn.address_zip)) {
+  const housingFilledIn = purpose === 'home_improvement' ? fillRates.conditional : fillRates.housing_status;
+  if (chance(random, housingFilledIn)) borrower.housing_status = pickWeighted(random, housing);
+  if (chance(random, fillRates.loan_term_months)) borrower.loan_term_months = pickWeighted(random, loanTerms);
+  if (chance(random, fillRates.birthdate)) borrower.birthdate = drawBirthdate(random, age);
+  if (chance(random, fillRates.citizenship_status)) borrower.citizenship_status = pickWeighted(random, citizenship);
+  if (chance(random, fillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerShare);
+  if (chance(random, fillRates.education_level)) borrower.education_level = pickWeighted(random, education);
+  if (chance(random, fillRates.address_zip)) {
     borrower.address_zip = place.zip + String(wholeNumber(random, 0, 99)).padStart(2, '0');
   }
   return borrower;
 }
 
 /** Yearly income, to the hundred, of the household that this share of all households lies below. */
-function incomeAt(share: number): number {
+function incomeAtShare(share: number): number {
   const upper = incomeQuantiles.findIndex(([quantile]) => share <= quantile);
   const [toShare, toUsd] = incomeQuantiles[Math.max(upper, 1)]!;
   const [fromShare, fromUsd] = incomeQuantiles[Math.max(upper, 1) - 1]!;
@@ -110,5 +110,5 @@ function drawMonthlyDebt(random: Random, annualIncome: number): number {
 function drawBirthdate(random: Random, age: number): string {
   const month = String(wholeNumber(random, 1, 12)).padStart(2, '0');
   const day = String(wholeNumber(random, 1, 28)).padStart(2, '0');
-  return `${ageYear - age - 1}-${month}-${day}`;
+  return `${ageReferenceYear - age - 1}-${month}-${day}`;
 }

@@ -1,12 +1,12 @@
 import type { Random } from '../../src/domain/seeded-random.ts';
 
-export { chance, type Random, seededRandom, wholeNumber } from '../../src/domain/seeded-random.ts';
+export { randomBoolean as chance, type Random, seededRandom, randomInteger as wholeNumber } from '../../src/domain/seeded-random.ts';
 
 /** A table of values and how often each occurs; weights need not add up to anything in particular. */
-export type Weighted<Value> = readonly (readonly [value: Value, weight: number])[];
+export type WeightedTable<Value> = readonly (readonly [value: Value, weight: number])[];
 
 /** One value of a table, as often as its weight says. `at` of [0, 1) is the share of the table passed over. */
-export function pickAt<Value>(table: Weighted<Value>, at: number): Value {
+export function pickAtShare<Value>(table: WeightedTable<Value>, at: number): Value {
   let total = 0;
   for (const [, weight] of table) total += weight;
   let left = at * total;
@@ -17,8 +17,8 @@ export function pickAt<Value>(table: Weighted<Value>, at: number): Value {
   return table.at(-1)![0];
 }
 
-export function pick<Value>(random: Random, table: Weighted<Value>): Value {
-  return pickAt(table, random());
+export function pickWeighted<Value>(random: Random, table: WeightedTable<Value>): Value {
+  return pickAtShare(table, random());
 }
 
 /** A number of the standard normal distribution (Box and Muller). */
@@ -27,7 +27,7 @@ export function standardNormal(random: Random): number {
 }
 
 /** The share of the standard normal distribution below `z`, to 1e-7 (Abramowitz and Stegun, 7.1.26). */
-export function normalShareBelow(z: number): number {
+export function standardNormalCdf(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;
   const t = 1 / (1 + 0.3275911 * x);
   const polynomial = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;

@@ -1,4 +1,4 @@
-import type { Weighted } from './random.ts';
+import type { WeightedTable } from './random.ts';
 
 /**
  * The published figures the borrowers are drawn from. README.md beside this file names each publication and says which
@@ -10,7 +10,7 @@ import type { Weighted } from './random.ts';
  * of the API: where a band's edge cuts a published step, the step is taken as evenly filled.
  */
 const fico = { to499: 4.7, to549: 6.8, to599: 8.5, to649: 10.0, to699: 13.2, to749: 17.1, to799: 19.0, to850: 20.7 };
-export const creditBands: Weighted<string> = [
+export const creditBands: WeightedTable<string> = [
   ['300-579', fico.to499 + fico.to549 + 0.6 * fico.to599],
   ['580-619', 0.4 * fico.to599 + 0.4 * fico.to649],
   ['620-659', 0.6 * fico.to649 + 0.2 * fico.to699],
@@ -42,7 +42,7 @@ export const incomeQuantiles: readonly (readonly [share: number, usd: number])[]
 export const incomeCreditCorrelation = 0.3;
 
 /** Purposes of requests on a personal-loan marketplace in 2015 (LendingTree, 18 February 2016), see the README. */
-export const loanPurposes: Weighted<string> = [
+export const loanPurposes: WeightedTable<string> = [
   ['debt_consolidation', 39.6 + 15.9],
   ['home_improvement', 7.3],
   ['major_purchase', 4.8 + 8.0],
@@ -61,7 +61,7 @@ export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement:
 export const loanAmountLogSpread = 0.7;
 
 /** Terms asked for. Published: more than half ask for 36 months (LendingTree, 2018); the rest is approximate. */
-export const loanTerms: Weighted<number> = [
+export const loanTerms: WeightedTable<number> = [
   [12, 8],
   [24, 12],
   [36, 53],
@@ -71,7 +71,7 @@ export const loanTerms: Weighted<number> = [
 ];
 
 /** Ages of US adults, about 2022 (US Census Bureau, population estimates), approximate. */
-export const adultAges: Weighted<readonly [youngest: number, oldest: number]> = [
+export const adultAges: WeightedTable<readonly [youngest: number, oldest: number]> = [
   [[18, 24], 12],
   [[25, 34], 17],
   [[35, 44], 17],
@@ -88,28 +88,28 @@ export function retiredShare(ageYears: number): number {
 }
 
 /** Adults not retired, about 2022 (BLS, Current Population Survey; self-employed with and without a corporation). */
-export const workingStatuses: Weighted<string> = [
+export const workingStatuses: WeightedTable<string> = [
   ['employed', 54],
   ['self_employed', 6],
   ['other', 21],
 ];
 
 /** Adults by tenure of their home, about 2022 (Federal Reserve, SHED), approximate. */
-export const housing: Weighted<string> = [
+export const housing: WeightedTable<string> = [
   ['own', 65],
   ['rent', 27],
   ['other', 8],
 ];
 
 /** Residents by citizenship, about 2022 (US Census Bureau, ACS; DHS estimates of permanent residents), approximate. */
-export const citizenship: Weighted<string> = [
+export const citizenship: WeightedTable<string> = [
   ['citizen', 93],
   ['perm_resident', 5],
   ['visa', 2],
 ];
 
 /** Highest education of people of 25 and over, about 2022 (US Census Bureau, ACS), approximate. */
-export const education: Weighted<string> = [
+export const education: WeightedTable<string> = [
   ['high_school', 26],
   ['bachelors', 21],
   ['graduate', 14],
@@ -127,7 +127,7 @@ export const debtToIncome = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
  * island areas from their own census), and the first three digits of a ZIP code of that place (USPS).
  */
 // biome-ignore format: a table of places reads better in rows
-export const places: Weighted<{ readonly state: string; readonly zip: string }> = [
+export const places: WeightedTable<{ readonly state: string; readonly zip: string }> = [
   [{ state: 'AL', zip: '350' }, 5_024_279], [{ state: 'AK', zip: '995' }, 733_391], [{ state: 'AZ', zip: '850' }, 7_151_502],
   [{ state: 'AR', zip: '720' }, 3_011_524], [{ state: 'CA', zip: '900' }, 39_538_223], [{ state: 'CO', zip: '802' }, 5_773_714],
   [{ state: 'CT', zip: '061' }, 3_605_944], [{ state: 'DE', zip: '197' }, 989_948], [{ state: 'DC', zip: '200' }, 689_545],
@@ -153,7 +153,7 @@ export const places: Weighted<{ readonly state: string; readonly zip: string }> 
  * How many fill in what they need not (this project's, no publication gives it): the conditional fields where their
  * condition holds, and the others anywhere.
  */
-export const filledIn = {
+export const fillRates = {
   conditional: 0.85,
   monthly_debt_payments: 0.4,
   housing_status: 0.6,
@@ -166,4 +166,4 @@ export const filledIn = {
 };
 
 /** Of those who answer the question about a second borrower, the share who have one: this project's. */
-export const withCoBorrower = 0.25;
+export const coBorrowerShare = 0.25;

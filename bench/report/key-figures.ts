@@ -1,8 +1,8 @@
-import { isExact } from '../limits/limit-fault.ts';
+import { isLimitExact } from '../limits/limit-fault.ts';
 import type { BenchResult } from '../result/bench-result.ts';
-import { list, short, whole } from './numbers.ts';
-import { keptUp } from './sections/curves-section.ts';
-import { targetOutcomes } from './targets.ts';
+import { joinWords, formatShort, formatInteger } from './numbers.ts';
+import { lastSustainedPoint } from './sections/curves-section.ts';
+import { evaluateTargets } from './targets.ts';
 
 /** What somebody in a hurry should read. */
 export interface KeyFigure {
@@ -13,11 +13,11 @@ export interface KeyFigure {
 }
 
 export function keyFigures(result: BenchResult): KeyFigure[] {
-  return [...targets(result), ...limits(result), ...load(result), ...memory(result)];
+  return [...targetFigures(result), ...limitFigures(result), ...loadFigures(result), ...memoryFigures(result)];
 }
 
-function targets({ routes }: BenchResult): KeyFigure[] {
-  const outcomes = targetOutcomes(routes);
+function targetFigures({ routes }: BenchResult): KeyFigure[] {
+  const outcomes = evaluateTargets(routes);
   if (outcomes.length === 0) return [];
   const missed = outcomes.filter(({ reached }) => !reached);
   const names = [...new Set(missed.map(({ route }) => route))];
@@ -30,15 +30,15 @@ function targets({ routes }: BenchResult): KeyFigure[] {
           ? 'throughput over each baseline'
           : names.length > 3
             ? `missed in ${names.length} routes`
-            : `missed in ${list(names)}`,
+            : `missed in ${joinWords(names)}`,
       mark: missed.length === 0 ? 'good' : 'bad',
     },
   ];
 }
 
-function limits({ limits: all }: BenchResult): KeyFigure[] {
+function limitFigures({ limits: all }: BenchResult): KeyFigure[] {
   if (all.length === 0) return [];
-  const inexact = all.filter((limit) => !isExact(limit));
+  const inexact = all.filter((limit) => !isLimitExact(limit));
   return [
     {
       label: 'Limits exact',
@@ -49,27 +49,27 @@ function limits({ limits: all }: BenchResult): KeyFigure[] {
   ];
 }
 
-function load({ curves }: BenchResult): KeyFigure[] {
+function loadFigures({ curves }: BenchResult): KeyFigure[] {
   const points = curves.find(({ name }) => name === 'offered-load')?.points ?? [];
-  const last = keptUp(points);
+  const last = lastSustainedPoint(points);
   if (last === null) return [];
   return [
     {
       label: 'Keeps up with',
-      value: `${short(last.offeredPerSecond)}/s`,
+      value: `${formatShort(last.offeredPerSecond)}/s`,
       note: `p99 ${last.latencyMs.p99.toFixed(1)} ms, p99.9 ${last.latencyMs.p999.toFixed(1)} ms`,
       mark: 'plain',
     },
   ];
 }
 
-function memory({ memory: measured }: BenchResult): KeyFigure[] {
+function memoryFigures({ memory: measured }: BenchResult): KeyFigure[] {
   if (measured === null) return [];
   return [
     {
       label: 'Live sessions at most',
-      value: short(measured.sessionsMax),
-      note: `${whole(measured.residentBytes)} bytes of memory each`,
+      value: formatShort(measured.sessionsMax),
+      note: `${formatInteger(measured.residentBytes)} bytes of memory each`,
       mark: 'plain',
     },
   ];

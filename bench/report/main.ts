@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { publish } from './publish.ts';
-import { readResult } from './read-result.ts';
+import { publishToReadme } from './publish.ts';
+import { parseResult } from './read-result.ts';
 import { writeReport } from './write-report.ts';
 
 const usage = `Usage: bin/with-node node bench/report/main.ts [options] FILE
@@ -25,10 +25,10 @@ try {
   if (values.help) process.stdout.write(usage);
   else if (file === undefined || positionals.length > 1) throw new Error('name one result file; --help tells more');
   else {
-    const { markdown, htmlFile } = await writeReport(readResult(await readFile(file, 'utf8')), dirname(file));
+    const { markdown, htmlFile } = await writeReport(parseResult(await readFile(file, 'utf8')), dirname(file));
     process.stdout.write(markdown);
     process.stderr.write(`\nThe page: ${htmlFile}\n`);
-    if (values.publish) await publish(readme, markdown);
+    if (values.publish) await publishToReadme(readme, markdown);
   }
 } catch (error) {
   process.stderr.write(`report: ${error instanceof Error ? error.message : String(error)}\n`);

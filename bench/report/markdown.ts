@@ -1,23 +1,23 @@
 import type { BenchResult } from '../result/bench-result.ts';
-import { conditions } from './conditions.ts';
-import { type ReportSection, textOf } from './section.ts';
-import { sectionsOf } from './sections/sections.ts';
-import { table } from './table.ts';
+import { describeConditions } from './conditions.ts';
+import { type ReportSection, cellText } from './section.ts';
+import { reportSections } from './sections/sections.ts';
+import { markdownTable } from './table.ts';
 
 /** A result as the Markdown that stands in `bench/README.md`. */
 export function toMarkdown(result: BenchResult): string {
-  return `${[conditions(result), ...sectionsOf(result).flatMap(blocks)].join('\n\n')}\n`;
+  return `${[describeConditions(result), ...reportSections(result).flatMap(sectionBlocks)].join('\n\n')}\n`;
 }
 
-function blocks({ title, text, tables, markdownOnly }: ReportSection): string[] {
+function sectionBlocks({ title, text, tables, markdownOnly }: ReportSection): string[] {
   return [
     `### ${title}`,
     ...text,
     ...tables.flatMap(({ caption, head, rows }) => [
-      ...(tables.length > 1 ? [`**${escaped(caption)}**`] : []),
-      table(
+      ...(tables.length > 1 ? [`**${escapeCell(caption)}**`] : []),
+      markdownTable(
         head,
-        rows.map((row) => row.map((cell) => escaped(textOf(cell)))),
+        rows.map((row) => row.map((cell) => escapeCell(cellText(cell)))),
       ),
     ]),
     ...(markdownOnly ?? []),
@@ -25,6 +25,6 @@ function blocks({ title, text, tables, markdownOnly }: ReportSection): string[] 
 }
 
 /** What would end a cell or begin markup. */
-function escaped(text: string): string {
+function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('\n', ' ');
 }

@@ -21,7 +21,7 @@ export interface Bar {
   /** Which of several bars of a group; empty where each group has only one. */
   readonly label: string;
   /** 0 to 3: bars of the same meaning look the same in all groups. */
-  readonly look: number;
+  readonly style: number;
   readonly value: number;
   readonly low: number;
   readonly high: number;
@@ -48,7 +48,7 @@ export interface Axis {
 export interface Line {
   readonly label: string;
   /** `guide` is what the others are compared with; the numbers tell the others apart. */
-  readonly look: 'guide' | 0 | 1 | 2 | 3;
+  readonly style: 'guide' | 0 | 1 | 2 | 3;
   /** As many as there are x values; null leaves a gap. */
   readonly values: readonly (number | null)[];
 }

@@ -3,11 +3,11 @@ import type { RouteResult } from '../result/route-result.ts';
 import { median, type Summary, summarize } from '../statistics.ts';
 
 /** The rounds of one server; none where it was not measured. */
-export function roundsOf(route: Pick<RouteResult, 'servers'>, kind: ServerKind): readonly Measurement[] {
+export function roundsFor(route: Pick<RouteResult, 'servers'>, kind: ServerKind): readonly Measurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
 
-export function baselinesOf(route: Pick<RouteResult, 'servers'>): BaselineKind[] {
+export function measuredBaselines(route: Pick<RouteResult, 'servers'>): BaselineKind[] {
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
@@ -17,7 +17,7 @@ export function throughputRatios(
   over: BaselineKind,
   of: ServerKind = 'service',
 ): Summary | null {
-  return ratiosOf(route, of, over, (server, baseline) => server.perSecond / baseline.perSecond);
+  return summarizeRatios(route, of, over, (server, baseline) => server.perSecond / baseline.perSecond);
 }
 
 /**
@@ -26,7 +26,7 @@ export function throughputRatios(
  * the system does not tell CPU times.
  */
 export function cpuRatios(route: Pick<RouteResult, 'servers'>, over: BaselineKind): Summary | null {
-  return ratiosOf(route, 'service', over, (service, baseline) =>
+  return summarizeRatios(route, 'service', over, (service, baseline) =>
     service.mainThreadCpuMicros && baseline.mainThreadCpuMicros
       ? baseline.mainThreadCpuMicros / service.mainThreadCpuMicros
       : null,
@@ -34,7 +34,7 @@ export function cpuRatios(route: Pick<RouteResult, 'servers'>, over: BaselineKin
 }
 
 /** Of a server's rounds, the middle one; null when any of them does not tell. */
-export function middleOf(
+export function medianFigure(
   rounds: readonly Measurement[],
   figure: (measurement: Measurement) => number | null | undefined,
 ): number | null {
@@ -42,14 +42,14 @@ export function middleOf(
   return told.length === 0 || told.length < rounds.length ? null : median(told);
 }
 
-function ratiosOf(
+function summarizeRatios(
   route: Pick<RouteResult, 'servers'>,
   of: ServerKind,
   over: BaselineKind,
   ratio: (server: Measurement, baseline: Measurement) => number | null,
 ): Summary | null {
-  const baselines = roundsOf(route, over);
-  const ratios = roundsOf(route, of).flatMap((server, round) => {
+  const baselines = roundsFor(route, over);
+  const ratios = roundsFor(route, of).flatMap((server, round) => {
     const baseline = baselines[round];
     return baseline === undefined ? [] : (ratio(server, baseline) ?? []);
   });

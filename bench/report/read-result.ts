@@ -1,7 +1,7 @@
 import { type BenchResult, benchResultFormat } from '../result/bench-result.ts';
 
 /** A result from the text of its file. Throws a one-line error when it is not one of this format. */
-export function readResult(text: string): BenchResult {
+export function parseResult(text: string): BenchResult {
   let value: unknown;
   try {
     value = JSON.parse(text);

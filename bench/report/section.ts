@@ -21,13 +21,13 @@ export interface ReportSection {
   readonly markdownOnly?: readonly string[];
 }
 
-export function textOf(cell: Cell): string {
+export function cellText(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
 /** Leaves out the columns in which no row has anything to say. */
-export function withoutEmptyColumns(table: ReportTable): ReportTable {
-  const told = table.head.map((_, at) => table.rows.some((row) => textOf(row[at]!) !== '-'));
+export function removeEmptyColumns(table: ReportTable): ReportTable {
+  const told = table.head.map((_, at) => table.rows.some((row) => cellText(row[at]!) !== '-'));
   const keep = <Value>(values: readonly Value[]) => values.filter((_, at) => told[at]);
   return { ...table, head: keep(table.head), rows: table.rows.map(keep) };
 }

@@ -10,8 +10,8 @@ export interface TargetOutcome {
 }
 
 /** How each target stands whose baseline was measured: by the middle round. */
-export function targetOutcomes(routes: readonly RouteResult[]): TargetOutcome[] {
-  return judgedRoutes(routes).flatMap((route) =>
+export function evaluateTargets(routes: readonly RouteResult[]): TargetOutcome[] {
+  return selectDecidingRoutes(routes).flatMap((route) =>
     route.targets.flatMap(({ over, ratio }) => {
       const measured = throughputRatios(route, over);
       if (measured === null) return [];
@@ -24,7 +24,7 @@ export function targetOutcomes(routes: readonly RouteResult[]): TargetOutcome[] 
  * Each route once, where it was measured with several clients: with one that did not give first itself, if there is any, and
  * of those with the last, which is the cheaper client.
  */
-export function judgedRoutes(routes: readonly RouteResult[]): RouteResult[] {
+export function selectDecidingRoutes(routes: readonly RouteResult[]): RouteResult[] {
   return [...Map.groupBy(routes, ({ name }) => name).values()].map(
     (same) => same.findLast(({ clientSaturated }) => !clientSaturated) ?? same.at(-1)!,
   );

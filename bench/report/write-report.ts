@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BenchResult } from '../result/bench-result.ts';
-import { toHtml } from './html/page.ts';
+import { renderPage } from './html/page.ts';
 import { toMarkdown } from './markdown.ts';
 
 export interface WrittenReport {
@@ -11,7 +11,7 @@ export interface WrittenReport {
 
 /** Writes the page of a result into a folder, under the time of its run and as `latest.html`, over one that was there. */
 export async function writeReport(result: BenchResult, folder: string): Promise<WrittenReport> {
-  const html = await toHtml(result);
+  const html = await renderPage(result);
   const htmlFile = join(folder, `${resultName(result)}.html`);
   await writeFile(htmlFile, html);
   await writeFile(join(folder, 'latest.html'), html);

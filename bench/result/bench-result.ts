@@ -2,7 +2,7 @@ import type { CrossoverCell } from '../crossover/crossover.ts';
 import type { HistoryFigure } from '../history/history.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroResult } from '../micro/micro.ts';
-import type { Scale } from '../scale.ts';
+import type { BenchScale } from '../scale.ts';
 import type { CurveResult, MemoryResult } from './curve-result.ts';
 import type { LimitResult } from './limit-result.ts';
 import type { RouteResult } from './route-result.ts';
@@ -19,7 +19,7 @@ export interface BenchResult {
   /** The commit measured, with `+` behind it where files had been changed; null outside a checkout. */
   readonly commit: string | null;
   readonly machine: Machine;
-  readonly scale: Scale;
+  readonly scale: BenchScale;
   /** One for each part that was run; a part that was not run left its list empty. */
   readonly routes: readonly RouteResult[];
   readonly limits: readonly LimitResult[];

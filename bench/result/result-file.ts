@@ -13,7 +13,7 @@ export class ResultFile {
   }
 
   /** Makes the folder where there is none. */
-  static async in(folder: string, startedAt: string): Promise<ResultFile> {
+  static async create(folder: string, startedAt: string): Promise<ResultFile> {
     await mkdir(folder, { recursive: true });
     return new ResultFile(folder, join(folder, `${startedAt.replaceAll(':', '-')}.json`));
   }

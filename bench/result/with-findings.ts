@@ -1,7 +1,7 @@
 import type { BenchResult } from './bench-result.ts';
 
 /** A result with what one more part found. Lists are put behind one another; anything else is taken over. */
-export function withFindings(result: BenchResult, found: Partial<BenchResult>): BenchResult {
+export function mergeFindings(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {
     const before = whole[name];

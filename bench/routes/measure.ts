@@ -1,19 +1,19 @@
 import type { LoadClient, LoadPlan } from '../load/load-client.ts';
 import type { Measurement } from '../result/measurement.ts';
-import { cpuCost } from '../target/cpu-cost.ts';
+import { cpuPerRequest } from '../target/cpu-cost.ts';
 import { readProcessUsage } from '../target/process-usage.ts';
-import { type Target, usageWhenQuiet } from '../target/target.ts';
+import { type LoadTarget, readUsageWhenIdle } from '../target/target.ts';
 
 /**
  * One load on a server that is quiet, until it is quiet again. Throws when any answer was not an expected one: a faster refusal
  * must never pass for a faster server.
  */
-export async function measure(target: Target, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
+export async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
   const before = readProcessUsage(target.pid);
-  await target.probe.begin();
+  await target.probe.start();
   const { unexpected, ...result } = await client.run(plan);
-  const process = await target.probe.end();
-  const after = await usageWhenQuiet(target);
+  const process = await target.probe.stop();
+  const after = await readUsageWhenIdle(target);
   if (unexpected > 0) {
     const expected = [plan.expectedStatus, ...(plan.alsoExpected ?? [])].join(' or ');
     throw new Error(`${unexpected} of ${result.requests} answers were not ${expected}`);
@@ -22,7 +22,7 @@ export async function measure(target: Target, client: LoadClient, plan: LoadPlan
   return {
     ...result,
     perSecond: result.requests / result.seconds,
-    ...cpuCost(before, after, result.requests),
+    ...cpuPerRequest(before, after, result.requests),
     process,
   };
 }

@@ -3,7 +3,7 @@
  * whoever comes after a heavy one what that left behind: so the first place rotates, and every other round goes the other
  * way about.
  */
-export function roundOrder<Server>(servers: readonly Server[], round: number): Server[] {
+export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
   const [one, ...others] = [...servers.slice(first), ...servers.slice(0, first)];
   if (one === undefined) return [];

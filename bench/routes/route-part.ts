@@ -7,7 +7,7 @@ export function routePart(scenario: Scenario): BenchPart {
   return {
     name: scenario.name,
     group: 'routes',
-    about: scenario.title,
+    description: scenario.title,
     measure: async (context) => ({ routes: await runScenario(scenario, context) }),
   };
 }

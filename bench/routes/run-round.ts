@@ -4,62 +4,62 @@ import type { LoadClient, LoadPlan } from '../load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import type { Progress } from '../progress.ts';
 import type { Measurement, ServerKind } from '../result/measurement.ts';
-import type { Scenario, Stage } from '../scenarios/scenario.ts';
-import { type Target, usageWhenQuiet } from '../target/target.ts';
-import { measure } from './measure.ts';
-import { roundOrder } from './round-order.ts';
+import type { Scenario, ScenarioStage } from '../scenarios/scenario.ts';
+import { type LoadTarget, readUsageWhenIdle } from '../target/target.ts';
+import { measureLoad } from './measure.ts';
+import { serverOrder } from './round-order.ts';
 
 /** What a load may last when it is to end with its last request. */
-const onceSecondsMax = 60;
+const singleUseSecondsMax = 60;
 
 export interface RoundOptions {
   readonly scenario: Scenario;
-  readonly stage: Stage;
+  readonly stage: ScenarioStage;
   /** The service among them. */
-  readonly servers: ReadonlyMap<ServerKind, Target>;
+  readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
   readonly client: LoadClient;
   readonly connections: number;
   readonly seconds: number;
   /** No two rounds of a stage have the same number. */
   readonly round: number;
   /** What is being done, for whoever watches. */
-  readonly doing: string;
+  readonly progressLabel: string;
   readonly progress: Progress;
   readonly folder: string;
 }
 
-export interface RoundFigures {
+export interface RoundResult {
   readonly requests: readonly PreparedRequest[];
   readonly measured: ReadonlyMap<ServerKind, Measurement>;
 }
 
 /** One round: the same requests to every server, one after the other. */
-export async function runRound(options: RoundOptions): Promise<RoundFigures> {
-  const { scenario, stage, servers, client, connections, seconds, round, doing, progress, folder } = options;
+export async function runRound(options: RoundOptions): Promise<RoundResult> {
+  const { scenario, stage, servers, client, connections, seconds, round, progressLabel: doing, progress, folder } = options;
   progress.step(`${doing}: preparing`);
   const requests = await scenario.prepare(stage, round);
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
   // What the preparation left behind is no part of any load.
-  await usageWhenQuiet(servers.get('service')!);
+  await readUsageWhenIdle(servers.get('service')!);
 
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
   const measured = new Map<ServerKind, Measurement>();
-  for (const [kind, target] of roundOrder([...servers], round)) {
+  for (const [kind, target] of serverOrder([...servers], round)) {
     progress.step(`${doing}: load on ${kind}`);
     // A baseline keeps nothing, so that it may be asked the same again.
-    const once = scenario.once && kind === 'service';
+    const once = scenario.singleUse && kind === 'service';
     const plan: LoadPlan = {
       port: target.port,
       requestsFile,
       connections,
-      seconds: once ? onceSecondsMax : seconds,
+      seconds: once ? singleUseSecondsMax : seconds,
       once,
       expectedStatus: expectedStatus!,
       alsoExpected,
     };
     try {
-      measured.set(kind, await measure(target, client, plan));
+      measured.set(kind, await measureLoad(target, client, plan));
     } catch (error) {
       throw new Error(`load on ${kind}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }

@@ -3,9 +3,9 @@ import type { RouteResult } from '../result/route-result.ts';
 import { median } from '../statistics.ts';
 
 /** Share of its threads' time from which a client counts as used up. */
-const clientShareMax = 0.95;
+const clientCpuShareMax = 0.95;
 /** Share of its time that the socket thread of a server which answers at once is busy, when it gets all it can take. */
-const serverShareMin = 0.9;
+const serverCpuShareMin = 0.9;
 
 /**
  * Whether the client, not the fastest server, was what gave first: it had used up its own threads, or the server's socket
@@ -16,27 +16,25 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
   const speed = (rounds: readonly Measurement[]) => median(rounds.map(({ perSecond }) => perSecond));
   const [fastest] = measured.toSorted((a, b) => speed(b.rounds) - speed(a.rounds));
-  return fastest !== undefined && clientGaveFirst(fastest.rounds);
+  return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
 /** What is told of a load that says who gave first. */
-export type LoadShares = Pick<
-  Measurement,
-  'clientCpuSeconds' | 'clientThreads' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
+export type BottleneckInputs = Pick<Measurement, 'clientCpuSeconds' | 'clientThreads' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
 >;
 
 /** The same of some loads on one server that does its work in its socket thread. */
-export function clientGaveFirst(loads: readonly LoadShares[]): boolean {
-  const client = median(loads.map(clientShare));
-  const server = loads.flatMap((load) => serverShare(load) ?? []);
-  return client > clientShareMax || (server.length > 0 && median(server) < serverShareMin);
+export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean {
+  const client = median(loads.map(clientCpuShare));
+  const server = loads.flatMap((load) => serverCpuShare(load) ?? []);
+  return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-function clientShare({ clientCpuSeconds, clientThreads, seconds }: LoadShares): number {
+function clientCpuShare({ clientCpuSeconds, clientThreads, seconds }: BottleneckInputs): number {
   return clientCpuSeconds / clientThreads / seconds;
 }
 
 /** Null where the system does not tell CPU times. */
-function serverShare({ mainThreadCpuMicros, perSecond }: LoadShares): number | null {
+function serverCpuShare({ mainThreadCpuMicros, perSecond }: BottleneckInputs): number | null {
   return mainThreadCpuMicros === null ? null : (mainThreadCpuMicros * perSecond) / 1e6;
 }

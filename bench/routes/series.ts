@@ -5,17 +5,17 @@ import type { BenchContext } from '../part.ts';
 const crossCheckRounds = 3;
 
 /** Rounds with one client. */
-export interface Series {
+export interface ClientSeries {
   readonly client: LoadClient;
   readonly rounds: number;
 }
 
 /** What is measured of a scenario: all rounds with the client, and a few with a second one where there is one. */
-export function seriesOf({
+export function planSeries({
   scale,
   client,
   crossCheck,
-}: Pick<BenchContext, 'scale' | 'client' | 'crossCheck'>): Series[] {
+}: Pick<BenchContext, 'scale' | 'client' | 'crossCheck'>): ClientSeries[] {
   const main = { client, rounds: scale.rounds };
   return crossCheck === undefined
     ? [main]

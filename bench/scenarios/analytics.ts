@@ -1,9 +1,9 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import { analyticsRequest, basePath, clickRequests, keptSessions, referrerTags } from './borrowers.ts';
+import { analyticsRequest, basePath, clickRequests, reusableSessions, referrerTags } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /** So many that each experiment has more than one page of them. */
-export const analyticsSessions = 125 * referrerTags.length;
+export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
  * Somebody looks at an experiment: in turn its summary, and the first page (100) of its sessions. Queries go round the
@@ -17,13 +17,13 @@ export const analyticsScenario: Scenario = {
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=summary', status: 200 },
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
   ],
-  once: false,
+  singleUse: false,
   prepare: async (stage) => {
-    if (!stage.kept.has('shown')) {
-      const sessions = await keptSessions(stage, analyticsSessions, 17);
+    if (!stage.state.has('shown')) {
+      const sessions = await reusableSessions(stage, analyticsSessionCount, 17);
       const clicks = await clickRequests(stage, sessions, 2);
       await stage.caller.callAll(clicks.slice(0, clicks.length >> 2), 302);
-      stage.kept.set('shown', true);
+      stage.state.set('shown', true);
     }
     return stage.keys.flatMap((key, at): PreparedRequest[] => {
       const tag = referrerTags[at % referrerTags.length]!;

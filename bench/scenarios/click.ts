@@ -1,9 +1,9 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import { clickRequests, openSessions } from './borrowers.ts';
+import { clickRequests, createSessions } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Offers one session is shown, and so clicks of distinct (session, offer) pairs it can give. */
-const offersShown = 20;
+const clickOffersShown = 20;
 /** Enough to give some offers whoever the borrowers are, few enough not to prepare many clicks too many. */
 const sessionsAtOnce = 200;
 
@@ -21,13 +21,13 @@ export const clickScenario: Scenario = {
   ],
   kinds: [{ method: 'GET', path: '/c', status: 302 }],
   durable: true,
-  once: true,
+  singleUse: true,
   prepare: async (stage, round) => {
     const clicks: PreparedRequest[] = [];
     for (let batch = 0; clicks.length < stage.roundRequests; batch++) {
-      const sessions = await openSessions(stage, sessionsAtOnce, 1_000 * round + batch);
+      const sessions = await createSessions(stage, sessionsAtOnce, 1_000 * round + batch);
       const before = clicks.length;
-      clicks.push(...(await clickRequests(stage, sessions, offersShown)));
+      clicks.push(...(await clickRequests(stage, sessions, clickOffersShown)));
       if (clicks.length === before) throw new Error('no borrower matches an offer of this catalog');
     }
     return clicks.slice(0, stage.roundRequests);

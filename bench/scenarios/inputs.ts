@@ -1,4 +1,4 @@
-import { basePath, changedIncomes, keptSessions, overKeys } from './borrowers.ts';
+import { basePath, incomeChangeRequests, reusableSessions, withRotatingKeys } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
@@ -14,9 +14,9 @@ export const inputsScenario: Scenario = {
   ],
   kinds: [{ method: 'POST', path: `${basePath}/inputs`, status: 200 }],
   durable: true,
-  once: true,
+  singleUse: true,
   prepare: async (stage, round) => {
-    const sessions = await keptSessions(stage, Math.ceil(stage.roundRequests / 4), 12);
-    return overKeys(stage, changedIncomes(sessions, stage.roundRequests, round));
+    const sessions = await reusableSessions(stage, Math.ceil(stage.roundRequests / 4), 12);
+    return withRotatingKeys(stage, incomeChangeRequests(sessions, stage.roundRequests, round));
   },
 };

@@ -15,12 +15,12 @@ export const lifecycleMix = {
 
 export type LifecycleStep = keyof typeof lifecycleMix;
 
-const steps = Object.keys(lifecycleMix) as LifecycleStep[];
-const wholeMix = steps.reduce((sum, step) => sum + lifecycleMix[step], 0);
+const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
+const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
 
 /** How many requests of each step about so many requests hold; of analytics two at least, one of each kind. */
-export function lifecycleRequests(about: number): Record<LifecycleStep, number> {
+export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
   const count = (step: LifecycleStep) =>
-    Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / wholeMix));
-  return Object.fromEntries(steps.map((step) => [step, count(step)])) as Record<LifecycleStep, number>;
+    Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
+  return Object.fromEntries(lifecycleSteps.map((step) => [step, count(step)])) as Record<LifecycleStep, number>;
 }

@@ -1,20 +1,20 @@
 import { seededRandom } from '../population/random.ts';
-import { analyticsSessions } from './analytics.ts';
+import { analyticsSessionCount } from './analytics.ts';
 import {
   analyticsRequest,
   basePath,
-  changedIncomes,
+  incomeChangeRequests,
   clickRequests,
-  keptSessions,
+  reusableSessions,
   marketplaceRequest,
-  openSessions,
-  overKeys,
+  createSessions,
+  withRotatingKeys,
   referrerTags,
   sessionRequest,
 } from './borrowers.ts';
-import { lifecycleRequests } from './lifecycle-mix.ts';
+import { lifecycleRequestCounts } from './lifecycle-mix.ts';
 import type { Scenario } from './scenario.ts';
-import { shuffled } from './shuffled.ts';
+import { shuffle } from './shuffled.ts';
 
 /** Offers one session is shown where clicks are prepared. */
 const offersShown = 20;
@@ -36,23 +36,23 @@ export const lifecycleScenario: Scenario = {
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=summary', status: 200 },
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
   ],
-  once: true,
+  singleUse: true,
   prepare: async (stage, round) => {
     // Pages of the analytics are full from the first round on.
-    await keptSessions(stage, analyticsSessions, 17);
-    const counts = lifecycleRequests(stage.roundRequests);
-    const filled = await openSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);
-    const shown = await openSessions(stage, counts['marketplace, another look'], 3 * round + 1);
+    await reusableSessions(stage, analyticsSessionCount, 17);
+    const counts = lifecycleRequestCounts(stage.roundRequests);
+    const filled = await createSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);
+    const shown = await createSessions(stage, counts['marketplace, another look'], 3 * round + 1);
     const another = shown.map((session) => marketplaceRequest(session, 5));
     await stage.caller.callAll(another, 200);
-    const clicked = await openSessions(stage, counts.click, 3 * round + 2);
+    const clicked = await createSessions(stage, counts.click, 3 * round + 2);
     const clicks = await clickRequests(stage, clicked, offersShown);
     if (clicks.length < counts.click) throw new Error('hardly any borrower matches an offer of this catalog');
-    return shuffled(
+    return shuffle(
       [
         ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),
-        ...overKeys(stage, [
-          ...changedIncomes(filled.slice(0, counts.inputs), counts.inputs, round),
+        ...withRotatingKeys(stage, [
+          ...incomeChangeRequests(filled.slice(0, counts.inputs), counts.inputs, round),
           ...filled.slice(0, counts['marketplace, first look']).map((session) => marketplaceRequest(session, 5)),
           ...another,
         ]),

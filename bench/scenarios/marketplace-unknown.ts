@@ -1,4 +1,4 @@
-import { basePath, changedIncomes, keptSessions, marketplaceRequest } from './borrowers.ts';
+import { basePath, incomeChangeRequests, reusableSessions, marketplaceRequest } from './borrowers.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
@@ -15,11 +15,11 @@ export const marketplaceUnknownScenario: Scenario = {
     { over: 'fastify', ratio: 0.8 },
   ],
   kinds: [{ method: 'GET', path: `${basePath}/marketplace`, status: 200 }],
-  once: true,
+  singleUse: true,
   catalogOffers: 200,
   prepare: async (stage, round) => {
-    const sessions = await keptSessions(stage, stage.roundRequests, 13);
-    await stage.caller.callAll(changedIncomes(sessions, sessions.length, round), 200);
+    const sessions = await reusableSessions(stage, stage.roundRequests, 13);
+    await stage.caller.callAll(incomeChangeRequests(sessions, sessions.length, round), 200);
     return sessions.map((session) => marketplaceRequest(session, 5));
   },
 };

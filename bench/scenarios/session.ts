@@ -12,7 +12,7 @@ export const sessionScenario: Scenario = {
   ],
   kinds: [{ method: 'POST', path: `${basePath}/session`, status: 200 }],
   durable: true,
-  once: false,
+  singleUse: false,
   // One request for each key, in turn: every key stays below its limit, and the limits are at work.
   prepare: async (stage) => stage.keys.map((key) => sessionRequest(key)),
 };

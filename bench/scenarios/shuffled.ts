@@ -1,7 +1,7 @@
 import type { Random } from '../population/random.ts';
 
 /** The same in another order (Fisher and Yates); the same seed gives the same order. */
-export function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   const mixed = [...items];
   for (let at = mixed.length - 1; at > 0; at--) {
     const other = Math.floor(random() * (at + 1));

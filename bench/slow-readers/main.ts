@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { writeRequests } from '../load/prepared-request.ts';
-import { failedInAll } from '../open-loop/open-loop-plan.ts';
+import { totalFailures } from '../open-loop/open-loop-plan.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { sessionRequest } from '../scenarios/borrowers.ts';
-import { makeOwnedFolder } from '../target/owned-folder.ts';
+import { createOwnedFolder } from '../target/owned-folder.ts';
 import { startServiceTarget } from '../target/service-target.ts';
 
 const seconds = 10;
@@ -24,15 +24,15 @@ const replacedAfterMs = 100;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-const folder = await makeOwnedFolder(fileURLToPath(new URL('../..', import.meta.url)), 'slow-readers-');
+const folder = await createOwnedFolder(fileURLToPath(new URL('../..', import.meta.url)), 'slow-readers-');
 try {
   console.log('engine  attack  p50 ms  p99 ms  p99.9 ms  failed  peak MiB');
-  for (const engine of ['uws', 'node']) await measure(engine);
+  for (const engine of ['uws', 'node']) await measureEngine(engine);
 } finally {
   await folder.remove();
 }
 
-async function measure(engine: string): Promise<void> {
+async function measureEngine(engine: string): Promise<void> {
   const target = await startServiceTarget({ folder: folder.path, keys: 100, settings: { SVC_LISTENER: engine } });
   try {
     const requestsFile = join(folder.path, 'requests');
@@ -42,7 +42,7 @@ async function measure(engine: string): Promise<void> {
     );
     for (const attacked of [false, true]) {
       writeFileSync(`/proc/${target.pid}/clear_refs`, '5');
-      const stop = attacked ? attack(target.port) : () => {};
+      const stop = attacked ? startAttack(target.port) : () => {};
       const { latencyMs, ...result } = await runOpenLoop({
         port: target.port,
         requestsFile,
@@ -57,7 +57,7 @@ async function measure(engine: string): Promise<void> {
         deadlineMs: 5_000,
         expectedStatus: 200,
       });
-      const failed = result.refused + failedInAll(result.failed);
+      const failed = result.refused + totalFailures(result.failed);
       const row = [
         engine,
         attacked ? 'yes' : 'no',
@@ -65,7 +65,7 @@ async function measure(engine: string): Promise<void> {
         latencyMs.p99,
         latencyMs.p999,
         failed,
-        peakMiB(target.pid),
+        peakMemoryMiB(target.pid),
       ];
       console.log(row.map((cell) => (typeof cell === 'number' ? cell.toFixed(1) : cell).padEnd(8)).join(''));
       stop();
@@ -75,12 +75,12 @@ async function measure(engine: string): Promise<void> {
   }
 }
 
-function peakMiB(pid: number): number {
+function peakMemoryMiB(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 /** Returns a function that ends the attack. */
-function attack(port: number): () => void {
+function startAttack(port: number): () => void {
   const sockets = new Set<Socket>();
   let stopped = false;
   const send = (path: string, times: number): Socket => {

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BaselineAnswer } from '../baselines/baseline-answer.ts';
+import type { BaselineResponse } from '../baselines/baseline-answer.ts';
 import type { BaselineKind } from '../result/measurement.ts';
-import { spawnOwned, stopOwned } from './child-process.ts';
-import { ProcessProbe, probedEnvironment } from './process-probe.ts';
-import type { Target } from './target.ts';
+import { spawnChild, stopChild } from './child-process.ts';
+import { ProcessProbe, environmentWithProbe } from './process-probe.ts';
+import type { LoadTarget } from './target.ts';
 
 const scripts: Readonly<Record<BaselineKind, string>> = {
   bare: fileURLToPath(new URL('../baselines/bare-uws-server.ts', import.meta.url)),
@@ -18,13 +18,13 @@ const scripts: Readonly<Record<BaselineKind, string>> = {
 /** Starts a baseline with the answers it is to give. The file that hands them over is left in the folder. */
 export async function startBaselineTarget(
   kind: BaselineKind,
-  answers: readonly BaselineAnswer[],
+  answers: readonly BaselineResponse[],
   folder: string,
-): Promise<Target> {
+): Promise<LoadTarget> {
   const file = join(folder, `answers-${kind}.json`);
   await writeFile(file, JSON.stringify(answers));
-  const child = spawnOwned(process.execPath, [scripts[kind], file], {
-    env: probedEnvironment(process.env),
+  const child = spawnChild(process.execPath, [scripts[kind], file], {
+    env: environmentWithProbe(process.env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = once(child, 'close').then(() => {
@@ -36,6 +36,6 @@ export async function startBaselineTarget(
     port: Number(line.toString()),
     pid: child.pid!,
     probe: new ProcessProbe(child),
-    close: () => stopOwned(child),
+    close: () => stopChild(child),
   };
 }

@@ -1,29 +1,29 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-const running = new Set<ChildProcess>();
+const runningChildren = new Set<ChildProcess>();
 
 // Whatever way this process ends, none of its children outlives it.
 process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of runningChildren) child.kill('SIGKILL');
 });
 
 /** Starts a process that never outlives this one. */
-export function spawnOwned(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+export function spawnChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
-  running.add(child);
-  child.once('close', () => running.delete(child));
-  child.once('error', () => running.delete(child));
+  runningChildren.add(child);
+  child.once('close', () => runningChildren.delete(child));
+  child.once('error', () => runningChildren.delete(child));
   return child;
 }
 
 /** Runs a process to its end and gives what it printed; throws, with what it complained of, when it failed. */
-export async function runOwned(
+export async function runChild(
   command: string,
   args: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs: number },
 ): Promise<string> {
-  const child = spawnOwned(command, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawnChild(command, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
   const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
   let output = '';
   let complaint = '';
@@ -44,8 +44,8 @@ export async function runOwned(
   }
 }
 
-/** Asks a process to end, insists after `graceMs`, and resolves when it is gone. Idempotent. */
-export async function stopOwned(child: ChildProcess, graceMs = 10_000): Promise<void> {
+/** Asks a process to end, insists after `remainingMs`, and resolves when it is gone. Idempotent. */
+export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'close');
   child.kill('SIGTERM');

@@ -2,7 +2,7 @@ import type { Measurement } from '../result/measurement.ts';
 import type { ProcessUsage } from './process-usage.ts';
 
 /** CPU time a server took for one of so many requests, from before the load until it was quiet again; nulls where nobody tells. */
-export function cpuCost(
+export function cpuPerRequest(
   before: ProcessUsage | null,
   after: ProcessUsage | null,
   requests: number,

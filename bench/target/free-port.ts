@@ -11,15 +11,15 @@ const portsEnd = 32_768;
 const attempts = 100;
 
 /** A port of 127.0.0.1 that was free a moment ago, and is likely to be for another. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const port = randomInt(firstPort, portsEnd);
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
   throw new Error(`none of ${attempts} ports of 127.0.0.1 between ${firstPort} and ${portsEnd} is free`);
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   try {
     server.listen({ port, host: '127.0.0.1', exclusive: true });

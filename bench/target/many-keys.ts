@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import Database from 'better-sqlite3';
-import { hashApiKey, newApiKey } from '../../src/access/api-key.ts';
+import { hashApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { keyFilePath } from '../../src/access/key-file.ts';
-import { noOwnLimits, type OwnLimits } from '../../src/access/key-limits.ts';
-import { KeyRegister } from '../../src/access/key-register.ts';
+import { noLimitOverrides, type KeyLimitOverrides } from '../../src/access/key-limits.ts';
+import { KeyRegistry } from '../../src/access/key-register.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 
 /**
@@ -11,8 +11,8 @@ import { personalLoans } from '../../src/verticals/personal-loans.ts';
  * first is issued as any key is, one synced transaction; the others are its copies but for what tells keys apart, all in
  * one transaction, since ten thousand syncs would take half a minute.
  */
-export function createKeys(dataDir: string, count: number, limits: OwnLimits = noOwnLimits): string[] {
-  const register = KeyRegister.open(keyFilePath(dataDir));
+export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOverrides = noLimitOverrides): string[] {
+  const register = KeyRegistry.open(keyFilePath(dataDir));
   const { keyPrefix } = personalLoans;
   const wanted = { accountName: 'bench', vertical: personalLoans, mode: 'live', expiresAtMs: null, limits } as const;
   const { key, issued } = register.create(wanted, Date.now());
@@ -31,7 +31,7 @@ export function createKeys(dataDir: string, count: number, limits: OwnLimits = n
     const keys = [key];
     database.transaction(() => {
       while (keys.length < count) {
-        const another = newApiKey(keyPrefix, 'live');
+        const another = generateApiKey(keyPrefix, 'live');
         copy.run(`key_${randomBytes(6).toString('hex')}`, Buffer.from(hashApiKey(another), 'latin1'), issued.number);
         keys.push(another);
       }

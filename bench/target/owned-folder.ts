@@ -4,11 +4,11 @@ import { join } from 'node:path';
 // Imported for its exit handler, which must come before ours: servers first, then the folders they write to.
 import './child-process.ts';
 
-const existing = new Set<string>();
+const ownedFolders = new Set<string>();
 
 process.on('exit', () => {
   // A server that has just been killed may still be finishing a write, so the removal tries again.
-  for (const folder of existing) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  for (const folder of ownedFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 });
 
 /** A folder that never outlives this process. */
@@ -19,18 +19,18 @@ export interface OwnedFolder {
   keep(): void;
 }
 
-export async function makeOwnedFolder(parent: string, prefix: string): Promise<OwnedFolder> {
+export async function createOwnedFolder(parent: string, prefix: string): Promise<OwnedFolder> {
   const path = await mkdtemp(join(parent, prefix));
-  existing.add(path);
+  ownedFolders.add(path);
   return {
     path,
     remove: async () => {
-      if (!existing.has(path)) return;
+      if (!ownedFolders.has(path)) return;
       await rm(path, { recursive: true, force: true });
-      existing.delete(path);
+      ownedFolders.delete(path);
     },
     keep: () => {
-      existing.delete(path);
+      ownedFolders.delete(path);
     },
   };
 }

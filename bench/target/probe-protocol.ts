@@ -7,16 +7,16 @@ export const probeName = 'svc-marketplace bench probe';
  * Harness to probe. `begin` starts a measurement anew, `end` ends it and asks for what it came to; `collect` has the garbage
  * collected, so that what is in memory then is in use.
  */
-export interface ProbeQuestion {
+export interface ProbeRequest {
   readonly probe: typeof probeName;
-  readonly number: number;
-  readonly ask: 'begin' | 'end' | 'collect';
+  readonly id: number;
+  readonly command: 'begin' | 'end' | 'collect';
 }
 
 /** Probe to harness, one for each question. */
-export interface ProbeAnswer {
+export interface ProbeResponse {
   readonly probe: typeof probeName;
-  readonly number: number;
+  readonly id: number;
   /** Null for `begin` and `collect`, and for an `end` that nothing was begun before. */
   readonly figures: ProcessFigures | null;
 }

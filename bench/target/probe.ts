@@ -8,31 +8,31 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import type { ProcessFigures } from '../result/measurement.ts';
-import { type ProbeAnswer, type ProbeQuestion, probeName } from './probe-protocol.ts';
+import { type ProbeResponse, type ProbeRequest, probeName } from './probe-protocol.ts';
 
 /** How often the loop is to come by. What it takes longer is its delay. */
 const timerMs = 5;
 
 // Worker threads preload the same modules; theirs is not the loop that serves sockets. So do processes that the server starts.
-if (isMainThread && process.channel !== undefined) listen(process.channel);
+if (isMainThread && process.channel !== undefined) listenForRequests(process.channel);
 
-function listen(channel: NonNullable<typeof process.channel>): void {
-  let measuring: Measuring | null = null;
-  process.on('message', (question: ProbeQuestion) => {
+function listenForRequests(channel: NonNullable<typeof process.channel>): void {
+  let measuring: ProcessMeasurement | null = null;
+  process.on('message', (question: ProbeRequest) => {
     if (question?.probe !== probeName) return;
     let figures: ProcessFigures | null = null;
-    if (question.ask === 'begin') {
-      measuring?.end();
-      measuring = new Measuring();
-    } else if (question.ask === 'collect') {
+    if (question.command === 'begin') {
+      measuring?.stop();
+      measuring = new ProcessMeasurement();
+    } else if (question.command === 'collect') {
       collectGarbage();
     } else {
-      figures = measuring?.end() ?? null;
+      figures = measuring?.stop() ?? null;
       measuring = null;
     }
-    const answer: ProbeAnswer = { probe: probeName, number: question.number, figures };
+    const answer: ProbeResponse = { probe: probeName, id: question.id, figures };
     // Its first timer is what delays are counted from: a load may begin once that has come.
-    if (question.ask === 'begin') setTimeout(() => process.send!(answer), 2 * timerMs);
+    if (question.command === 'begin') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });
   // A server that has nothing else to do must be able to end.
@@ -47,40 +47,40 @@ function collectGarbage(): void {
   collect();
 }
 
-class Measuring {
-  readonly #loop = monitorEventLoopDelay({ resolution: timerMs });
-  readonly #pausesMs: number[] = [];
-  readonly #collections = new PerformanceObserver((list) => this.#add(list.getEntries()));
+class ProcessMeasurement {
+  readonly #eventLoopDelay = monitorEventLoopDelay({ resolution: timerMs });
+  readonly #gcPausesMs: number[] = [];
+  readonly #gcObserver = new PerformanceObserver((list) => this.#addGcPauses(list.getEntries()));
 
   constructor() {
-    this.#collections.observe({ entryTypes: ['gc'] });
-    this.#loop.enable();
+    this.#gcObserver.observe({ entryTypes: ['gc'] });
+    this.#eventLoopDelay.enable();
   }
 
-  end(): ProcessFigures {
-    this.#loop.disable();
-    this.#add(this.#collections.takeRecords());
-    this.#collections.disconnect();
+  stop(): ProcessFigures {
+    this.#eventLoopDelay.disable();
+    this.#addGcPauses(this.#gcObserver.takeRecords());
+    this.#gcObserver.disconnect();
     const { rss, heapUsed } = process.memoryUsage();
     const lateMs = (ns: number) => Math.max(0, ns / 1e6 - timerMs);
-    const measured = this.#loop.count > 0;
+    const measured = this.#eventLoopDelay.count > 0;
     return {
       eventLoopDelayMs: {
-        p50: measured ? lateMs(this.#loop.percentile(50)) : 0,
-        p99: measured ? lateMs(this.#loop.percentile(99)) : 0,
-        max: measured ? lateMs(this.#loop.max) : 0,
+        p50: measured ? lateMs(this.#eventLoopDelay.percentile(50)) : 0,
+        p99: measured ? lateMs(this.#eventLoopDelay.percentile(99)) : 0,
+        max: measured ? lateMs(this.#eventLoopDelay.max) : 0,
       },
       rssMiB: rss / 2 ** 20,
       heapUsedMiB: heapUsed / 2 ** 20,
       gc: {
-        count: this.#pausesMs.length,
-        totalMs: this.#pausesMs.reduce((sum, ms) => sum + ms, 0),
-        longestMs: this.#pausesMs.reduce((longest, ms) => Math.max(longest, ms), 0),
+        count: this.#gcPausesMs.length,
+        totalMs: this.#gcPausesMs.reduce((sum, ms) => sum + ms, 0),
+        longestMs: this.#gcPausesMs.reduce((longest, ms) => Math.max(longest, ms), 0),
       },
     };
   }
 
-  #add(entries: readonly { readonly duration: number }[]): void {
-    for (const { duration } of entries) this.#pausesMs.push(duration);
+  #addGcPauses(entries: readonly { readonly duration: number }[]): void {
+    for (const { duration } of entries) this.#gcPausesMs.push(duration);
   }
 }

@@ -15,8 +15,8 @@ const ticksPerSecond = 100;
 export function readProcessUsage(pid: number): ProcessUsage | null {
   try {
     return {
-      allThreads: cpuSeconds(readFileSync(`/proc/${pid}/stat`, 'utf8')),
-      mainThread: cpuSeconds(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')),
+      allThreads: parseCpuSeconds(readFileSync(`/proc/${pid}/stat`, 'utf8')),
+      mainThread: parseCpuSeconds(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')),
     };
   } catch {
     return null;
@@ -24,7 +24,7 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
 }
 
 /** User and system time of one `stat` line, in seconds. The name in its second field may hold spaces and brackets. */
-export function cpuSeconds(stat: string): number {
+export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // The third field of the line is the first behind the name; user and system time are the 14th and 15th.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { bounds } from '../../src/bounds.ts';
-import { compactDate, dayOf } from '../../src/domain/calendar.ts';
+import { toCompactDate, dayOf } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { openSecretFile } from '../../src/secrets/secret-file.ts';
+import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
@@ -14,12 +14,12 @@ import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
 /** Borrowers who are drawn; beyond them the same people come again, each time with another income. */
-const borrowersDrawn = 1_000;
+const distinctBorrowers = 1_000;
 /** Appended before the logs are waited for: far below what they let pend. */
-const appendedAtOnce = 2_000;
+const appendBatchSize = 2_000;
 const account = 1;
 
-export interface SessionsWanted {
+export interface LiveSessionsOptions {
   readonly count: number;
   /** Keys 1 to this one have created them, by turns, so that none is over its day's limit. */
   readonly keys: number;
@@ -40,10 +40,10 @@ export interface WrittenSession {
  * its ledger and journal would hold had they come in by the API, which would take a hundred times as long. No two of them
  * have the same inputs, so no ranking of one is another's.
  */
-export async function writeLiveSessions(dataDir: string, wanted: SessionsWanted): Promise<WrittenSession[]> {
-  const secrets = openSecretFile(join(dataDir, 'secrets.json'), false);
+export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
+  const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
   const subIds = new SubIds(secrets, 0, new RandomPool());
-  const ledger = await openEventLog({ folder: analyticsFiles(dataDir).ledgerFolder, shard: 0, durability: 'write' });
+  const ledger = await openEventLog({ folder: dataFiles(dataDir).ledgerFolder, shard: 0, durability: 'write' });
   const journal = await FileJournal.open({
     folder: join(dataDir, 'journal'),
     shard: 0,
@@ -51,22 +51,22 @@ export async function writeLiveSessions(dataDir: string, wanted: SessionsWanted)
     clock: systemClock,
     secrets,
     verticals: [personalLoans],
-    keptMs: bounds.sessionTtlMs,
-    onMerge: () => {},
+    sessionTtlMs: bounds.sessionTtlMs,
+    onFieldChanges: () => {},
   });
   const random = seededRandom(wanted.seed);
-  const borrowers = Array.from({ length: Math.min(borrowersDrawn, wanted.count) }, () => drawBorrower(random));
+  const borrowers = Array.from({ length: Math.min(distinctBorrowers, wanted.count) }, () => drawBorrower(random));
   const told: WrittenSession[] = [];
   try {
-    for (let first = 0; first < wanted.count; first += appendedAtOnce) {
+    for (let first = 0; first < wanted.count; first += appendBatchSize) {
       const appended: Promise<void>[] = [];
-      for (let number = first; number < Math.min(first + appendedAtOnce, wanted.count); number++) {
+      for (let number = first; number < Math.min(first + appendBatchSize, wanted.count); number++) {
         const createdMs = Date.now();
         const subId = subIds.issue(createdMs, account, personalLoans.number, 'live');
-        const sub = Uint8Array.from(subIds.issuedBytes);
-        const borrower = sessionBorrower(borrowers, number, wanted.fields);
+        const sub = Uint8Array.from(subIds.lastIssuedBytes);
+        const borrower = borrowerForSession(borrowers, number, wanted.fields);
         appended.push(ledger.append([1, createdMs, sub, 'bench_variant-a', 1 + (number % wanted.keys), 0, null]));
-        appended.push(journal.append(sub, changesOf(borrower, createdMs)));
+        appended.push(journal.append(sub, encodeFieldChanges(borrower, createdMs)));
         // Those at which the number told so far falls behind its share.
         if (told.length * wanted.count <= number * wanted.told && told.length < wanted.told) {
           told.push({ subId, borrower });
@@ -81,7 +81,7 @@ export async function writeLiveSessions(dataDir: string, wanted: SessionsWanted)
   return told;
 }
 
-function sessionBorrower(borrowers: readonly Borrower[], number: number, fields: SessionsWanted['fields']): Borrower {
+function borrowerForSession(borrowers: readonly Borrower[], number: number, fields: LiveSessionsOptions['fields']): Borrower {
   const drawn = borrowers[number % borrowers.length]!;
   const borrower = { ...drawn, annual_income: drawn.annual_income + Math.floor(number / borrowers.length) };
   if (fields === 'all') return borrower;
@@ -89,8 +89,8 @@ function sessionBorrower(borrowers: readonly Borrower[], number: number, fields:
   return { loan_amount, loan_purpose, credit_score_range, annual_income, employment_status, state };
 }
 
-function changesOf(borrower: Borrower, nowMs: number): readonly number[] {
-  const { changes, invalid } = validateFields(personalLoans, borrower, compactDate(dayOf(nowMs)));
+function encodeFieldChanges(borrower: Borrower, nowMs: number): readonly number[] {
+  const { changes, invalid } = validateFields(personalLoans, borrower, toCompactDate(dayOf(nowMs)));
   if (invalid.length > 0) throw new Error(`a drawn borrower is not valid: ${invalid[0]!.field}`);
   return changes;
 }

@@ -12,8 +12,8 @@ import { createPageServer } from './page-server.ts';
 import { readSettings, type Settings, SettingsError } from './settings.ts';
 
 /** A running API knows a new key within two seconds. */
-const newKeyWaitMs = 3_000;
-const newKeyCheckMs = 250;
+const newKeyTimeoutMs = 3_000;
+const newKeyPollMs = 250;
 /** How long visitors get to finish when the page is stopped. */
 const drainMs = 5_000;
 
@@ -48,10 +48,10 @@ async function serve(settings: Settings): Promise<void> {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  greet(`http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
+  printAddress(`http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
 }
 
-function greet(page: string): void {
+function printAddress(page: string): void {
   process.stdout.write(`The landing page is open. Ctrl-C closes it.
 
   ${page}/            as a visitor: one of the two variants, always the same one
@@ -64,8 +64,8 @@ function greet(page: string): void {
 
 /** Throws one line that says what to do, unless the API answers and knows the key. */
 async function checkApi(api: MarketplaceApi, url: string): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += newKeyCheckMs) {
-    const fault = await api.findFault();
+  for (let waitedMs = 0; ; waitedMs += newKeyPollMs) {
+    const fault = await api.checkAccess();
     if (fault === null) return;
     if (fault.code === 'UNREACHABLE') {
       throw new SettingsError(
@@ -73,11 +73,11 @@ async function checkApi(api: MarketplaceApi, url: string): Promise<void> {
       );
     }
     if (fault.code !== 'UNAUTHORIZED') throw new SettingsError(`${url} does not serve this page. ${fault.description}`);
-    if (waitedMs >= newKeyWaitMs) {
+    if (waitedMs >= newKeyTimeoutMs) {
       throw new SettingsError(
         `${url} does not know the key in API_KEY: it may have expired, or be of another data folder`,
       );
     }
-    await sleep(newKeyCheckMs);
+    await sleep(newKeyPollMs);
   }
 }

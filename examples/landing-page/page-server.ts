@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { LandingPage } from './landing-page.ts';
 import { html } from './web/html.ts';
-import { type Reply, send } from './web/reply.ts';
+import { type Reply, sendReply } from './web/reply.ts';
 import { isPrefetch } from './web/same-site.ts';
-import { VisitorLimit } from './web/visitor-limit.ts';
+import { VisitorRateLimiter } from './web/visitor-limit.ts';
 
 const pagesPerMinute = 120;
 const connectionsMax = 1_000;
@@ -20,7 +20,7 @@ const assets: ReadonlyMap<string, { readonly type: string; readonly bytes: Buffe
 
 /** The way from an address to a page, past everything that keeps one visitor from being a burden to the others. */
 export function createPageServer(page: LandingPage, behindProxy: boolean, log: (line: string) => void): Server {
-  const limit = new VisitorLimit(pagesPerMinute);
+  const limit = new VisitorRateLimiter(pagesPerMinute);
   const timeouts = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs };
   const server = createServer(timeouts, async (request, response) => {
     const { method = '', url = '' } = request;
@@ -36,26 +36,26 @@ export function createPageServer(page: LandingPage, behindProxy: boolean, log: (
       return;
     }
     try {
-      send(response, await answer(request, method, path, search));
+      sendReply(response, await answer(request, method, path, search));
     } catch (fault) {
       // Visitors who leave in the middle of sending something are no fault of ours.
       if (request.destroyed && !request.complete) return;
       log(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
-      send(response, page.broken());
+      sendReply(response, page.internalError());
     }
   });
   server.maxConnections = connectionsMax;
   return server;
 
   async function answer(request: IncomingMessage, method: string, path: string, search: string): Promise<Reply> {
-    const allowed = methodsOf(path);
+    const allowed = allowedMethods(path);
     if (allowed === null) return page.notFound();
     // Whoever asks for the head of a page does not see it, so that is no page load.
     if (method === 'HEAD' && allowed.includes('GET')) return { status: 200, body: null };
     if (!allowed.includes(method)) return { status: 405, body: null, headers: { Allow: allowed.join(', ') } };
     if (isPrefetch(request)) return { status: 503, body: html`Ask again when somebody looks.` };
-    const seconds = limit.secondsToWait(addressOf(request, behindProxy), performance.now());
-    if (seconds > 0) return page.tooMany(seconds);
+    const seconds = limit.retryAfterSeconds(clientAddress(request, behindProxy), performance.now());
+    if (seconds > 0) return page.tooManyRequests(seconds);
 
     const query = new URLSearchParams(search);
     if (path === '/') return page.landing(request, query);
@@ -67,13 +67,13 @@ export function createPageServer(page: LandingPage, behindProxy: boolean, log: (
 }
 
 /** Null where there is no page. */
-function methodsOf(path: string): readonly string[] | null {
+function allowedMethods(path: string): readonly string[] | null {
   if (path === '/answers') return ['GET', 'POST'];
   return path === '/' || path === '/offers' || path === '/results' || path.startsWith(questionsPath) ? ['GET'] : null;
 }
 
 /** The proxy adds the address it saw at the end; what stands before it, anybody can have written. */
-function addressOf({ headers, socket }: IncomingMessage, behindProxy: boolean): string {
+function clientAddress({ headers, socket }: IncomingMessage, behindProxy: boolean): string {
   const forwarded = headers['x-forwarded-for'];
   const seenByProxy = typeof forwarded === 'string' ? forwarded.split(',').at(-1)!.trim() : undefined;
   return (behindProxy ? seenByProxy : undefined) ?? socket.remoteAddress ?? '';

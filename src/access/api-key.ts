@@ -7,20 +7,20 @@ import type { Mode } from '../domain/mode.ts';
  * lower-case hexadecimal digits. The text is a secret; everything after its creation works on its hash.
  */
 const secretBytes = 24;
-const secretDigits = secretBytes * 2;
-const modeMarks: Record<Mode, string> = { live: 'live_', test: 'test_' };
-const markedDigits = modeMarks.live.length + secretDigits;
+const secretHexDigits = secretBytes * 2;
+const modePrefixes: Record<Mode, string> = { live: 'live_', test: 'test_' };
+const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
-const scheme = 'bearer';
-const space = 0x20;
+const bearerScheme = 'bearer';
+const spaceCode = 0x20;
 /** Turns an upper-case ASCII letter into its lower-case one; what else it changes cannot become a letter of the scheme. */
-const caseBit = 0x20;
+const lowerCaseBit = 0x20;
 
 /** Value of the `WWW-Authenticate` header that goes with every 401 (RFC 9110, section 11.6.1). */
 export const wwwAuthenticate = 'Bearer';
 
-export function newApiKey(keyPrefix: string, mode: Mode): string {
-  return `${keyPrefix}${modeMarks[mode]}${randomBytes(secretBytes).toString('hex')}`;
+export function generateApiKey(keyPrefix: string, mode: Mode): string {
+  return `${keyPrefix}${modePrefixes[mode]}${randomBytes(secretBytes).toString('hex')}`;
 }
 
 /** SHA-256 of a key as a string of 32 Latin-1 characters: the cheapest form that can be looked up in a map. */
@@ -34,16 +34,16 @@ export function hashApiKey(key: string): string {
  * This looks only at what keeps rubbish away from the hash, where a whole check of the 48 digits would cost as much as the
  * hash itself: whatever passes and is not a key has a hash that nobody has.
  */
-export function bearerKey(authorization: string): string | null {
+export function parseBearerKey(authorization: string): string | null {
   const { length } = authorization;
-  if (length > scheme.length + 1 + bounds.apiKeyCharactersMax) return null;
-  for (let at = 0; at < scheme.length; at++) {
-    if ((authorization.charCodeAt(at) | caseBit) !== scheme.charCodeAt(at)) return null;
+  if (length > bearerScheme.length + 1 + bounds.apiKeyCharactersMax) return null;
+  for (let at = 0; at < bearerScheme.length; at++) {
+    if ((authorization.charCodeAt(at) | lowerCaseBit) !== bearerScheme.charCodeAt(at)) return null;
   }
-  let start = scheme.length;
-  while (authorization.charCodeAt(start) === space) start++;
-  const mark = length - markedDigits;
-  if (start === scheme.length || mark <= start) return null;
-  if (!authorization.startsWith(modeMarks.live, mark) && !authorization.startsWith(modeMarks.test, mark)) return null;
+  let start = bearerScheme.length;
+  while (authorization.charCodeAt(start) === spaceCode) start++;
+  const mark = length - modeAndSecretCharacters;
+  if (start === bearerScheme.length || mark <= start) return null;
+  if (!authorization.startsWith(modePrefixes.live, mark) && !authorization.startsWith(modePrefixes.test, mark)) return null;
   return authorization.slice(start);
 }

@@ -6,7 +6,7 @@ import { openKeyFile } from './key-file.ts';
 export async function copyKeyFile(path: string, target: string): Promise<void> {
   // SQLite writes into the file that is there: so it is nobody else's to read from its first byte on.
   const copy = openSync(target, 'wx', 0o600);
-  const database = openKeyFile(path, bounds.keyWriteWaitMs, true);
+  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
   try {
     await database.backup(target);
     fsyncSync(copy);

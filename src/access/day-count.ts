@@ -1,7 +1,7 @@
 /** A session's place in the day it was asked for, held while the session is being created. */
-export interface DaySlot {
+export interface QuotaReservation {
   /** Gives the place back to the day it was taken from, once: no session was created. */
-  giveBack(): void;
+  release(): void;
 }
 
 /**
@@ -10,7 +10,7 @@ export interface DaySlot {
  * Two days are kept, a place of the ring each, so that a place taken before midnight is given back to the day before, and
  * a wall clock set back over midnight finds the count it left.
  */
-export class DayCount {
+export class DailyCounter {
   readonly #days = [-1, -1];
   readonly #counts = [0, 0];
 
@@ -19,39 +19,39 @@ export class DayCount {
   }
 
   /** Counts one more at once; the caller has compared `count` with the limit. */
-  reserve(day: number): DaySlot {
-    this.#set(day, this.count(day) + 1);
-    return new ReservedSlot(this, day);
+  reserve(day: number): QuotaReservation {
+    this.#setCount(day, this.count(day) + 1);
+    return new DailyReservation(this, day);
   }
 
   /** Takes back one of this day. A day no longer kept has nothing left to limit. */
-  giveBack(day: number): void {
+  release(day: number): void {
     const count = this.count(day);
-    if (count > 0) this.#set(day, count - 1);
+    if (count > 0) this.#setCount(day, count - 1);
   }
 
   /** Sets a day's count from the ledger, before the first request. */
   restore(day: number, count: number): void {
-    this.#set(day, count);
+    this.#setCount(day, count);
   }
 
-  #set(day: number, count: number): void {
+  #setCount(day: number, count: number): void {
     this.#days[day & 1] = day;
     this.#counts[day & 1] = count;
   }
 }
 
-class ReservedSlot implements DaySlot {
-  #from: DayCount | null;
+class DailyReservation implements QuotaReservation {
+  #counter: DailyCounter | null;
   readonly #day: number;
 
-  constructor(from: DayCount, day: number) {
-    this.#from = from;
+  constructor(from: DailyCounter, day: number) {
+    this.#counter = from;
     this.#day = day;
   }
 
-  giveBack(): void {
-    this.#from?.giveBack(this.#day);
-    this.#from = null;
+  release(): void {
+    this.#counter?.release(this.#day);
+    this.#counter = null;
   }
 }

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { openKeyFileToWrite } from './key-file.ts';
-import { webOriginFault } from './web-origin.ts';
+import { openWritableKeyFile } from './key-file.ts';
+import { validateWebOrigin } from './web-origin.ts';
 
 /** An origin that the widgets of an account may be embedded in. */
 export interface AllowedOrigin {
@@ -10,23 +10,23 @@ export interface AllowedOrigin {
   readonly origin: string;
 }
 
-export type Allowing = 'allowed' | 'already_allowed';
-export type Removal = 'removed' | 'not_allowed';
+export type AllowResult = 'allowed' | 'already_allowed';
+export type RemoveResult = 'removed' | 'not_allowed';
 
 /** The lists cannot be changed or shown like that. The message is one line for people and repeats nothing that was given. */
 export class EmbedOriginError extends RangeError {
   override readonly name = 'EmbedOriginError';
   /** What of the call is at fault. */
-  readonly about: 'account' | 'origins';
+  readonly argument: 'account' | 'origins';
 
   constructor(about: 'account' | 'origins', message: string) {
     super(message);
-    this.about = about;
+    this.argument = about;
   }
 }
 
 /** Keeps the lists of where each account's widgets may be embedded: the writing side, beside that of the keys. */
-export class EmbedOriginRegister {
+export class EmbedOriginRegistry {
   readonly #database: Database.Database;
 
   private constructor(database: Database.Database) {
@@ -38,19 +38,19 @@ export class EmbedOriginRegister {
    *
    * @param waitMs how long a change may wait for another process, blocking this thread; then it throws (`isKeyFileBusy`)
    */
-  static open(path: string, waitMs?: number): EmbedOriginRegister {
-    return new EmbedOriginRegister(openKeyFileToWrite(path, false, waitMs));
+  static open(path: string, waitMs?: number): EmbedOriginRegistry {
+    return new EmbedOriginRegistry(openWritableKeyFile(path, false, waitMs));
   }
 
   /** Throws `KeyFileError`, also when there is no file. */
-  static openExisting(path: string): EmbedOriginRegister {
-    return new EmbedOriginRegister(openKeyFileToWrite(path, true));
+  static openExisting(path: string): EmbedOriginRegistry {
+    return new EmbedOriginRegistry(openWritableKeyFile(path, true));
   }
 
   /** Allows all of these or, when it throws an `EmbedOriginError`, none. Tells of each, in the order given, whether it is new. */
-  allow(accountName: string, origins: readonly string[]): Allowing[] {
-    requireOrigins(origins);
-    return this.#change(accountName, (account) => {
+  allow(accountName: string, origins: readonly string[]): AllowResult[] {
+    assertOrigins(origins);
+    return this.#inTransaction(accountName, (account) => {
       const insert = this.#database.prepare<[number, string]>(
         'INSERT INTO embed_origins (account, origin) VALUES (?, ?) ON CONFLICT DO NOTHING',
       );
@@ -58,10 +58,10 @@ export class EmbedOriginRegister {
         insert.run(account, origin).changes === 1 ? 'allowed' : 'already_allowed',
       );
       const count = this.#database.prepare<[number], number>('SELECT count(*) FROM embed_origins WHERE account = ?');
-      if (count.pluck().get(account)! > bounds.embedOriginsMax) {
+      if (count.pluck().get(account)! > bounds.embedOriginsPerAccountMax) {
         throw new EmbedOriginError(
           'origins',
-          `an account may allow ${bounds.embedOriginsMax} origins; remove those that are not in use any more`,
+          `an account may allow ${bounds.embedOriginsPerAccountMax} origins; remove those that are not in use any more`,
         );
       }
       return outcomes;
@@ -69,9 +69,9 @@ export class EmbedOriginRegister {
   }
 
   /** Takes these off the list. Throws an `EmbedOriginError` as `allow` does. */
-  remove(accountName: string, origins: readonly string[]): Removal[] {
-    requireOrigins(origins);
-    return this.#change(accountName, (account) => {
+  remove(accountName: string, origins: readonly string[]): RemoveResult[] {
+    assertOrigins(origins);
+    return this.#inTransaction(accountName, (account) => {
       const remove = this.#database.prepare<[number, string]>(
         'DELETE FROM embed_origins WHERE account = ? AND origin = ?',
       );
@@ -95,7 +95,7 @@ export class EmbedOriginRegister {
     this.#database.close();
   }
 
-  #change<Result>(accountName: string, change: (account: number) => Result): Result {
+  #inTransaction<Result>(accountName: string, change: (account: number) => Result): Result {
     return this.#database.transaction(() => change(this.#accountNumber(accountName))).immediate();
   }
 
@@ -112,9 +112,9 @@ export class EmbedOriginRegister {
   }
 }
 
-function requireOrigins(origins: readonly unknown[]): void {
+function assertOrigins(origins: readonly unknown[]): void {
   for (const origin of origins) {
-    const fault = typeof origin === 'string' ? webOriginFault(origin) : 'An origin is a text.';
+    const fault = typeof origin === 'string' ? validateWebOrigin(origin) : 'An origin is a text.';
     if (fault !== null) throw new EmbedOriginError('origins', fault);
   }
 }

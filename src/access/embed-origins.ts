@@ -4,8 +4,8 @@
  */
 export interface EmbedOrigins {
   /**
-   * The origins allowed to an account (see `webOriginFault`), each once, in a fixed order; empty when there are none or the
+   * The origins allowed to an account (see `validateWebOrigin`), each once, in a fixed order; empty when there are none or the
    * number is nobody's. It stays the same array until the account's list changes, so that what was made of it can be kept beside it.
    */
-  of(account: number): readonly string[];
+  forAccount(account: number): readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { Mode } from '../domain/mode.ts';
-import type { OwnLimits } from './key-limits.ts';
+import type { KeyLimitOverrides } from './key-limits.ts';
 
 /** A key that was issued and not revoked. It never changes, but for the moment it expires. */
 export interface ApiKey {
@@ -12,7 +12,7 @@ export interface ApiKey {
   readonly mode: Mode;
   /** Wall time from which it is refused; Infinity when it does not expire. */
   readonly expiresAtMs: number;
-  readonly limits: OwnLimits;
+  readonly limits: KeyLimitOverrides;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface ApiKey {
  */
 export interface KeyDirectory {
   /** The key with this hash (`hashApiKey`), or undefined when there is none or it was revoked. Expiry is left to the caller. */
-  find(hash: string): ApiKey | undefined;
+  findByHash(hash: string): ApiKey | undefined;
   /** Idempotent. */
   close(): void;
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/create-private-file.ts';
-import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
-import { makePrivateFolder } from '../files/make-private-folder.ts';
+import { isDiskFull, diskFullMessage } from '../files/has-no-room.ts';
+import { createPrivateFolder } from '../files/make-private-folder.ts';
 
 /**
  * The key file (docs/contract.md#api-keys): a SQLite database that the command line writes and a running server follows. Numbers are handed
@@ -13,7 +13,7 @@ import { makePrivateFolder } from '../files/make-private-folder.ts';
  * A file of version n has had the first n of these steps. A step never changes once a version with it was in use; what is to
  * change becomes another step.
  */
-const steps = [
+const migrations = [
   `
   CREATE TABLE accounts (
     number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 1 AND 4294967295),
@@ -77,7 +77,7 @@ const steps = [
 `,
 ] as const;
 
-const schemaVersion = steps.length;
+const schemaVersion = migrations.length;
 
 /** The key file cannot be opened, or was written by a newer version of this program. The message is one line for people. */
 export class KeyFileError extends Error {
@@ -98,7 +98,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   if (mustExist && !existsSync(path)) throw new KeyFileError(`there is no key file ${path}; create a key first`);
   let database: Database.Database | undefined;
   try {
-    makePrivateFolder(dirname(path));
+    createPrivateFolder(dirname(path));
     createPrivateFile(path);
     database = new Database(path, { timeout: waitMs });
     migrate(database, path, waitMs);
@@ -107,19 +107,19 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
     database?.close();
     if (error instanceof KeyFileError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new KeyFileError(`cannot open the key file ${path}: ${hasNoRoom(error) ? noRoomIn(dirname(path)) : reason}`, {
+    throw new KeyFileError(`cannot open the key file ${path}: ${isDiskFull(error) ? diskFullMessage(dirname(path)) : reason}`, {
       cause: error,
     });
   }
 }
 
 /** Opens the key file for whoever writes to it. What was told to be stored must not be lost to a power cut. Throws `KeyFileError`. */
-export function openKeyFileToWrite(
+export function openWritableKeyFile(
   path: string,
   mustExist: boolean,
-  waitMs: number = bounds.keyWriteWaitMs,
+  waitMs: number = bounds.apiKeyCommandLockTimeoutMs,
 ): Database.Database {
-  const database = openKeyFile(path, bounds.keyWriteWaitMs, mustExist);
+  const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, mustExist);
   database.pragma(`busy_timeout = ${waitMs}`);
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');
@@ -133,40 +133,40 @@ export function isKeyFileBusy(fault: unknown): boolean {
 
 /** Whether it failed because the disk took no more. Nothing was changed then. */
 export function isKeyFileUnwritable(fault: unknown): boolean {
-  return hasNoRoom(fault) || (fault instanceof Database.SqliteError && fault.code === 'SQLITE_IOERR_WRITE');
+  return isDiskFull(fault) || (fault instanceof Database.SqliteError && fault.code === 'SQLITE_IOERR_WRITE');
 }
 
 function migrate(database: Database.Database, path: string, waitMs: number): void {
-  if (versionOf(database) === schemaVersion) return;
-  switchToWal(database, waitMs);
+  if (readSchemaVersion(database) === schemaVersion) return;
+  enableWal(database, waitMs);
   database
     .transaction(() => {
       // Another process may have been here between the look above and the lock of this transaction.
-      const version = versionOf(database);
+      const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
       }
       if (version === schemaVersion) return;
-      for (const step of steps.slice(version)) database.exec(step);
+      for (const step of migrations.slice(version)) database.exec(step);
       database.pragma(`user_version = ${schemaVersion}`);
     })
     .immediate();
 }
 
 /** SQLite's own timeout does not hold here: it fails at once when another process has a lock, and that may be doing the same. */
-function switchToWal(database: Database.Database, waitMs: number): void {
+function enableWal(database: Database.Database, waitMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (let waited = 0; ; waited += bounds.keyWalRetryMs) {
+  for (let waited = 0; ; waited += bounds.apiKeyWalRetryDelayMs) {
     try {
       database.pragma('journal_mode = WAL');
       return;
     } catch (error) {
       if (!isKeyFileBusy(error) || waited >= waitMs) throw error;
     }
-    Atomics.wait(pause, 0, 0, bounds.keyWalRetryMs);
+    Atomics.wait(pause, 0, 0, bounds.apiKeyWalRetryDelayMs);
   }
 }
 
-function versionOf(database: Database.Database): number {
+function readSchemaVersion(database: Database.Database): number {
   return database.pragma('user_version', { simple: true }) as number;
 }

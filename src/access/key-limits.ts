@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
-import { requireKnownNames } from '../domain/require-known-names.ts';
-import { requireWholeNumber } from '../domain/require-whole-number.ts';
+import { assertKnownNames } from '../domain/require-known-names.ts';
+import { assertInteger } from '../domain/require-whole-number.ts';
 
 /** How much one key may ask for (docs/contract.md#rate-limits). */
 export interface KeyLimits {
@@ -13,9 +13,9 @@ export interface KeyLimits {
 }
 
 /** A key's own limits; null where the service's default applies. */
-export type OwnLimits = { readonly [Name in keyof KeyLimits]: number | null };
+export type KeyLimitOverrides = { readonly [Name in keyof KeyLimits]: number | null };
 
-const limitsMax: KeyLimits = {
+const keyLimitsMax: KeyLimits = {
   requestsPerMinute: bounds.limitPerMinuteMax,
   analyticsPerMinute: bounds.limitPerMinuteMax,
   sessionsPerDay: bounds.limitPerDayMax,
@@ -23,18 +23,18 @@ const limitsMax: KeyLimits = {
 
 /** What a service lets each key have where nobody says otherwise. */
 export const defaultKeyLimits: KeyLimits = {
-  requestsPerMinute: bounds.requestsPerMinute,
-  analyticsPerMinute: bounds.analyticsPerMinute,
-  sessionsPerDay: bounds.sessionsPerDay,
+  requestsPerMinute: bounds.requestsPerMinuteDefault,
+  analyticsPerMinute: bounds.analyticsPerMinuteDefault,
+  sessionsPerDay: bounds.sessionsPerDayDefault,
 };
 
-export const noOwnLimits: OwnLimits = { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: null };
+export const noLimitOverrides: KeyLimitOverrides = { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: null };
 
-export function hasOwnLimits(own: OwnLimits): boolean {
+export function hasLimitOverrides(own: KeyLimitOverrides): boolean {
   return own.requestsPerMinute !== null || own.analyticsPerMinute !== null || own.sessionsPerDay !== null;
 }
 
-export function effectiveLimits(own: OwnLimits, defaults: KeyLimits): KeyLimits {
+export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): KeyLimits {
   return {
     requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
     analyticsPerMinute: own.analyticsPerMinute ?? defaults.analyticsPerMinute,
@@ -46,10 +46,10 @@ export function effectiveLimits(own: OwnLimits, defaults: KeyLimits): KeyLimits 
  * Throws a RangeError that names the first member that is no limit, or is neither left to its default (null, undefined) nor a whole
  * number within its bounds.
  */
-export function requireLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
-  requireKnownNames('limits', limits, Object.keys(limitsMax));
-  for (const name of Object.keys(limitsMax) as (keyof KeyLimits)[]) {
+export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
+  assertKnownNames('limits', limits, Object.keys(keyLimitsMax));
+  for (const name of Object.keys(keyLimitsMax) as (keyof KeyLimits)[]) {
     const limit = limits[name] ?? null;
-    if (limit !== null) requireWholeNumber(`limits.${name}`, limit, 1, limitsMax[name]);
+    if (limit !== null) assertInteger(`limits.${name}`, limit, 1, keyLimitsMax[name]);
   }
 }

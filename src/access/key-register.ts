@@ -3,9 +3,9 @@ import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 import { isAccountName } from './account-name.ts';
-import { hashApiKey, newApiKey } from './api-key.ts';
-import { openKeyFileToWrite } from './key-file.ts';
-import { type OwnLimits, requireLimits } from './key-limits.ts';
+import { hashApiKey, generateApiKey } from './api-key.ts';
+import { openWritableKeyFile } from './key-file.ts';
+import { type KeyLimitOverrides, assertLimits } from './key-limits.ts';
 
 export interface NewKey {
   /** Created when there is none of this name; see `isAccountName`. */
@@ -14,7 +14,7 @@ export interface NewKey {
   readonly mode: Mode;
   /** Wall time from which the key is refused, still to come; or null for never. */
   readonly expiresAtMs: number | null;
-  readonly limits: OwnLimits;
+  readonly limits: KeyLimitOverrides;
 }
 
 /** Everything about an issued key but the key itself, which nobody can show again. */
@@ -30,13 +30,13 @@ export interface IssuedKey {
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
-  readonly limits: OwnLimits;
+  readonly limits: KeyLimitOverrides;
 }
 
-export type Revocation = 'revoked' | 'already_revoked' | 'unknown';
+export type RevokeResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Issues, lists and revokes keys (docs/contract.md#api-keys): the writing side of the key file, for the command line and a first start. */
-export class KeyRegister {
+export class KeyRegistry {
   readonly #database: Database.Database;
 
   private constructor(database: Database.Database) {
@@ -48,13 +48,13 @@ export class KeyRegister {
    *
    * @param waitMs how long a change may wait for another process, blocking this thread; then it throws (`isKeyFileBusy`)
    */
-  static open(path: string, waitMs?: number): KeyRegister {
-    return new KeyRegister(openKeyFileToWrite(path, false, waitMs));
+  static open(path: string, waitMs?: number): KeyRegistry {
+    return new KeyRegistry(openWritableKeyFile(path, false, waitMs));
   }
 
   /** Throws `KeyFileError`, also when there is no file. */
-  static openExisting(path: string): KeyRegister {
-    return new KeyRegister(openKeyFileToWrite(path, true));
+  static openExisting(path: string): KeyRegistry {
+    return new KeyRegistry(openWritableKeyFile(path, true));
   }
 
   /**
@@ -62,8 +62,8 @@ export class KeyRegister {
    * stored here is believed by every server, and SQLite would take a NaN for "never expires".
    */
   create(wanted: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
-    requireIssuable(wanted, nowMs);
-    const key = newApiKey(wanted.vertical.keyPrefix, wanted.mode);
+    assertNewKey(wanted, nowMs);
+    const key = generateApiKey(wanted.vertical.keyPrefix, wanted.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
     this.#database
       .transaction(() => {
@@ -94,17 +94,17 @@ export class KeyRegister {
 
   /** All keys ever issued, oldest first, with the expired and the revoked. */
   list(): IssuedKey[] {
-    return this.#database.prepare<[], KeyRow>(`${selectKeys} ORDER BY keys.number`).all().map(issuedKey);
+    return this.#database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
   }
 
   /** The key of this id, also when expired or revoked. */
   find(id: string): IssuedKey | undefined {
-    const row = this.#database.prepare<[string], KeyRow>(`${selectKeys} WHERE id = ?`).get(id);
-    return row && issuedKey(row);
+    const row = this.#database.prepare<[string], KeyRow>(`${selectKeysSql} WHERE id = ?`).get(id);
+    return row && toIssuedKey(row);
   }
 
   /** Ends a key for good. The first revocation's time stands. */
-  revoke(id: string, nowMs: number): Revocation {
+  revoke(id: string, nowMs: number): RevokeResult {
     const revoke = this.#database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
     );
@@ -126,30 +126,30 @@ export class KeyRegister {
   }
 }
 
-function requireIssuable({ accountName, mode, expiresAtMs, limits }: NewKey, nowMs: number): void {
+function assertNewKey({ accountName, mode, expiresAtMs, limits }: NewKey, nowMs: number): void {
   if (typeof accountName !== 'string' || !isAccountName(accountName)) {
     throw new RangeError(
       `an account name must be 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end`,
     );
   }
   if (mode !== 'live' && mode !== 'test') throw new RangeError('the mode of a key must be live or test');
-  const { keyExpiryMsMax } = bounds;
+  const { timestampMsMax: keyExpiryMsMax } = bounds;
   if (
     expiresAtMs !== null &&
     !(Number.isInteger(expiresAtMs) && expiresAtMs > nowMs && expiresAtMs <= keyExpiryMsMax)
   ) {
     throw new RangeError('the expiry of a key must be a valid date in the future');
   }
-  requireLimits(limits);
+  assertLimits(limits);
 }
 
-const selectKeys = `
+const selectKeysSql = `
   SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created, expires, revoked,
     requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
     sessions_per_day AS sessionsPerDay
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
-function issuedKey({
+function toIssuedKey({
   created,
   expires,
   revoked,

@@ -1,18 +1,18 @@
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
 import { isAccountName } from './account-name.ts';
-import { parseExpiry } from './key-expiry.ts';
+import { parseKeyExpiry } from './key-expiry.ts';
 import type { NewKey } from './key-register.ts';
 
 /** What a key can be issued for. */
-export type KeyedVertical = NewKey['vertical'];
+export type KeyVertical = NewKey['vertical'];
 
 /**
  * A key as the body of a request wishes for it: `account`, `vertical`, `mode`, and what else `marketplace keys create` has
  * options for, under the names that a listed key has them by. Refused with the member at fault, or as `body` with one unknown: a limit
  * or an expiry that is misspelt would be missing in silence.
  */
-export function parseKeyRequest(body: unknown, verticals: readonly KeyedVertical[], nowMs: number): Outcome<NewKey> {
+export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
   const wish = body as Readonly<Record<string, unknown>>;
   if (Object.keys(wish).some((name) => !knownMembers.has(name))) {
@@ -23,11 +23,11 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyedVertical
   const vertical = verticals.find(({ segment }) => segment === wish.vertical);
   if (vertical === undefined) return invalidRequest('vertical');
   if (mode !== 'live' && mode !== 'test') return invalidRequest('mode');
-  const expiresAtMs = expiryOf(wish.expires);
-  if (expiresAtMs !== null && !(expiresAtMs > nowMs && expiresAtMs <= bounds.keyExpiryMsMax)) {
+  const expiresAtMs = parseExpiryMember(wish.expires);
+  if (expiresAtMs !== null && !(expiresAtMs > nowMs && expiresAtMs <= bounds.timestampMsMax)) {
     return invalidRequest('expires');
   }
-  for (const [member, most] of limitMembers) if (!isLimit(wish[member], most)) return invalidRequest(member);
+  for (const [member, most] of limitMemberBounds) if (!isLimitValue(wish[member], most)) return invalidRequest(member);
   const limit = (member: LimitMember) => (wish[member] ?? null) as number | null;
   const limits = {
     requestsPerMinute: limit('requests_per_minute'),
@@ -37,22 +37,22 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyedVertical
   return { ok: true, value: { accountName: account, vertical, mode, expiresAtMs, limits } };
 }
 
-const limitMembers = [
+const limitMemberBounds = [
   ['requests_per_minute', bounds.limitPerMinuteMax],
   ['analytics_per_minute', bounds.limitPerMinuteMax],
   ['sessions_per_day', bounds.limitPerDayMax],
 ] as const;
-type LimitMember = (typeof limitMembers)[number][0];
+type LimitMember = (typeof limitMemberBounds)[number][0];
 
-const knownMembers = new Set<string>(['account', 'vertical', 'mode', 'expires', ...limitMembers.map(([name]) => name)]);
+const knownMembers = new Set<string>(['account', 'vertical', 'mode', 'expires', ...limitMemberBounds.map(([name]) => name)]);
 
 /** Null for never; what is no moment comes to NaN, which no key may have. */
-function expiryOf(expires: unknown): number | null {
+function parseExpiryMember(expires: unknown): number | null {
   if (expires === undefined || expires === null) return null;
-  return (typeof expires === 'string' ? parseExpiry(expires) : null) ?? Number.NaN;
+  return (typeof expires === 'string' ? parseKeyExpiry(expires) : null) ?? Number.NaN;
 }
 
-function isLimit(value: unknown, most: number): boolean {
+function isLimitValue(value: unknown, most: number): boolean {
   if (value === undefined || value === null) return true;
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
 }

@@ -5,7 +5,7 @@ import type { LimitStatus } from './limit-status.ts';
  * same figures: the customary `X-RateLimit-*`, and the fields of the IETF draft "RateLimit header fields for HTTP".
  * `Retry-After` is not among them: it comes with the refusal, as for every other refusal that has one.
  */
-export function limitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
-  const { headersToRemaining, rateLimitToRemaining } = policy;
+export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
+  const { headerPrefix: headersToRemaining, rateLimitHeaderPrefix: rateLimitToRemaining } = policy;
   return `${headersToRemaining}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitToRemaining}${remaining};t=${resetSeconds}`;
 }

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { dayMs } from '../domain/calendar.ts';
-import { flatText } from '../domain/flat-text.ts';
+import { flattenString } from '../domain/flat-text.ts';
 import type { KeyLimits } from './key-limits.ts';
 
 /** Requests of a minute, analytics queries of a minute, sessions of a day. */
@@ -11,19 +11,19 @@ export interface LimitPolicy {
   readonly name: LimitName;
   readonly limit: number;
   /** Value of the `RateLimit-Policy` field: all limits of the operation, e.g. `"minute";q=500;w=60`. */
-  readonly policies: string;
+  readonly policyHeaderValue: string;
   /** The headers that do not change from answer to answer, and the beginning of the one that says what remains. */
-  readonly headersToRemaining: string;
+  readonly headerPrefix: string;
   /** The `RateLimit` header up to what remains. */
-  readonly rateLimitToRemaining: string;
+  readonly rateLimitHeaderPrefix: string;
 }
 
 /** The limits of a key as they are told: those of an answer depend on the operation, and on which of its limits is the tightest. */
 export interface KeyPolicies {
   /** For operations subject to the requests of a minute alone. */
   readonly requests: LimitPolicy;
-  readonly ofAnalytics: { readonly requests: LimitPolicy; readonly analytics: LimitPolicy };
-  readonly ofSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };
+  readonly forAnalytics: { readonly requests: LimitPolicy; readonly analytics: LimitPolicy };
+  readonly forSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };
 }
 
 /** How a caller stands with the tightest of the limits its operation is subject to (docs/contract.md#limit-headers). */
@@ -39,20 +39,20 @@ export interface LimitStatus {
 }
 
 /** Keys with the same limits may share one: its texts are read with every answer. */
-export function keyPolicies(limits: KeyLimits): KeyPolicies {
-  const minuteSeconds = bounds.minuteWindowMs / 1000;
-  const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, seconds: minuteSeconds };
-  const analytics: NamedLimit = { name: 'analytics', limit: limits.analyticsPerMinute, seconds: minuteSeconds };
-  const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, seconds: dayMs / 1000 };
+export function createKeyPolicies(limits: KeyLimits): KeyPolicies {
+  const minuteSeconds = bounds.rateLimitWindowMs / 1000;
+  const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, windowSeconds: minuteSeconds };
+  const analytics: NamedLimit = { name: 'analytics', limit: limits.analyticsPerMinute, windowSeconds: minuteSeconds };
+  const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, windowSeconds: dayMs / 1000 };
   return {
-    requests: limitPolicy(requests, [requests]),
-    ofAnalytics: {
-      requests: limitPolicy(requests, [requests, analytics]),
-      analytics: limitPolicy(analytics, [requests, analytics]),
+    requests: createLimitPolicy(requests, [requests]),
+    forAnalytics: {
+      requests: createLimitPolicy(requests, [requests, analytics]),
+      analytics: createLimitPolicy(analytics, [requests, analytics]),
     },
-    ofSessions: {
-      requests: limitPolicy(requests, [requests, sessions]),
-      sessions: limitPolicy(sessions, [requests, sessions]),
+    forSessions: {
+      requests: createLimitPolicy(requests, [requests, sessions]),
+      sessions: createLimitPolicy(sessions, [requests, sessions]),
     },
   };
 }
@@ -60,23 +60,23 @@ export function keyPolicies(limits: KeyLimits): KeyPolicies {
 interface NamedLimit {
   readonly name: LimitName;
   readonly limit: number;
-  readonly seconds: number;
+  readonly windowSeconds: number;
 }
 
-function limitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit[]): LimitPolicy {
-  const policies = all.map((each) => `"${each.name}";q=${each.limit};w=${each.seconds}`).join(', ');
+function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit[]): LimitPolicy {
+  const policies = all.map((each) => `"${each.name}";q=${each.limit};w=${each.windowSeconds}`).join(', ');
   return {
     name,
     limit,
-    policies,
-    headersToRemaining: flatText(
+    policyHeaderValue: policies,
+    headerPrefix: flattenString(
       `\r\nX-RateLimit-Limit: ${limit}\r\nRateLimit-Policy: ${policies}\r\nX-RateLimit-Remaining: `,
     ),
-    rateLimitToRemaining: flatText(`\r\nRateLimit: "${name}";r=`),
+    rateLimitHeaderPrefix: flattenString(`\r\nRateLimit: "${name}";r=`),
   };
 }
 
-export function limitStatus(policy: LimitPolicy, remaining: number, resetInMs: number, wallMs: number): LimitStatus {
+export function createLimitStatus(policy: LimitPolicy, remaining: number, resetInMs: number, wallMs: number): LimitStatus {
   return {
     policy,
     remaining,

@@ -10,7 +10,7 @@ export interface SqliteKeyDirectoryOptions {
   readonly path: string;
   readonly clock: Clock;
   /** The key file could not be read. What is already known stays in force; reported once until a reading succeeds. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onReadError: (fault: unknown) => void;
   /** The key file could be read again after a fault. */
   readonly onRecovered?: () => void;
 }
@@ -25,154 +25,154 @@ export interface SqliteKeyDirectoryOptions {
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #clock: Clock;
-  readonly #onFault: (fault: unknown) => void;
+  readonly #onReadError: (fault: unknown) => void;
   readonly #onRecovered: () => void;
   readonly #database: Database.Database;
-  readonly #version: Database.Statement<[], number>;
-  readonly #changesAfter: Database.Statement<[number], ChangeRow>;
-  readonly #originsOf: Database.Statement<[number], string>;
-  readonly #keyId: Database.Statement<[number], string>;
-  readonly #accountName: Database.Statement<[number], string>;
+  readonly #selectDataVersion: Database.Statement<[], number>;
+  readonly #selectChanges: Database.Statement<[number], ChangeRow>;
+  readonly #selectOrigins: Database.Statement<[number], string>;
+  readonly #selectKeyId: Database.Statement<[number], string>;
+  readonly #selectAccountName: Database.Statement<[number], string>;
   readonly #timer: NodeJS.Timeout;
-  readonly #keys = new Map<string, ApiKey>();
-  readonly #origins = new Map<number, readonly string[]>();
+  readonly #keysByHash = new Map<string, ApiKey>();
+  readonly #originsByAccount = new Map<number, readonly string[]>();
   /** Names of keys and accounts that were read before, by their numbers. */
-  readonly #keyIds = new Map<number, string>();
-  readonly #accountNames = new Map<number, string>();
+  readonly #keyIdCache = new Map<number, string>();
+  readonly #accountNameCache = new Map<number, string>();
   /** Number of the last change that was read. */
   #lastChange = 0;
   /** The `data_version` of which every change was read. */
   #loadedVersion = -1;
   /** The next turn of reading, while there is more to read. */
-  #nextTurn: NodeJS.Immediate | undefined;
-  #missPolledAtMs = Number.NEGATIVE_INFINITY;
-  #faulty = false;
+  #nextBatch: NodeJS.Immediate | undefined;
+  #lastMissPollMs = Number.NEGATIVE_INFINITY;
+  #isFailing = false;
 
   /** Where the widgets of each account may be embedded, kept as fresh as the keys are. */
-  readonly origins: EmbedOrigins = { of: (account) => this.#origins.get(account) ?? noOrigins };
+  readonly origins: EmbedOrigins = { forAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins };
 
   /** Creates the file when there is none. Throws `KeyFileError`. */
   constructor(options: SqliteKeyDirectoryOptions) {
     this.#clock = options.clock;
-    this.#onFault = options.onFault;
+    this.#onReadError = options.onReadError;
     this.#onRecovered = options.onRecovered ?? (() => {});
-    this.#database = openKeyFile(options.path, bounds.keyWriteWaitMs);
+    this.#database = openKeyFile(options.path, bounds.apiKeyCommandLockTimeoutMs);
     try {
-      this.#version = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
-      this.#changesAfter = this.#database.prepare<[number], ChangeRow>(
+      this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
+      this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
         `SELECT changes.number AS change, changes.hash, changes.account AS originsOf,
            keys.number, keys.account, vertical, mode, expires,
            requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
            sessions_per_day AS sessionsPerDay
          FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
-         WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.keyChangesReadAtOnce}`,
+         WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
-      this.#originsOf = this.#database
+      this.#selectOrigins = this.#database
         .prepare<[number], string>('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin')
         .pluck();
-      this.#keyId = this.#database.prepare<[number], string>('SELECT id FROM keys WHERE number = ?').pluck();
-      this.#accountName = this.#database
+      this.#selectKeyId = this.#database.prepare<[number], string>('SELECT id FROM keys WHERE number = ?').pluck();
+      this.#selectAccountName = this.#database
         .prepare<[number], string>('SELECT name FROM accounts WHERE number = ?')
         .pluck();
       this.#loadAll();
-      this.#database.pragma(`busy_timeout = ${bounds.keyReadWaitMs}`);
+      this.#database.pragma(`busy_timeout = ${bounds.apiKeyReadLockTimeoutMs}`);
     } catch (error) {
       this.#database.close();
       throw error;
     }
-    this.#timer = setInterval(() => this.#poll(), bounds.keyPollMs);
+    this.#timer = setInterval(() => this.#poll(), bounds.apiKeyPollIntervalMs);
   }
 
   /** How many keys there are, expired ones included. */
   get size(): number {
-    return this.#keys.size;
+    return this.#keysByHash.size;
   }
 
-  find(hash: string): ApiKey | undefined {
-    return this.#keys.get(hash) ?? this.#findAnew(hash);
+  findByHash(hash: string): ApiKey | undefined {
+    return this.#keysByHash.get(hash) ?? this.#pollAndFind(hash);
   }
 
   /**
    * Returns a key's id and an account's name, as `marketplace keys list` shows them. For a log: it reads the key file unless this
    * caller was named lately, and leaves a name undefined when the file cannot be read.
    */
-  namesOf({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
+  callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
     return {
-      key: keyNumber === undefined ? undefined : nameOf(keyNumber, this.#keyIds, this.#keyId),
-      account: nameOf(account, this.#accountNames, this.#accountName),
+      key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
+      account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
     };
   }
 
   /** Reads all changes at once, for a caller that has just made one. */
   refresh(): void {
-    this.#attempt(() => this.#loadAll());
+    this.#tryReading(() => this.#loadAll());
   }
 
   close(): void {
     clearInterval(this.#timer);
-    clearImmediate(this.#nextTurn);
+    clearImmediate(this.#nextBatch);
     this.#database.close();
   }
 
-  #findAnew(hash: string): ApiKey | undefined {
+  #pollAndFind(hash: string): ApiKey | undefined {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#missPolledAtMs < bounds.keyMissPollMs) return undefined;
-    this.#missPolledAtMs = nowMs;
+    if (nowMs - this.#lastMissPollMs < bounds.unknownApiKeyPollIntervalMs) return undefined;
+    this.#lastMissPollMs = nowMs;
     this.#poll();
-    return this.#keys.get(hash);
+    return this.#keysByHash.get(hash);
   }
 
   #poll(): void {
-    clearImmediate(this.#nextTurn);
-    this.#attempt(() => {
-      if (!this.#load()) this.#nextTurn = setImmediate(() => this.#poll());
+    clearImmediate(this.#nextBatch);
+    this.#tryReading(() => {
+      if (!this.#loadBatch()) this.#nextBatch = setImmediate(() => this.#poll());
     });
   }
 
-  #attempt(load: () => void): void {
+  #tryReading(load: () => void): void {
     try {
       load();
-      if (this.#faulty) this.#onRecovered();
-      this.#faulty = false;
+      if (this.#isFailing) this.#onRecovered();
+      this.#isFailing = false;
     } catch (fault) {
-      if (!this.#faulty) this.#onFault(fault);
-      this.#faulty = true;
+      if (!this.#isFailing) this.#onReadError(fault);
+      this.#isFailing = true;
     }
   }
 
   #loadAll(): void {
-    while (!this.#load());
+    while (!this.#loadBatch());
   }
 
   /** Reads a bounded number of changes. Returns whether there are no more. */
-  #load(): boolean {
+  #loadBatch(): boolean {
     // The version is read before the rows: a commit between the two makes the next poll look once more.
-    const version = this.#version.get();
+    const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
-    const changes = this.#changesAfter.all(this.#lastChange);
+    const changes = this.#selectChanges.all(this.#lastChange);
     for (const { change, hash, originsOf, ...key } of changes) {
       if (hash !== null) this.#setKey(hash.toString('latin1'), key);
-      if (originsOf !== null) this.#setOrigins(originsOf, this.#originsOf.all(originsOf));
+      if (originsOf !== null) this.#setOrigins(originsOf, this.#selectOrigins.all(originsOf));
       this.#lastChange = change;
     }
-    if (changes.length === bounds.keyChangesReadAtOnce) return false;
+    if (changes.length === bounds.apiKeyChangesPerTurn) return false;
     this.#loadedVersion = version;
     return true;
   }
 
-  #setKey(hash: string, key: KeyRow | NoKey): void {
-    if (key.number === null) this.#keys.delete(hash);
-    else this.#keys.set(hash, apiKey(key));
+  #setKey(hash: string, key: KeyRow | RemovedKey): void {
+    if (key.number === null) this.#keysByHash.delete(hash);
+    else this.#keysByHash.set(hash, toApiKey(key));
   }
 
   #setOrigins(account: number, origins: readonly string[]): void {
-    if (origins.length === 0) this.#origins.delete(account);
-    else this.#origins.set(account, origins);
+    if (origins.length === 0) this.#originsByAccount.delete(account);
+    else this.#originsByAccount.set(account, origins);
   }
 }
 
 /** Names never change, so what was read once stays true. Beyond the bound the oldest is forgotten. */
-function nameOf(
+function cachedName(
   number: number,
   known: Map<number, string>,
   find: Database.Statement<[number], string>,
@@ -185,14 +185,14 @@ function nameOf(
     return undefined; // The poll reports a key file that cannot be read.
   }
   if (name === undefined) return undefined;
-  if (known.size >= bounds.callerNamesRememberedMax) known.delete(known.keys().next().value!);
+  if (known.size >= bounds.callerNameCacheEntriesMax) known.delete(known.keys().next().value!);
   known.set(number, name);
   return name;
 }
 
 const noOrigins: readonly string[] = Object.freeze([]);
 
-function apiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): ApiKey {
+function toApiKey({ number, account, vertical, mode, expires, ...own }: KeyRow): ApiKey {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay } = own;
   const limits = { requestsPerMinute, analyticsPerMinute, sessionsPerDay };
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
@@ -217,11 +217,11 @@ interface KeyRow {
 }
 
 /** The change is of no key, or of one that is revoked or deleted. */
-interface NoKey {
+interface RemovedKey {
   readonly number: null;
 }
 
-type ChangeRow = (KeyRow | NoKey) & {
+type ChangeRow = (KeyRow | RemovedKey) & {
   readonly change: number;
   /** Of the key that changed. */
   readonly hash: Buffer | null;

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 
-const like = 'like https://www.example.com or http://localhost:3000';
+const originExamples = 'like https://www.example.com or http://localhost:3000';
 
 /**
  * What is wrong with a text that should be a web origin, as a sentence that says what to write instead; null when it is one.
@@ -10,17 +10,17 @@ const like = 'like https://www.example.com or http://localhost:3000';
  * `frame-ancestors` can name: a URL's host may hold a semicolon or a `*`, which would mean something else there, and
  * Chromium passes over a name with an underscore and an IPv6 address.
  */
-export function webOriginFault(text: string): string | null {
+export function validateWebOrigin(text: string): string | null {
   if (isWebOrigin(text)) return null;
   if (text.length > bounds.originCharactersMax)
     return `An origin has at most ${bounds.originCharactersMax} characters.`;
-  const meant = meantOrigin(text);
+  const meant = suggestedOrigin(text);
   if (meant !== null) return `Write ${meant}, which is what a browser sends.`;
-  if (text.includes('*')) return `There are no wildcards: name each origin, ${like}.`;
+  if (text.includes('*')) return `There are no wildcards: name each origin, ${originExamples}.`;
   if (/^https?:\/\/[^/]*[[_]/i.test(text)) {
     return 'Browsers cannot be told to let an IPv6 address, or a name with an underscore, embed a page: use another name.';
   }
-  return `An origin is a scheme, a host, and a port where it is not the usual one, ${like}.`;
+  return `An origin is a scheme, a host, and a port where it is not the usual one, ${originExamples}.`;
 }
 
 function isWebOrigin(text: string): boolean {
@@ -35,12 +35,12 @@ function isWebOrigin(text: string): boolean {
  * The origin of the address somebody wrote in place of one, or null. Without a scheme only what looks like a host is taken for
  * an address: what was pasted by mistake may be a key, and must not be repeated.
  */
-function meantOrigin(text: string): string | null {
-  const origin = URL.parse(withScheme(text))?.origin;
+function suggestedOrigin(text: string): string | null {
+  const origin = URL.parse(addScheme(text))?.origin;
   return origin !== undefined && isWebOrigin(origin) ? origin : null;
 }
 
-function withScheme(text: string): string {
+function addScheme(text: string): string {
   if (/^(?:localhost|127\.)/i.test(text)) return `http://${text}`;
   return /^[^/:@?#]+\./.test(text) ? `https://${text}` : text;
 }

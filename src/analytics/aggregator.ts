@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { AggregatorSetup, Answers, FromAggregator, Question, ToAggregator } from './aggregator-protocol.ts';
+import type { AggregatorWorkerData, AggregatorResults, MessageFromAggregator, AggregatorQuery, MessageToAggregator } from './aggregator-protocol.ts';
 import { unpackQuery } from './aggregator-protocol.ts';
 import { LedgerFollower } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
@@ -22,38 +22,38 @@ export class Aggregator {
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
   /** Questions ahead of the figures; the asking side bounds how many there are. */
-  #waiting: { readonly id: number; readonly position: number; readonly question: Question }[] = [];
-  #lingering: NodeJS.Timeout | null = null;
-  #folding: NodeJS.Immediate | null = null;
+  #pendingQueries: { readonly id: number; readonly position: number; readonly question: AggregatorQuery }[] = [];
+  #batchTimer: NodeJS.Timeout | null = null;
+  #batchImmediate: NodeJS.Immediate | null = null;
   /** Until a store that is derived anew has caught up. */
   #rebuilding = false;
 
-  constructor(setup: AggregatorSetup, port: MessagePort) {
+  constructor(setup: AggregatorWorkerData, port: MessagePort) {
     this.#port = port;
     this.#progress = new SharedProgress(setup.progress);
     this.#follower = new LedgerFollower(setup.files, (reason) => {
       this.#rebuilding = true;
-      this.#tell({ kind: 'rebuild', reason });
+      this.#post({ kind: 'rebuild', reason });
     });
-    this.#progress.foldedPosition = this.#follower.foldedPosition;
-    this.#progress.claimWaking();
-    port.on('message', (message: ToAggregator) => this.#receive(message));
-    this.#tell({ kind: 'ready' });
-    this.#tellRebuilt();
-    this.#schedule();
+    this.#progress.projectedPosition = this.#follower.projectedPosition;
+    this.#progress.claimWakeUp();
+    port.on('message', (message: MessageToAggregator) => this.#onMessage(message));
+    this.#post({ kind: 'ready' });
+    this.#reportRebuilt();
+    this.#scheduleBatch();
   }
 
-  #receive(message: ToAggregator): void {
+  #onMessage(message: MessageToAggregator): void {
     switch (message.kind) {
       case 'wake':
-        this.#schedule();
+        this.#scheduleBatch();
         break;
       case 'ask':
-        if (message.position <= this.#follower.foldedPosition) {
-          this.#answer(message.id, message.question);
+        if (message.position <= this.#follower.projectedPosition) {
+          this.#sendResult(message.id, message.question);
         } else {
-          this.#waiting.push(message);
-          this.#schedule();
+          this.#pendingQueries.push(message);
+          this.#scheduleBatch();
         }
         break;
       case 'close':
@@ -62,65 +62,65 @@ export class Aggregator {
     }
   }
 
-  #schedule(): void {
-    if (this.#folding !== null) return;
-    const behind = this.#progress.durablePosition - this.#follower.foldedPosition;
-    const busy = behind >= bounds.foldRecordsMax || (behind > 0 && this.#waiting.length > 0);
-    if (busy || this.#follower.mustPrune) {
-      if (this.#lingering !== null) clearTimeout(this.#lingering);
-      this.#lingering = null;
+  #scheduleBatch(): void {
+    if (this.#batchImmediate !== null) return;
+    const behind = this.#progress.durablePosition - this.#follower.projectedPosition;
+    const busy = behind >= bounds.projectionBatchRecordsMax || (behind > 0 && this.#pendingQueries.length > 0);
+    if (busy || this.#follower.hasRowsToPrune) {
+      if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
+      this.#batchTimer = null;
       // Not in the same turn: messages that came in during the last batch go first.
-      this.#folding = setImmediate(() => this.#fold());
-    } else if (this.#lingering === null && (behind > 0 || !this.#progress.fallAsleep())) {
-      this.#lingering = setTimeout(() => this.#fold(), bounds.foldLingerMs);
+      this.#batchImmediate = setImmediate(() => this.#runBatch());
+    } else if (this.#batchTimer === null && (behind > 0 || !this.#progress.trySleep())) {
+      this.#batchTimer = setTimeout(() => this.#runBatch(), bounds.projectionLingerMs);
     }
   }
 
-  #fold(): void {
-    this.#folding = null;
-    this.#lingering = null;
+  #runBatch(): void {
+    this.#batchImmediate = null;
+    this.#batchTimer = null;
     const durable = this.#progress.durablePosition;
-    if (durable > this.#follower.foldedPosition) this.#follower.fold(durable);
-    this.#progress.foldedPosition = this.#follower.foldedPosition;
-    this.#tellRebuilt();
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    if (durable > this.#follower.projectedPosition) this.#follower.applyBatch(durable);
+    this.#progress.projectedPosition = this.#follower.projectedPosition;
+    this.#reportRebuilt();
+    const waiting = this.#pendingQueries;
+    this.#pendingQueries = [];
     for (const question of waiting) {
-      if (question.position <= this.#follower.foldedPosition) this.#answer(question.id, question.question);
-      else this.#waiting.push(question);
+      if (question.position <= this.#follower.projectedPosition) this.#sendResult(question.id, question.question);
+      else this.#pendingQueries.push(question);
     }
-    if (this.#follower.mustPrune) this.#follower.prune();
-    this.#schedule();
+    if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
+    this.#scheduleBatch();
   }
 
-  #tellRebuilt(): void {
-    if (!this.#rebuilding || this.#follower.foldedPosition < this.#progress.durablePosition) return;
+  #reportRebuilt(): void {
+    if (!this.#rebuilding || this.#follower.projectedPosition < this.#progress.durablePosition) return;
     this.#rebuilding = false;
-    this.#tell({ kind: 'rebuilt' });
+    this.#post({ kind: 'rebuilt' });
   }
 
-  #answer(id: number, question: Question): void {
-    this.#tell({ kind: 'answer', id, answer: this.#figures(question) });
+  #sendResult(id: number, question: AggregatorQuery): void {
+    this.#post({ kind: 'answer', id, answer: this.#execute(question) });
   }
 
-  #figures(question: Question): Answers[Question['kind']] {
+  #execute(question: AggregatorQuery): AggregatorResults[AggregatorQuery['kind']] {
     switch (question.kind) {
       case 'summary':
-        return this.#follower.summary(unpackQuery(question.query));
+        return this.#follower.getSummary(unpackQuery(question.query));
       case 'payouts':
-        return this.#follower.knownPayouts(question.asked);
+        return this.#follower.findPayoutStates(question.asked);
       case 'daily':
-        return this.#follower.daily(unpackQuery(question.query));
+        return this.#follower.listDays(unpackQuery(question.query));
       case 'rows':
-        return this.#follower.rows(unpackQuery(question.query));
+        return this.#follower.listRows(unpackQuery(question.query));
       case 'totals':
-        return this.#follower.totals();
+        return this.#follower.getTotals();
       case 'experiments':
-        return this.#follower.experiments(question.after);
+        return this.#follower.listExperiments(question.after);
       case 'seal': {
-        const outcome = this.#follower.seal(question.age);
+        const outcome = this.#follower.applyRetention(question.age);
         // There may be something to prune.
-        this.#schedule();
+        this.#scheduleBatch();
         return outcome;
       }
     }
@@ -128,13 +128,13 @@ export class Aggregator {
 
   /** Nothing is running now: a batch is one synchronous call. Without timers and port the thread ends by itself. */
   #close(): void {
-    if (this.#lingering !== null) clearTimeout(this.#lingering);
-    if (this.#folding !== null) clearImmediate(this.#folding);
+    if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
+    if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);
     this.#follower.close();
     this.#port.close();
   }
 
-  #tell(message: FromAggregator): void {
+  #post(message: MessageFromAggregator): void {
     this.#port.postMessage(message);
   }
 }

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 
 /** Where the analytics of a data folder come from and where they are kept. */
-export interface AnalyticsFiles {
+export interface DataFiles {
   /** The log that every figure follows from. */
   readonly ledgerFolder: string;
-  /** Figures of days whose sessions are gone (`SealedFigures`). Made when the first is. */
-  readonly sealedFolder: string;
+  /** Figures of days whose sessions are gone (`CounterArchive`). Made when the first is. */
+  readonly archiveFolder: string;
   /** The SQLite file; its `-wal` and `-shm` lie beside it. Derived from the other two. */
-  readonly storeFile: string;
+  readonly analyticsStoreFile: string;
 }
 
-export function analyticsFiles(dataDir: string): AnalyticsFiles {
+export function dataFiles(dataDir: string): DataFiles {
   return {
     ledgerFolder: join(dataDir, 'ledger'),
-    sealedFolder: join(dataDir, 'sealed'),
-    storeFile: join(dataDir, 'analytics.sqlite'),
+    archiveFolder: join(dataDir, 'sealed'),
+    analyticsStoreFile: join(dataDir, 'analytics.sqlite'),
   };
 }

@@ -8,7 +8,7 @@ import { createPrivateFile } from '../files/create-private-file.ts';
  * Raised whenever the tables or the counting rules change: a store of another format is dropped and derived again from the
  * ledger, so there are no migrations.
  */
-const storeFormat = 4;
+const schemaVersion = 4;
 
 /**
  * Everything here is derived from the ledger, and from the sealed figures of what is no longer in it. Figures are kept by
@@ -30,7 +30,7 @@ const storeFormat = 4;
  * - What widgets told is counted for each session, as LEB128 varints in the order of `widgetEventTypes`, null for nothing, and
  *   in a table of its own by day: most sessions have no widget, and pay a byte each and no row.
  */
-const tables = `
+const createTablesSql = `
   CREATE TABLE progress (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
@@ -102,11 +102,11 @@ const tables = `
 `;
 
 /** The store was written by a version that counts or keeps otherwise: it has to be derived again. */
-export class OtherStoreFormat extends Error {
+export class StoreVersionMismatch extends Error {
   override readonly name = 'OtherStoreFormat';
 }
 
-/** Opens the store's file, creating its tables in an empty one. Throws `OtherStoreFormat`. */
+/** Opens the store's file, creating its tables in an empty one. Throws `StoreVersionMismatch`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
   const database = new Database(file);
@@ -115,15 +115,15 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     // The store follows the ledger: what a power cut takes from it is folded again. Its file stays whole either way.
     database.pragma('synchronous = NORMAL');
     // A page that many batches touch is copied from the write-ahead log into the file once for all of them.
-    database.pragma(`wal_autocheckpoint = ${bounds.storeCheckpointPages}`);
-    database.pragma(`cache_size = -${bounds.storeCacheKibibytes}`);
+    database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
+    database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
     if (empty) {
       database.transaction(() => {
-        database.exec(tables);
-        database.pragma(`user_version = ${storeFormat}`);
+        database.exec(createTablesSql);
+        database.pragma(`user_version = ${schemaVersion}`);
       })();
-    } else requireFormat(database);
+    } else assertSchemaVersion(database);
     return database;
   } catch (error) {
     database.close();
@@ -131,11 +131,11 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   }
 }
 
-/** Opens a store that is there, and may be in use, without the means to change it. Throws `OtherStoreFormat`. */
-export function openAnalyticsDatabaseToRead(file: string): Database.Database {
+/** Opens a store that is there, and may be in use, without the means to change it. Throws `StoreVersionMismatch`. */
+export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    requireFormat(database);
+    assertSchemaVersion(database);
     return database;
   } catch (error) {
     database.close();
@@ -143,19 +143,19 @@ export function openAnalyticsDatabaseToRead(file: string): Database.Database {
   }
 }
 
-function requireFormat(database: Database.Database): void {
+function assertSchemaVersion(database: Database.Database): void {
   const format = database.pragma('user_version', { simple: true });
-  if (format === storeFormat) return;
-  throw new OtherStoreFormat(`the analytics store has format ${format}, this version writes ${storeFormat}`);
+  if (format === schemaVersion) return;
+  throw new StoreVersionMismatch(`the analytics store has format ${format}, this version writes ${schemaVersion}`);
 }
 
 /** Removes the store's files; it must be closed. */
-export function dropAnalyticsDatabase(file: string): void {
+export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
 /** Whether SQLite found its own file broken. */
-export function isDamage(error: unknown): error is Error {
+export function isDatabaseCorrupt(error: unknown): error is Error {
   if (!(error instanceof Database.SqliteError)) return false;
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }

@@ -1,22 +1,22 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
+import type { PayoutKey, PayoutStateWithLender } from '../confirmations/confirmation-history.ts';
 import type { LogCursor } from '../events/log-reader.ts';
-import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
+import type { DailyResult, RowsPage, RowsQuery, SummaryResult, SummaryQuery } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-schema.ts';
 import { BatchWriter } from './batch-writer.ts';
 import { DailyReader } from './daily-reader.ts';
 import { type ExperimentRow, ExperimentsReader } from './experiments-reader.ts';
-import { KeptSessions } from './kept-sessions.ts';
-import { type FoldTotals, LedgerFold } from './ledger-fold.ts';
-import { LedgerSegments } from './ledger-segments.ts';
+import { RetainedSessions } from './kept-sessions.ts';
+import { type ProjectionTotals, LedgerProjection } from './ledger-fold.ts';
+import { LedgerSegmentIndex } from './ledger-segments.ts';
 import { RowsReader } from './rows-reader.ts';
-import type { SealedFigures } from './sealed-figures.ts';
+import type { CounterArchive } from './sealed-figures.ts';
 import { SessionPruner } from './session-pruner.ts';
-import { type Age, StoreRetention } from './store-retention.ts';
-import { StoredCounters } from './stored-counters.ts';
-import { StoredPast } from './stored-past.ts';
-import { StoredRevenue } from './stored-revenue.ts';
-import { StoredSessions } from './stored-sessions.ts';
+import { type RetentionRequest, StoreRetention } from './store-retention.ts';
+import { DailyCounters } from './stored-counters.ts';
+import { SqliteProjectionState } from './stored-past.ts';
+import { SqliteRevenueState } from './stored-revenue.ts';
+import { SessionReader } from './stored-sessions.ts';
 import { SummaryReader } from './summary-reader.ts';
 
 /**
@@ -28,42 +28,42 @@ import { SummaryReader } from './summary-reader.ts';
  */
 export class AnalyticsStore {
   readonly #database: Database;
-  readonly #kept: KeptSessions;
+  readonly #retainedSessions: RetainedSessions;
   readonly #pruner: SessionPruner;
   readonly #retention: StoreRetention;
-  readonly #past: StoredPast;
-  readonly #writer: BatchWriter;
-  readonly #summaries: SummaryReader;
-  readonly #revenue: StoredRevenue;
-  readonly #days: DailyReader;
-  readonly #rows: RowsReader;
-  readonly #experiments: ExperimentsReader;
-  readonly #atOnce: <Answer>(read: () => Answer) => Answer;
-  readonly #progress: Statement<[], ProgressRow>;
+  readonly #projectionState: SqliteProjectionState;
+  readonly #batchWriter: BatchWriter;
+  readonly #summaryReader: SummaryReader;
+  readonly #revenueState: SqliteRevenueState;
+  readonly #dailyReader: DailyReader;
+  readonly #rowsReader: RowsReader;
+  readonly #experimentsReader: ExperimentsReader;
+  readonly #inTransaction: <Answer>(read: () => Answer) => Answer;
+  readonly #selectProgress: Statement<[], ProgressRow>;
   #cursor: LogCursor | null;
 
-  /** Opens or creates the file. Throws `OtherStoreFormat`, or what SQLite throws. */
+  /** Opens or creates the file. Throws `StoreVersionMismatch`, or what SQLite throws. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#kept = new KeptSessions(this.#database);
-      this.#pruner = new SessionPruner(this.#database, this.#kept);
-      const counters = new StoredCounters(this.#database);
-      const segments = new LedgerSegments(this.#database);
-      this.#retention = new StoreRetention(this.#database, this.#kept, counters, segments);
-      this.#revenue = new StoredRevenue(this.#database, this.#kept);
-      this.#past = new StoredPast(this.#database, this.#revenue, this.#kept);
-      this.#writer = new BatchWriter(this.#database, counters, segments);
-      const sessions = new StoredSessions(this.#database, this.#kept);
-      this.#summaries = new SummaryReader(this.#database, sessions);
-      this.#days = new DailyReader(this.#database, sessions);
-      this.#rows = new RowsReader(this.#database, sessions);
-      this.#experiments = new ExperimentsReader(this.#database);
+      this.#retainedSessions = new RetainedSessions(this.#database);
+      this.#pruner = new SessionPruner(this.#database, this.#retainedSessions);
+      const counters = new DailyCounters(this.#database);
+      const segments = new LedgerSegmentIndex(this.#database);
+      this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters, segments);
+      this.#revenueState = new SqliteRevenueState(this.#database, this.#retainedSessions);
+      this.#projectionState = new SqliteProjectionState(this.#database, this.#revenueState, this.#retainedSessions);
+      this.#batchWriter = new BatchWriter(this.#database, counters, segments);
+      const sessions = new SessionReader(this.#database, this.#retainedSessions);
+      this.#summaryReader = new SummaryReader(this.#database, sessions);
+      this.#dailyReader = new DailyReader(this.#database, sessions);
+      this.#rowsReader = new RowsReader(this.#database, sessions);
+      this.#experimentsReader = new ExperimentsReader(this.#database);
       // In one transaction: otherwise SQLite locks its file anew for every statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
-      this.#atOnce = (read) => transaction(read) as ReturnType<typeof read>;
-      this.#progress = this.#database.prepare('SELECT * FROM progress');
-      const row = this.#progress.get();
+      this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
+      this.#selectProgress = this.#database.prepare('SELECT * FROM progress');
+      const row = this.#selectProgress.get();
       this.#cursor = row ? { position: row.position, segment: row.segment, offset: row.offset, crc: row.crc } : null;
     } catch (error) {
       this.#database.close();
@@ -76,77 +76,77 @@ export class AnalyticsStore {
     return this.#cursor;
   }
 
-  get foldedPosition(): number {
+  get projectedPosition(): number {
     return this.#cursor?.position ?? 0;
   }
 
   /** One transaction: `read` folds records and returns the cursor after them. */
-  foldBatch(read: (fold: LedgerFold) => LogCursor): void {
-    const fold = new LedgerFold(this.#past);
+  applyBatch(read: (fold: LedgerProjection) => LogCursor): void {
+    const fold = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database
       .transaction(() => {
         const cursor = read(fold);
-        this.#past.flush();
-        this.#writer.write(fold, cursor);
+        this.#projectionState.flushMetadata();
+        this.#batchWriter.write(fold, cursor);
         return cursor;
       })
       .immediate();
-    this.#past.remember(fold);
+    this.#projectionState.cacheSessions(fold);
   }
 
   /** The first day (day number) whose sessions are kept; 0 when all are. */
-  get keptFromDay(): number {
-    return this.#kept.fromDay;
+  get retainedFromDay(): number {
+    return this.#retainedSessions.fromDay;
   }
 
   /** As `StoreRetention.seal`. */
-  seal(sealed: SealedFigures, age: Age): void {
-    if (this.#cursor !== null) this.#retention.seal(sealed, age, this.#cursor);
+  applyRetention(sealed: CounterArchive, age: RetentionRequest): void {
+    if (this.#cursor !== null) this.#retention.apply(sealed, age, this.#cursor);
   }
 
   /** As `StoreRetention.adopt`. */
-  adopt(sealed: SealedFigures): void {
-    this.#retention.adopt(sealed, this.#past);
+  restoreArchive(sealed: CounterArchive): void {
+    this.#retention.restoreArchive(sealed, this.#projectionState);
   }
 
   /** What comes before this position of the ledger is not needed, neither by the store nor to derive it from nothing. */
-  neededFrom(sealed: SealedFigures): number {
-    return this.#cursor === null ? 0 : this.#retention.neededFrom(sealed, this.#cursor);
+  firstNeededPosition(sealed: CounterArchive): number {
+    return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(sealed, this.#cursor);
   }
 
   /** Whether rows of sessions that are not kept may be left. */
-  get mustPrune(): boolean {
-    return this.#pruner.mustPrune;
+  get hasRowsToPrune(): boolean {
+    return this.#pruner.hasRowsToPrune;
   }
 
   /** Removes some of them: a few milliseconds' work. */
-  prune(): void {
-    this.#pruner.prune();
+  pruneRows(): void {
+    this.#pruner.pruneRows();
   }
 
-  summary(query: SummaryQuery): SummaryFigures {
-    return this.#atOnce(() => this.#summaries.summary(query));
+  getSummary(query: SummaryQuery): SummaryResult {
+    return this.#inTransaction(() => this.#summaryReader.getSummary(query));
   }
 
-  daily(query: SummaryQuery): DailyFigures {
-    return this.#atOnce(() => this.#days.daily(query));
+  listDays(query: SummaryQuery): DailyResult {
+    return this.#inTransaction(() => this.#dailyReader.listDays(query));
   }
 
-  rows(query: RowsQuery): RowsPage {
-    return this.#atOnce(() => this.#rows.rows(query));
+  listRows(query: RowsQuery): RowsPage {
+    return this.#inTransaction(() => this.#rowsReader.listRows(query));
   }
 
   /** As `ExperimentsReader.page`. */
-  experiments(after: number): ExperimentRow[] {
-    return this.#experiments.page(after);
+  listExperiments(after: number): ExperimentRow[] {
+    return this.#experimentsReader.listAfter(after);
   }
 
-  knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {
-    return this.#atOnce(() => this.#revenue.known(asked));
+  findPayoutStates(asked: readonly PayoutKey[]): PayoutStateWithLender[] {
+    return this.#inTransaction(() => this.#revenueState.findPayoutStates(asked));
   }
 
-  totals(): FoldTotals {
-    const row = this.#progress.get();
+  getTotals(): ProjectionTotals {
+    const row = this.#selectProgress.get();
     return {
       records: row?.records ?? 0,
       sealedSession: row?.sealed_session ?? 0,

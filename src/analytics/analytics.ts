@@ -10,13 +10,13 @@ export interface Analytics {
    * Every question rejects with `AnalyticsUnavailable` when the aggregator is gone, when too many questions wait, and when its
    * signal is over before the aggregator came to it.
    */
-  summary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryFigures>;
+  getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
   /** One entry for each day of the window, ascending: ask for a window as long as the page to be shown. */
-  daily(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyFigures>;
+  listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Sessions in ledger order, a page at a time. */
-  rows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
+  listRows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
   /** The last record of the log that is in the counters. */
-  readonly foldedPosition: number;
+  readonly projectedPosition: number;
   readonly healthy: boolean;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface RowsQuery extends CohortQuery {
 }
 
 /** Money in micro-dollars, unrounded; ratios are the asker's business. */
-export interface Figures {
+export interface CohortMetrics {
   readonly sessions: number;
   readonly views: number;
   /** Unique (session, offer) clicks on offers shown. */
@@ -67,27 +67,27 @@ export interface Figures {
 /** How many events of each type widgets told (docs/contract.md#widget-events): one number a type, in the order of `widgetEventTypes`. */
 export type WidgetCounts = readonly number[];
 
-export interface LenderFigures {
+export interface LenderMetrics {
   readonly lender: string;
   readonly clicks: number;
   readonly confirmedMicros: number;
 }
 
 /** What an answer that may tell sessions apart knows of them. */
-interface OfKeptSessions {
+interface RetentionCoverage {
   /**
    * The first day (day number) whose sessions are kept; 0 when all are. Rows and figures of listed ids begin there; figures
    * of a tag are whole for every day.
    */
-  readonly keptFromDay: number;
+  readonly retainedFromDay: number;
 }
 
-export interface DailyFigures extends OfKeptSessions {
+export interface DailyResult extends RetentionCoverage {
   /** One for each day of the window, whether anything happened or not. */
-  readonly days: readonly DayFigures[];
+  readonly days: readonly DayMetrics[];
 }
 
-export interface DayFigures extends Figures {
+export interface DayMetrics extends CohortMetrics {
   /** Day number of the cohort. */
   readonly day: number;
   /** Whether its sessions are older than 45 days. */
@@ -109,21 +109,21 @@ export interface SessionRow {
   /** Wall time of the latest record that counted. */
   readonly lastEventMs: number;
   /** Lenders with a click, by clicks descending, then name. */
-  readonly lenders: readonly LenderFigures[];
+  readonly lenders: readonly LenderMetrics[];
 }
 
-export interface RowsPage extends OfKeptSessions {
+export interface RowsPage extends RetentionCoverage {
   readonly rows: readonly SessionRow[];
   /** The `afterPosition` of the next page; null when there is none now. */
-  readonly next: number | null;
+  readonly nextAfterPosition: number | null;
 }
 
-export interface SummaryFigures extends Figures, OfKeptSessions {
+export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   /** Lenders with a click, by clicks descending, then name; at most 20. */
-  readonly topLenders: readonly LenderFigures[];
+  readonly topLenders: readonly LenderMetrics[];
   readonly widgetEvents: WidgetCounts;
   /** Only devices that occur, by their class number. */
-  readonly byDevice: readonly (Figures & { readonly device: number })[];
+  readonly byDevice: readonly (CohortMetrics & { readonly device: number })[];
   readonly matured: {
     readonly sessions: number;
     readonly confirmedMicros: number;

@@ -1,51 +1,51 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../events/log-reader.ts';
-import type { LedgerFold } from './ledger-fold.ts';
-import type { LedgerSegments } from './ledger-segments.ts';
+import type { LedgerProjection } from './ledger-fold.ts';
+import type { LedgerSegmentIndex } from './ledger-segments.ts';
 import { RowWriter, type SqlValue } from './row-writer.ts';
-import type { StoredCounters } from './stored-counters.ts';
+import type { DailyCounters } from './stored-counters.ts';
 import { encodeVarints } from './varints.ts';
 
 /** Writes what a batch changed: each row once. */
 export class BatchWriter {
-  readonly #sessions: RowWriter;
-  readonly #pieces: RowWriter;
-  readonly #clicks: RowWriter;
-  readonly #counters: StoredCounters;
-  readonly #segments: LedgerSegments;
-  readonly #payouts: RowWriter;
-  readonly #confirmClick: Statement<[number, number, number]>;
-  readonly #setProgress: Statement<SqlValue[]>;
+  readonly #sessionWriter: RowWriter;
+  readonly #cohortPieceWriter: RowWriter;
+  readonly #clickWriter: RowWriter;
+  readonly #counters: DailyCounters;
+  readonly #segments: LedgerSegmentIndex;
+  readonly #payoutWriter: RowWriter;
+  readonly #addClickRevenue: Statement<[number, number, number]>;
+  readonly #updateProgress: Statement<SqlValue[]>;
 
-  constructor(database: Database, counters: StoredCounters, segments: LedgerSegments) {
+  constructor(database: Database, counters: DailyCounters, segments: LedgerSegmentIndex) {
     this.#counters = counters;
     this.#segments = segments;
-    this.#sessions = new RowWriter(
+    this.#sessionWriter = new RowWriter(
       database,
       'session',
       ['sub', 'experiment', 'position', 'device', 'views', 'clicks', 'shown', 'last_event_ms', 'widget_events'],
       `ON CONFLICT DO UPDATE SET views = excluded.views, clicks = excluded.clicks, shown = excluded.shown,
         last_event_ms = excluded.last_event_ms, widget_events = excluded.widget_events`,
     );
-    this.#pieces = new RowWriter(database, 'cohort_piece', [
+    this.#cohortPieceWriter = new RowWriter(database, 'cohort_piece', [
       'experiment',
       'day',
       'last_position',
       'first_position',
       'subs',
     ]);
-    this.#clicks = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
-    this.#payouts = new RowWriter(
+    this.#clickWriter = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
+    this.#payoutWriter = new RowWriter(
       database,
       'payout',
       ['session', 'offer', 'txid', 'funded_micros', 'funded_ms', 'reversed_micros', 'reversed_ms'],
       'ON CONFLICT DO UPDATE SET reversed_micros = excluded.reversed_micros, reversed_ms = excluded.reversed_ms',
     );
-    this.#confirmClick = database.prepare(
+    this.#addClickRevenue = database.prepare(
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
-    this.#setProgress = database.prepare(`
+    this.#updateProgress = database.prepare(`
       INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
@@ -58,18 +58,18 @@ export class BatchWriter {
         unsound_confirmations = unsound_confirmations + excluded.unsound_confirmations`);
   }
 
-  write(fold: LedgerFold, cursor: LogCursor): void {
-    this.#sessions.write(sessionRows(fold));
-    this.#pieces.write(pieceRows(fold));
-    this.#clicks.write(clickRows(fold));
-    this.#counters.add(fold);
-    this.#segments.write(fold);
-    this.#payouts.write(payoutRows(fold));
-    for (const { micros, session, offer } of fold.revenue.clicks.values())
-      this.#confirmClick.run(micros, session, offer);
+  write(fold: LedgerProjection, cursor: LogCursor): void {
+    this.#sessionWriter.writeAll(sessionRows(fold));
+    this.#cohortPieceWriter.writeAll(cohortPieceRows(fold));
+    this.#clickWriter.writeAll(clickRows(fold));
+    this.#counters.addBatch(fold);
+    this.#segments.writeBatch(fold);
+    this.#payoutWriter.writeAll(payoutRows(fold));
+    for (const { micros, session, offer } of fold.revenue.clickDeltas.values())
+      this.#addClickRevenue.run(micros, session, offer);
     const { records, sealedSession, malformed, unknownSession, repeatedSession } = fold.totals;
     const { unshownClicks, duplicateClicks, lateClicks, repeatedConfirmations, unsoundConfirmations } = fold.totals;
-    this.#setProgress.run(
+    this.#updateProgress.run(
       cursor.position,
       cursor.segment,
       cursor.offset,
@@ -92,33 +92,33 @@ export class BatchWriter {
 type Rows = Generator<readonly SqlValue[], void>;
 
 /** In the order of their keys, which is that of the table: neighbours are written together. */
-function* sessionRows({ sessions }: LedgerFold): Rows {
+function* sessionRows({ changedSessions: sessions }: LedgerProjection): Rows {
   for (const session of [...sessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const { key, experiment, position, device, views, clicked, shown, lastEventMs, widgetEvents } = session;
+    const { key, experiment, position, device, views, clickedOffers: clicked, shownOffers: shown, lastEventMs, widgetEvents } = session;
     const sub = Buffer.from(key, 'latin1');
     const events = widgetEvents === null ? null : encodeVarints(widgetEvents);
     yield [sub, experiment, position, device, views, clicked.length, encodeVarints(shown), lastEventMs, events];
   }
 }
 
-function* pieceRows({ cohorts }: LedgerFold): Rows {
-  for (const { experiment, day, created } of cohorts.values()) {
-    for (let at = 0; at < created.length; at += bounds.cohortPieceSessionsMax) {
-      const piece = created.slice(at, at + bounds.cohortPieceSessionsMax);
+function* cohortPieceRows({ cohortDeltas: cohorts }: LedgerProjection): Rows {
+  for (const { experiment, day, createdSessions: created } of cohorts.values()) {
+    for (let at = 0; at < created.length; at += bounds.cohortRowSessionsMax) {
+      const piece = created.slice(at, at + bounds.cohortRowSessionsMax);
       const subs = Buffer.from(piece.map(({ key }) => key).join(''), 'latin1');
       yield [experiment, day, piece.at(-1)!.position, piece[0]!.position, subs];
     }
   }
 }
 
-function* clickRows({ clicks }: LedgerFold): Rows {
+function* clickRows({ newClicks: clicks }: LedgerProjection): Rows {
   for (const { session, offer, lender, clickedMs, attributedMicros } of clicks) {
     yield [session, offer, lender, clickedMs, attributedMicros];
   }
 }
 
-function* payoutRows({ revenue }: LedgerFold): Rows {
-  for (const { session, offer, txid, funded, reversed } of revenue.payouts.values()) {
+function* payoutRows({ revenue }: LedgerProjection): Rows {
+  for (const { session, offer, txid, funded, reversed } of revenue.changedPayouts.values()) {
     const { amountMicros = null, occurredMs = null } = reversed ?? {};
     yield [session, offer, txid, funded.amountMicros, funded.occurredMs, amountMicros, occurredMs];
   }

@@ -6,7 +6,7 @@ import { microsPerUsd } from '../domain/money.ts';
  * day numbers, so that a cohort matures as one: on the 46th day after its own, when even its last session is older than
  * 45 times 24 hours.
  */
-export function lastMaturedDay(today: number): number {
+export function lastMaturedCohortDay(today: number): number {
   return today - bounds.maturedDays - 1;
 }
 

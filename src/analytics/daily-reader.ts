@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { DailyFigures, DayFigures, Figures, SummaryQuery } from './analytics.ts';
-import { lastMaturedDay } from './cohort-rules.ts';
-import { isInWindow, type StoredSessions } from './stored-sessions.ts';
-import { addWidgetCounts, noWidgetEvents } from './widget-counts.ts';
-import { WidgetReader } from './widget-reader.ts';
+import type { DailyResult, DayMetrics, CohortMetrics, SummaryQuery } from './analytics.ts';
+import { lastMaturedCohortDay } from './cohort-rules.ts';
+import { isInWindow, type SessionReader } from './stored-sessions.ts';
+import { addWidgetCounts, zeroWidgetCounts } from './widget-counts.ts';
+import { WidgetCountReader } from './widget-reader.ts';
 
 type DayRow = [
   day: number,
@@ -13,69 +13,69 @@ type DayRow = [
   attributedMicros: number,
   confirmedMicros: number,
 ];
-type Sum = { -readonly [Key in keyof Figures]: number } & { readonly widgetEvents: number[] };
+type DaySum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
 /** Reads the figures of each day (docs/contract.md#daily-figures): by tag from the day counters, by ids from the sessions. */
 export class DailyReader {
-  readonly #sessions: StoredSessions;
-  readonly #days: Statement<[number, number, number], DayRow>;
-  readonly #widgets: WidgetReader;
+  readonly #sessions: SessionReader;
+  readonly #selectDays: Statement<[number, number, number], DayRow>;
+  readonly #widgetCounts: WidgetCountReader;
 
-  constructor(database: Database, sessions: StoredSessions) {
+  constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
-    this.#days = database
+    this.#selectDays = database
       .prepare<[number, number, number], DayRow>(
         `SELECT day, sum(sessions), sum(views), sum(clicks), sum(attributed_micros), sum(confirmed_micros)
         FROM day_counter WHERE experiment = ? AND day BETWEEN ? AND ? GROUP BY day`,
       )
       .raw();
-    this.#widgets = new WidgetReader(database);
+    this.#widgetCounts = new WidgetCountReader(database);
   }
 
-  daily(query: SummaryQuery): DailyFigures {
-    const sums = new Map<number, Sum>();
-    if (query.subs !== null) this.#bySubs(query, query.subs, sums);
-    else if (query.referrerTag !== null) this.#byTag(query, query.referrerTag, sums);
-    const maturedDay = lastMaturedDay(query.today);
-    const figures: DayFigures[] = [];
+  listDays(query: SummaryQuery): DailyResult {
+    const sums = new Map<number, DaySum>();
+    if (query.subs !== null) this.#sumBySubs(query, query.subs, sums);
+    else if (query.referrerTag !== null) this.#sumByTag(query, query.referrerTag, sums);
+    const maturedDay = lastMaturedCohortDay(query.today);
+    const figures: DayMetrics[] = [];
     for (let day = query.fromDay; day <= query.toDay; day++) {
-      figures.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? nothing()) });
+      figures.push({ day, matured: day <= maturedDay, ...(sums.get(day) ?? createZeroSum()) });
     }
-    return { days: figures, keptFromDay: this.#sessions.keptFromDay };
+    return { days: figures, retainedFromDay: this.#sessions.retainedFromDay };
   }
 
-  #byTag(query: SummaryQuery, referrerTag: string, sums: Map<number, Sum>): void {
-    const experiment = this.#sessions.experiment(query, referrerTag);
+  #sumByTag(query: SummaryQuery, referrerTag: string, sums: Map<number, DaySum>): void {
+    const experiment = this.#sessions.findExperiment(query, referrerTag);
     if (experiment === undefined) return;
-    const rows = this.#days.all(experiment, query.fromDay, query.toDay);
+    const rows = this.#selectDays.all(experiment, query.fromDay, query.toDay);
     for (const [day, sessions, views, clicks, attributedMicros, confirmedMicros] of rows) {
-      sums.set(day, { ...nothing(), sessions, views, clicks, attributedMicros, confirmedMicros });
+      sums.set(day, { ...createZeroSum(), sessions, views, clicks, attributedMicros, confirmedMicros });
     }
-    for (const [day, counts] of this.#widgets.days(experiment, query)) {
+    for (const [day, counts] of this.#widgetCounts.countsByDay(experiment, query)) {
       addWidgetCounts(sums.get(day)!.widgetEvents, counts);
     }
   }
 
-  #bySubs(query: SummaryQuery, subs: readonly Uint8Array[], sums: Map<number, Sum>): void {
-    for (const session of this.#sessions.listed(query, subs)) {
+  #sumBySubs(query: SummaryQuery, subs: readonly Uint8Array[], sums: Map<number, DaySum>): void {
+    for (const session of this.#sessions.findListed(query, subs)) {
       if (!isInWindow(session.day, query)) continue;
       let sum = sums.get(session.day);
       if (sum === undefined) {
-        sum = nothing();
+        sum = createZeroSum();
         sums.set(session.day, sum);
       }
       sum.sessions++;
       sum.views += session.views;
       sum.clicks += session.clicks;
       addWidgetCounts(sum.widgetEvents, session.widgetEvents);
-      const { attributedMicros, confirmedMicros } = this.#sessions.revenue(session);
+      const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session);
       sum.attributedMicros += attributedMicros;
       sum.confirmedMicros += confirmedMicros;
     }
   }
 }
 
-function nothing(): Sum {
-  const widgetEvents = [...noWidgetEvents];
+function createZeroSum(): DaySum {
+  const widgetEvents = [...zeroWidgetCounts];
   return { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0, widgetEvents };
 }

@@ -9,16 +9,16 @@ export type TagCount = readonly [account: number, vertical: number, test: 0 | 1,
 
 /** Lists the experiments of the store. Experiments are never removed: their daily figures stay when the retention deletes their sessions. */
 export class ExperimentsReader {
-  readonly #page: Statement<[number, number], ExperimentRow>;
-  readonly #counts: Statement<[], TagCount>;
+  readonly #selectPage: Statement<[number, number], ExperimentRow>;
+  readonly #selectTagCounts: Statement<[], TagCount>;
 
   constructor(database: Database) {
-    this.#page = database
+    this.#selectPage = database
       .prepare<[number, number], ExperimentRow>(
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
       )
       .raw();
-    this.#counts = database
+    this.#selectTagCounts = database
       .prepare<[], TagCount>(
         `SELECT account, vertical, test, count(*) AS tags FROM experiment
         GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`,
@@ -27,12 +27,12 @@ export class ExperimentsReader {
   }
 
   /** The experiments whose numbers are greater than `after`, ascending, up to `bounds.experimentsAtOnce`. */
-  page(after: number): ExperimentRow[] {
-    return this.#page.all(after, bounds.experimentsAtOnce);
+  listAfter(after: number): ExperimentRow[] {
+    return this.#selectPage.all(after, bounds.experimentsPerPage);
   }
 
   /** The largest number of tags first. */
-  counts(): TagCount[] {
-    return this.#counts.all();
+  countTags(): TagCount[] {
+    return this.#selectTagCounts.all();
   }
 }

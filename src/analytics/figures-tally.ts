@@ -1,7 +1,7 @@
-import type { Figures, SummaryFigures } from './analytics.ts';
+import type { CohortMetrics, SummaryResult } from './analytics.ts';
 
 /** Figures of some sessions of one device. */
-export interface DeviceFigures extends Figures {
+export interface DeviceMetrics extends CohortMetrics {
   readonly device: number;
 }
 
@@ -13,17 +13,17 @@ export interface MaturedSums {
 }
 
 /** Adds rows up to the figures of a summary, in all and by device, and those of its matured sessions. */
-export class FiguresTally {
-  readonly #devices = new Map<number, { -readonly [Key in keyof DeviceFigures]: number }>();
+export class SummaryAccumulator {
+  readonly #devices = new Map<number, { -readonly [Key in keyof DeviceMetrics]: number }>();
   readonly #matured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
 
-  add(row: DeviceFigures): void {
+  addDevice(row: DeviceMetrics): void {
     let sum = this.#devices.get(row.device);
     if (sum === undefined) {
-      sum = { ...nothing, device: row.device };
+      sum = { ...zeroMetrics, device: row.device };
       this.#devices.set(row.device, sum);
     }
-    addFigures(sum, row);
+    addMetrics(sum, row);
   }
 
   addMatured({ sessions, confirmedMicros, centsSquared }: MaturedSums): void {
@@ -32,18 +32,18 @@ export class FiguresTally {
     this.#matured.centsSquared += centsSquared ?? 0;
   }
 
-  figures(): Figures & Pick<SummaryFigures, 'byDevice' | 'matured'> {
-    const total = { ...nothing };
+  result(): CohortMetrics & Pick<SummaryResult, 'byDevice' | 'matured'> {
+    const total = { ...zeroMetrics };
     const byDevice = [...this.#devices.values()].sort((a, b) => a.device - b.device);
-    for (const figures of byDevice) addFigures(total, figures);
+    for (const figures of byDevice) addMetrics(total, figures);
     const { sessions, confirmedMicros, centsSquared } = this.#matured;
     return { ...total, byDevice, matured: { sessions, confirmedMicros, confirmedUsdSquared: centsSquared / 10_000 } };
   }
 }
 
-const nothing: Figures = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+const zeroMetrics: CohortMetrics = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
 
-function addFigures(sum: { -readonly [Key in keyof Figures]: number }, figures: Figures): void {
+function addMetrics(sum: { -readonly [Key in keyof CohortMetrics]: number }, figures: CohortMetrics): void {
   sum.sessions += figures.sessions;
   sum.views += figures.views;
   sum.clicks += figures.clicks;

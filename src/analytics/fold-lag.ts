@@ -5,34 +5,34 @@ import { bounds } from '../bounds.ts';
  * marked until they are folded: the first of them tells. However long the aggregator is away, the marks are bounded in number;
  * they come to lie further apart then, and the answer is as exact as that.
  */
-export class FoldLag {
-  #marks: { readonly position: number; readonly atMs: number }[] = [];
-  #apartMs: number = bounds.foldLagMarkedMs;
+export class AnalyticsLag {
+  #samples: { readonly position: number; readonly atMs: number }[] = [];
+  #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
   /** The ledger is durable up to `durable` and folded up to `folded`. Positions and times ascend from call to call. */
-  note(durable: number, folded: number, nowMs: number): void {
-    const last = this.#marks.at(-1);
-    if (last !== undefined && nowMs - last.atMs < this.#apartMs) return;
-    this.#forget(folded);
+  recordPosition(durable: number, folded: number, nowMs: number): void {
+    const last = this.#samples.at(-1);
+    if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
+    this.#dropProjected(folded);
     if (durable <= folded) return;
-    if (this.#marks.length === bounds.foldLagMarksMax) {
-      this.#marks = this.#marks.filter((_, at) => at % 2 === 0);
-      this.#apartMs *= 2;
+    if (this.#samples.length === bounds.analyticsLagSamplesMax) {
+      this.#samples = this.#samples.filter((_, at) => at % 2 === 0);
+      this.#sampleIntervalMs *= 2;
     }
-    this.#marks.push({ position: durable, atMs: nowMs });
+    this.#samples.push({ position: durable, atMs: nowMs });
   }
 
   /** Milliseconds; 0 when everything is folded. */
-  read(durable: number, folded: number, nowMs: number): number {
-    this.#forget(folded);
+  measureMs(durable: number, folded: number, nowMs: number): number {
+    this.#dropProjected(folded);
     if (durable <= folded) return 0;
-    if (this.#marks.length === 0) this.note(durable, folded, nowMs);
-    return nowMs - this.#marks[0]!.atMs;
+    if (this.#samples.length === 0) this.recordPosition(durable, folded, nowMs);
+    return nowMs - this.#samples[0]!.atMs;
   }
 
-  #forget(folded: number): void {
-    const first = this.#marks.findIndex(({ position }) => position > folded);
-    this.#marks.splice(0, first === -1 ? this.#marks.length : first);
-    if (this.#marks.length === 0) this.#apartMs = bounds.foldLagMarkedMs;
+  #dropProjected(folded: number): void {
+    const first = this.#samples.findIndex(({ position }) => position > folded);
+    this.#samples.splice(0, first === -1 ? this.#samples.length : first);
+    if (this.#samples.length === 0) this.#sampleIntervalMs = bounds.analyticsLagSampleIntervalMs;
   }
 }

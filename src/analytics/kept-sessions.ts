@@ -1,21 +1,21 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { dayOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
-import { firstKeyOf, type SubKey } from './ledger-fold.ts';
+import { firstKeyOfDay, type SubIdKey } from './ledger-fold.ts';
 
 /**
  * Which sessions the store keeps: those created from some day on. Of an older one the counters are sealed, and it is as good
  * as gone from the moment that day is set, for the fold as for every answer, whenever its rows go (`SessionPruner`).
  */
-export class KeptSessions {
-  readonly #set: Statement<[number]>;
+export class RetainedSessions {
+  readonly #updateFromDay: Statement<[number]>;
   #fromDay: number;
-  #fromKey: SubKey;
+  #fromKey: SubIdKey;
 
   constructor(database: Database) {
-    this.#set = database.prepare('UPDATE retention SET kept_from_day = ?');
+    this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
     this.#fromDay = database.prepare<[], number>('SELECT kept_from_day FROM retention').pluck().get()!;
-    this.#fromKey = keyOf(this.#fromDay);
+    this.#fromKey = firstRetainedKey(this.#fromDay);
   }
 
   /** The first day (day number) whose sessions are kept; 0 when all are. */
@@ -23,24 +23,24 @@ export class KeptSessions {
     return this.#fromDay;
   }
 
-  /** As `FoldPast.keptFrom`. */
-  get fromKey(): SubKey {
+  /** As `ProjectionState.keptFrom`. */
+  get fromKey(): SubIdKey {
     return this.#fromKey;
   }
 
-  has(sub: Uint8Array): boolean {
+  isRetained(sub: Uint8Array): boolean {
     return dayOf(decodeSubId(sub).createdMs) >= this.#fromDay;
   }
 
   /** Within a transaction; should that fail, this object is ahead of the file, and must not be used any more. */
-  keepFrom(day: number): void {
-    this.#set.run(day);
+  retainFrom(day: number): void {
+    this.#updateFromDay.run(day);
     this.#fromDay = day;
-    this.#fromKey = keyOf(day);
+    this.#fromKey = firstRetainedKey(day);
   }
 }
 
 /** None is smaller than the empty key: while all are kept, no record need be looked at. */
-function keyOf(day: number): SubKey {
-  return day === 0 ? '' : firstKeyOf(day);
+function firstRetainedKey(day: number): SubIdKey {
+  return day === 0 ? '' : firstKeyOfDay(day);
 }

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
-import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
+import { checkConfirmation } from '../confirmations/judge-confirmation.ts';
 import { dayMs, dayOf } from '../domain/calendar.ts';
 import type {
   OfferClicked,
@@ -8,57 +8,57 @@ import type {
   RevenueConfirmed,
   RevenueReversed,
   SessionCreated,
-  WidgetReported,
+  WidgetEventsReported,
 } from '../events/ledger-record.ts';
-import { recordKind, widgetEventTypes } from '../events/ledger-record.ts';
-import { decodeSubId, subIdBytes } from '../sessions/sub-id.ts';
+import { ledgerRecordKind, widgetEventTypes } from '../events/ledger-record.ts';
+import { decodeSubId, subIdByteLength } from '../sessions/sub-id.ts';
 import { parseLedgerRecord } from './parse-ledger-record.ts';
-import { RevenueFold, type RevenuePast } from './revenue-fold.ts';
-import { noWidgetEvents } from './widget-counts.ts';
+import { RevenueProjection, type RevenueState } from './revenue-fold.ts';
+import { zeroWidgetCounts } from './widget-counts.ts';
 
 /** What the fold must know of the past, and nothing else: a store answers it, or a test's maps. */
-export interface FoldPast extends RevenuePast {
+export interface ProjectionState extends RevenueState {
   /** Sessions of smaller keys are sealed: created before the first day whose sessions are kept. Empty: none is. */
-  readonly keptFrom: SubKey;
+  readonly retainedFromKey: SubIdKey;
   /** The session of these 32 bytes as folded so far, or null when the ledger never created it. */
-  findSession(key: SubKey): FoldedSession | null;
+  findSession(key: SubIdKey): ProjectedSession | null;
   /** The number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Given out at its first session. */
-  experimentNumber(account: number, vertical: number, test: boolean, tag: string): number;
-  offerNumber(offerId: string): number;
+  assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number;
+  assignOfferNumber(offerId: string): number;
   /** Null for an offer that was never shown to anyone. */
-  findOffer(offerId: string): number | null;
-  lenderNumber(lenderName: string): number;
+  findOfferNumber(offerId: string): number | null;
+  assignLenderNumber(lenderName: string): number;
   /** A click that counted, or null. */
   findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null;
   /** Keeps the metadata of the session created at a position: at once, since a batch of the largest would not fit in memory. */
-  keepMetadata(session: number, json: string): void;
+  addMetadata(session: number, json: string): void;
 }
 
 /**
  * A sub_id's 32 bytes as a string of as many characters (latin1): a map key that sorts as the bytes do, and so by time of
  * creation.
  */
-export type SubKey = string;
+export type SubIdKey = string;
 
 /** Sorts behind the keys of all sessions created before that day, and ahead of all others. */
-export function firstKeyOf(day: number): SubKey {
+export function firstKeyOfDay(day: number): SubIdKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
   return time.toString('latin1');
 }
 
 /** A session as the counting rules need it. */
-export interface FoldedSession {
-  readonly key: SubKey;
+export interface ProjectedSession {
+  readonly key: SubIdKey;
   /** Position of its record in the ledger: a short name for it, in ledger order. */
   readonly position: number;
   readonly experiment: number;
   readonly device: number;
   views: number;
   /** Numbers of the offers shown to it so far. */
-  readonly shown: number[];
+  readonly shownOffers: number[];
   /** Numbers of the offers whose click has counted. */
-  readonly clicked: number[];
+  readonly clickedOffers: number[];
   /** What its widgets told, as `WidgetCounts`; null for nothing, as most have none. */
   widgetEvents: number[] | null;
   /** Wall time of the latest record that counted: its creation, a view, a click, what a widget told. */
@@ -66,7 +66,7 @@ export interface FoldedSession {
 }
 
 /** What is added to one (experiment, cohort day, device). */
-export interface DayChange {
+export interface DayCounterDelta {
   readonly experiment: number;
   readonly day: number;
   readonly device: number;
@@ -82,14 +82,14 @@ export interface DayChange {
 }
 
 /** The new sessions of one (experiment, cohort day), in ledger order. */
-export interface CohortChange {
+export interface CohortDelta {
   readonly experiment: number;
   readonly day: number;
-  readonly created: FoldedSession[];
+  readonly createdSessions: ProjectedSession[];
 }
 
 /** What is added to one (experiment, cohort day, lender). */
-export interface LenderChange {
+export interface LenderCounterDelta {
   readonly experiment: number;
   readonly day: number;
   readonly lender: number;
@@ -107,7 +107,7 @@ export interface CountedClick {
 }
 
 /** How many records were folded, and how many of them counted nothing, by reason. */
-export interface FoldTotals {
+export interface ProjectionTotals {
   records: number;
   /** Of a session created on a day that is sealed: what it tells is in the sealed counters, or too late for them. */
   sealedSession: number;
@@ -129,7 +129,7 @@ export interface FoldTotals {
   unsoundConfirmations: number;
 }
 
-const noTotals: Readonly<FoldTotals> = {
+const zeroTotals: Readonly<ProjectionTotals> = {
   records: 0,
   sealedSession: 0,
   malformed: 0,
@@ -148,34 +148,34 @@ const noTotals: Readonly<FoldTotals> = {
  *
  * Every figure counts on the session's cohort: the UTC day of the creation time its sub_id carries.
  */
-export class LedgerFold {
-  readonly #past: FoldPast;
+export class LedgerProjection {
+  readonly #state: ProjectionState;
   /** Sessions that are new or changed. */
-  readonly sessions = new Map<SubKey, FoldedSession>();
+  readonly changedSessions = new Map<SubIdKey, ProjectedSession>();
   /** New sessions by experiment and day, in ledger order. */
-  readonly cohorts = new Map<number, CohortChange>();
-  readonly days = new Map<number, DayChange>();
-  readonly lenders = new Map<string, LenderChange>();
+  readonly cohortDeltas = new Map<number, CohortDelta>();
+  readonly dayDeltas = new Map<number, DayCounterDelta>();
+  readonly lenderDeltas = new Map<string, LenderCounterDelta>();
   /** The last cohort day of the new sessions in each segment of the ledger, by its first sequence. */
-  readonly segments = new Map<number, number>();
-  readonly clicks: CountedClick[] = [];
-  readonly revenue: RevenueFold;
+  readonly lastCohortDayBySegment = new Map<number, number>();
+  readonly newClicks: CountedClick[] = [];
+  readonly revenue: RevenueProjection;
   /** The clicks of this batch by session and offer, as far as a confirmation had to look for one. */
-  readonly #clicksFound = new Map<string, CountedClick>();
-  #clicksLookedAt = 0;
-  readonly totals: FoldTotals = { ...noTotals };
+  readonly #clickIndex = new Map<string, CountedClick>();
+  #indexedClicks = 0;
+  readonly totals: ProjectionTotals = { ...zeroTotals };
   /** Wall time of the last record that had one. */
   lastWallMs: number | null = null;
   /** First sequence of the segment that the next records lie in. */
   segment = 0;
 
-  constructor(past: FoldPast) {
-    this.#past = past;
-    this.revenue = new RevenueFold(past);
+  constructor(past: ProjectionState) {
+    this.#state = past;
+    this.revenue = new RevenueProjection(past);
   }
 
   /** Folds the record at a position. Takes anything a file may hold, and keeps none of its bytes. */
-  fold(position: number, value: unknown, segment: number): void {
+  apply(position: number, value: unknown, segment: number): void {
     this.totals.records++;
     const record = parseLedgerRecord(value);
     if (record === null) {
@@ -183,91 +183,91 @@ export class LedgerFold {
       return;
     }
     this.lastWallMs = record[1];
-    const key = subKey(record[2]);
-    if (key < this.#past.keptFrom) {
+    const key = keyOfSub(record[2]);
+    if (key < this.#state.retainedFromKey) {
       this.totals.sealedSession++;
       return;
     }
     switch (record[0]) {
-      case recordKind.sessionCreated:
-        this.#sessionCreated(position, segment, key, record);
+      case ledgerRecordKind.sessionCreated:
+        this.#applySessionCreated(position, segment, key, record);
         break;
-      case recordKind.offersViewed:
-        this.#offersViewed(key, record);
+      case ledgerRecordKind.offersViewed:
+        this.#applyOffersViewed(key, record);
         break;
-      case recordKind.offerClicked:
-        this.#offerClicked(key, record);
+      case ledgerRecordKind.offerClicked:
+        this.#applyOfferClicked(key, record);
         break;
-      case recordKind.revenueConfirmed:
-      case recordKind.revenueReversed:
-        this.#revenueSettled(key, record);
+      case ledgerRecordKind.revenueConfirmed:
+      case ledgerRecordKind.revenueReversed:
+        this.#applyConfirmation(key, record);
         break;
-      case recordKind.widgetReported:
-        this.#widgetReported(key, record);
+      case ledgerRecordKind.widgetEventsReported:
+        this.#applyWidgetEvents(key, record);
         break;
     }
   }
 
-  #sessionCreated(
+  #applySessionCreated(
     position: number,
     segment: number,
-    key: SubKey,
+    key: SubIdKey,
     [, wallMs, sub, tag, , device, metadata]: SessionCreated,
   ): void {
-    if (this.#find(key) !== null) {
+    if (this.#findSession(key) !== null) {
       this.totals.repeatedSession++;
       return;
     }
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
-    const experiment = this.#past.experimentNumber(account, vertical, mode === 'test', tag);
-    const session: FoldedSession = {
+    const experiment = this.#state.assignExperimentNumber(account, vertical, mode === 'test', tag);
+    const session: ProjectedSession = {
       key,
       position,
       experiment,
       device,
       views: 0,
-      shown: [],
-      clicked: [],
+      shownOffers: [],
+      clickedOffers: [],
       widgetEvents: null,
       lastEventMs: wallMs,
     };
-    this.sessions.set(key, session);
-    if (metadata !== null) this.#past.keepMetadata(position, metadata);
+    this.changedSessions.set(key, session);
+    if (metadata !== null) this.#state.addMetadata(position, metadata);
     const day = dayOf(createdMs);
-    const change = this.#day(experiment, day, device);
+    const change = this.#dayDelta(experiment, day, device);
     change.sessions++;
-    this.segments.set(segment, Math.max(day, this.segments.get(segment) ?? 0));
-    this.#cohort(change).push(session);
+    this.lastCohortDayBySegment.set(segment, Math.max(day, this.lastCohortDayBySegment.get(segment) ?? 0));
+    this.#createdSessionsOf(change).push(session);
   }
 
-  #offersViewed(key: SubKey, [, wallMs, sub, , offerIds, , again]: OffersViewed): void {
-    const session = this.#find(key);
+  #applyOffersViewed(key: SubIdKey, [, wallMs, sub, , offerIds, , again]: OffersViewed): void {
+    const session = this.#findSession(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;
     }
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
-      const offer = this.#past.offerNumber(offerId);
-      if (!session.shown.includes(offer)) session.shown.push(offer);
+      const offer = this.#state.assignOfferNumber(offerId);
+      if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
-    this.sessions.set(session.key, session);
+    this.changedSessions.set(session.key, session);
     // What a widget shows after its view may be clicked like anything shown.
     if (again === true) return;
     session.views++;
-    this.#day(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
+    this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
   /** No event is told twice within a session: the front end leaves repeats out. */
-  #widgetReported(key: SubKey, [, wallMs, sub, , , types]: WidgetReported): void {
-    const session = this.#find(key);
+  #applyWidgetEvents(key: SubIdKey, [, wallMs, sub, , , types]: WidgetEventsReported): void {
+    const session = this.#findSession(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;
     }
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
-    this.sessions.set(session.key, session);
-    const change = this.#day(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device);
+    this.changedSessions.set(session.key, session);
+    const change = this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device);
     for (const type of types) {
       if (type >= widgetEventTypes.length) continue;
       countWidgetEvent(session, type);
@@ -275,23 +275,23 @@ export class LedgerFold {
     }
   }
 
-  #offerClicked(key: SubKey, [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
-    const session = this.#find(key);
+  #applyOfferClicked(key: SubIdKey, [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked): void {
+    const session = this.#findSession(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;
     }
     const { createdMs } = decodeSubId(sub);
-    const offer = this.#past.findOffer(offerId);
-    if (offer === null || !session.shown.includes(offer)) {
+    const offer = this.#state.findOfferNumber(offerId);
+    if (offer === null || !session.shownOffers.includes(offer)) {
       this.totals.unshownClicks++;
       return;
     }
-    if (session.clicked.includes(offer)) {
+    if (session.clickedOffers.includes(offer)) {
       this.totals.duplicateClicks++;
       return;
     }
-    if (wallMs - createdMs > bounds.clickAttributedMs) {
+    if (wallMs - createdMs > bounds.clickAttributionMs) {
       this.totals.lateClicks++;
       return;
     }
@@ -300,47 +300,47 @@ export class LedgerFold {
   }
 
   /** A confirmation or a reversal (docs/contract.md#confirmation-rules). It may bring a click that nothing else has. */
-  #revenueSettled(key: SubKey, record: RevenueConfirmed | RevenueReversed): void {
-    const confirmation = confirmationOf(record);
+  #applyConfirmation(key: SubIdKey, record: RevenueConfirmed | RevenueReversed): void {
+    const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
-    const session = this.#find(key);
+    const session = this.#findSession(key);
     if (session === null) {
       this.totals.unknownSession++;
       return;
     }
-    const offer = this.#past.findOffer(offerId);
+    const offer = this.#state.findOfferNumber(offerId);
     if (offer === null) {
       this.totals.unsoundConfirmations++;
       return;
     }
-    const click = session.clicked.includes(offer) ? this.#findClick(session.position, offer) : null;
+    const click = session.clickedOffers.includes(offer) ? this.#findClick(session.position, offer) : null;
     const past = {
-      shown: session.shown.includes(offer),
+      offerShown: session.shownOffers.includes(offer),
       clickedMs: click?.clickedMs ?? null,
-      sessionMicros: this.revenue.sessionMicros(session.position),
-      payout: this.revenue.payout(session.position, offer, txid),
+      sessionRevenueMicros: this.revenue.sessionRevenueMicros(session.position),
+      payout: this.revenue.findPayout(session.position, offer, txid),
     };
-    const verdict = judgeConfirmation(confirmation, past, record[1]);
+    const verdict = checkConfirmation(confirmation, past, record[1]);
     if (verdict === 'repeated') this.totals.repeatedConfirmations++;
     else if (verdict !== 'accepted') this.totals.unsoundConfirmations++;
     if (verdict !== 'accepted') return;
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
-    this.sessions.set(session.key, session);
+    this.changedSessions.set(session.key, session);
     // Accepted without a click, it tells of one.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
-    const { confirmedMicros, confirmedCentsSquared } = this.revenue.book(session.position, offer, confirmation);
+    const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(session.position, offer, confirmation);
     const day = dayOf(decodeSubId(sub).createdMs);
-    const change = this.#day(session.experiment, day, session.device);
+    const change = this.#dayDelta(session.experiment, day, session.device);
     change.confirmedMicros += confirmedMicros;
     change.confirmedCentsSquared += BigInt(confirmedCentsSquared);
-    this.#lender(session.experiment, day, lender).confirmedMicros += confirmedMicros;
+    this.#lenderDelta(session.experiment, day, lender).confirmedMicros += confirmedMicros;
   }
 
   /** Returns the number of the lender. */
   #countClick(
-    session: FoldedSession,
+    session: ProjectedSession,
     sub: Uint8Array,
     offer: number,
     {
@@ -352,76 +352,76 @@ export class LedgerFold {
     const { createdMs, mode } = decodeSubId(sub);
     // A sandbox click counts at zero revenue (docs/contract.md#test-keys-and-the-sandbox), whatever its record says.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
-    const lender = this.#past.lenderNumber(lenderName);
+    const lender = this.#state.assignLenderNumber(lenderName);
     const day = dayOf(createdMs);
-    session.clicked.push(offer);
-    this.clicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
-    const change = this.#day(session.experiment, day, session.device);
+    session.clickedOffers.push(offer);
+    this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
+    const change = this.#dayDelta(session.experiment, day, session.device);
     change.clicks++;
     change.attributedMicros += attributedMicros;
-    this.#lender(session.experiment, day, lender).clicks++;
-    this.sessions.set(session.key, session);
+    this.#lenderDelta(session.experiment, day, lender).clicks++;
+    this.changedSessions.set(session.key, session);
     return lender;
   }
 
   #findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
-    for (; this.#clicksLookedAt < this.clicks.length; this.#clicksLookedAt++) {
-      const click = this.clicks[this.#clicksLookedAt]!;
-      this.#clicksFound.set(`${click.session} ${click.offer}`, click);
+    for (; this.#indexedClicks < this.newClicks.length; this.#indexedClicks++) {
+      const click = this.newClicks[this.#indexedClicks]!;
+      this.#clickIndex.set(`${click.session} ${click.offer}`, click);
     }
-    return this.#clicksFound.get(`${session} ${offer}`) ?? this.#past.findClick(session, offer);
+    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
   }
 
-  #find(key: SubKey): FoldedSession | null {
-    return this.sessions.get(key) ?? this.#past.findSession(key);
+  #findSession(key: SubIdKey): ProjectedSession | null {
+    return this.changedSessions.get(key) ?? this.#state.findSession(key);
   }
 
-  #day(experiment: number, day: number, device: number): DayChange {
+  #dayDelta(experiment: number, day: number, device: number): DayCounterDelta {
     // One exact integer: a 48-bit time has fewer than 2^22 days, devices are fewer than 2^3, which leaves 2^28 experiments.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
-    let change = this.days.get(key);
+    let change = this.dayDeltas.get(key);
     if (change === undefined) {
       const nothing = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, widgetEvents: null };
       change = { experiment, day, device, ...nothing, confirmedMicros: 0, confirmedCentsSquared: 0n };
-      this.days.set(key, change);
+      this.dayDeltas.set(key, change);
     }
     return change;
   }
 
-  #cohort({ experiment, day }: DayChange): FoldedSession[] {
+  #createdSessionsOf({ experiment, day }: DayCounterDelta): ProjectedSession[] {
     const key = experiment * 2 ** 22 + day;
-    let cohort = this.cohorts.get(key);
+    let cohort = this.cohortDeltas.get(key);
     if (cohort === undefined) {
-      cohort = { experiment, day, created: [] };
-      this.cohorts.set(key, cohort);
+      cohort = { experiment, day, createdSessions: [] };
+      this.cohortDeltas.set(key, cohort);
     }
-    return cohort.created;
+    return cohort.createdSessions;
   }
 
-  #lender(experiment: number, day: number, lender: number): LenderChange {
+  #lenderDelta(experiment: number, day: number, lender: number): LenderCounterDelta {
     const key = `${experiment} ${day} ${lender}`;
-    let change = this.lenders.get(key);
+    let change = this.lenderDeltas.get(key);
     if (change === undefined) {
       change = { experiment, day, lender, clicks: 0, confirmedMicros: 0 };
-      this.lenders.set(key, change);
+      this.lenderDeltas.set(key, change);
     }
     return change;
   }
 }
 
 function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: number): void {
-  counter.widgetEvents ??= [...noWidgetEvents];
+  counter.widgetEvents ??= [...zeroWidgetCounts];
   counter.widgetEvents[type]!++;
 }
 
-function subKey(sub: Uint8Array): SubKey {
-  return Buffer.from(sub.buffer, sub.byteOffset, subIdBytes).toString('latin1');
+function keyOfSub(sub: Uint8Array): SubIdKey {
+  return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
-function confirmationOf(record: RevenueConfirmed | RevenueReversed): Confirmation {
+function toConfirmation(record: RevenueConfirmed | RevenueReversed): Confirmation {
   const [kind, , sub, offerId, , txid, amountMicros, occurredMs, clickedMs = null, valueMicros = null] = record;
   return {
-    status: kind === recordKind.revenueConfirmed ? 'funded' : 'reversed',
+    status: kind === ledgerRecordKind.revenueConfirmed ? 'funded' : 'reversed',
     sub,
     offerId,
     txid,

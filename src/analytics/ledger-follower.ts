@@ -1,19 +1,19 @@
 import { bounds } from '../bounds.ts';
-import type { AskedPayout, KnownPayout } from '../confirmations/confirmation-history.ts';
-import { firstSequences } from '../events/log-format.ts';
-import { CursorBeyondLog, LogReader } from '../events/log-reader.ts';
+import type { PayoutKey, PayoutStateWithLender } from '../confirmations/confirmation-history.ts';
+import { segmentFirstSequences } from '../events/log-format.ts';
+import { CursorBeyondLogError, LogReader } from '../events/log-reader.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import type { DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
-import type { AnalyticsFiles } from './analytics-files.ts';
-import { dropAnalyticsDatabase, isDamage, OtherStoreFormat } from './analytics-schema.ts';
+import type { DailyResult, RowsPage, RowsQuery, SummaryResult, SummaryQuery } from './analytics.ts';
+import type { DataFiles } from './analytics-files.ts';
+import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatch } from './analytics-schema.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import type { ExperimentRow } from './experiments-reader.ts';
-import type { FoldTotals } from './ledger-fold.ts';
-import { SealedFigures, SealingFailed } from './sealed-figures.ts';
-import type { Age } from './store-retention.ts';
+import type { ProjectionTotals } from './ledger-fold.ts';
+import { CounterArchive, ArchiveWriteFailed } from './sealed-figures.ts';
+import type { RetentionRequest } from './store-retention.ts';
 
 /** What sealing came to, or why it failed. */
-export type SealOutcome =
+export type RetentionOutcome =
   | {
       readonly sealed: true;
       /** Sessions are kept from this day on; new, if they were kept from an earlier one before. */
@@ -32,60 +32,60 @@ export type SealOutcome =
  * Any error ends it: it closes itself, and another goes on from what was committed.
  */
 export class LedgerFollower {
-  readonly #storeFile: string;
-  readonly #sealed: SealedFigures;
+  readonly #analyticsStoreFile: string;
+  readonly #archive: CounterArchive;
   readonly #store: AnalyticsStore;
   readonly #reader: LogReader;
 
   /**
-   * `onRebuild` is told, in words, why the store has to be derived again, and what cannot be. Throws `LogDamaged`, and what
+   * `onRebuild` is told, in words, why the store has to be derived again, and what cannot be. Throws `LogDamagedError`, and what
    * SQLite throws.
    */
-  constructor({ ledgerFolder, sealedFolder, storeFile }: AnalyticsFiles, onRebuild: (reason: string) => void) {
-    this.#storeFile = storeFile;
-    this.#sealed = new SealedFigures(sealedFolder);
+  constructor({ ledgerFolder, archiveFolder: sealedFolder, analyticsStoreFile: storeFile }: DataFiles, onRebuild: (reason: string) => void) {
+    this.#analyticsStoreFile = storeFile;
+    this.#archive = new CounterArchive(sealedFolder);
     let store: AnalyticsStore;
     try {
       store = new AnalyticsStore(storeFile);
     } catch (error) {
-      if (!(error instanceof OtherStoreFormat || isDamage(error))) throw error;
+      if (!(error instanceof StoreVersionMismatch || isDatabaseCorrupt(error))) throw error;
       onRebuild(error.message);
-      this.#dropStore();
+      this.#deleteStore();
       store = new AnalyticsStore(storeFile);
     }
     try {
       try {
         this.#reader = new LogReader(ledgerFolder, store.cursor);
       } catch (error) {
-        if (!(error instanceof CursorBeyondLog)) throw error;
+        if (!(error instanceof CursorBeyondLogError)) throw error;
         onRebuild(error.message);
         store.close();
-        this.#dropStore();
+        this.#deleteStore();
         store = new AnalyticsStore(storeFile);
         this.#reader = new LogReader(ledgerFolder, null);
       }
-      store.adopt(this.#sealed);
+      store.restoreArchive(this.#archive);
     } catch (error) {
       store.close();
       throw error;
     }
     this.#store = store;
     if (store.cursor === null) {
-      const missing = missingRecords(ledgerFolder, this.#sealed.ledgerFrom);
+      const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerFromPosition);
       if (missing !== null) onRebuild(missing);
     }
   }
 
-  get foldedPosition(): number {
-    return this.#store.foldedPosition;
+  get projectedPosition(): number {
+    return this.#store.projectedPosition;
   }
 
-  /** Folds the next batch, at most up to a durable position beyond `foldedPosition`. */
-  fold(upToPosition: number): void {
-    this.#guard(() =>
-      this.#store.foldBatch((fold) => {
-        this.#reader.read(upToPosition, bounds.foldRecordsMax, (position, record) => {
-          fold.fold(position, record, this.#reader.segment);
+  /** Folds the next batch, at most up to a durable position beyond `projectedPosition`. */
+  applyBatch(upToPosition: number): void {
+    this.#closeOnError(() =>
+      this.#store.applyBatch((fold) => {
+        this.#reader.read(upToPosition, bounds.projectionBatchRecordsMax, (position, record) => {
+          fold.apply(position, record, this.#reader.segment);
         });
         return this.#reader.cursor;
       }),
@@ -96,57 +96,57 @@ export class LedgerFollower {
    * Gives up the sessions of a certain age: their daily counters are sealed, and they are gone from every answer. To be
    * called when all that was acknowledged is folded, since what those sessions' records tell later counts no more.
    */
-  seal(age: Age): SealOutcome {
-    return this.#guard(() => {
-      const before = this.#store.keptFromDay;
+  applyRetention(age: RetentionRequest): RetentionOutcome {
+    return this.#closeOnError(() => {
+      const before = this.#store.retainedFromDay;
       try {
-        this.#store.seal(this.#sealed, age);
+        this.#store.applyRetention(this.#archive, age);
       } catch (error) {
-        if (!(error instanceof SealingFailed)) throw error;
+        if (!(error instanceof ArchiveWriteFailed)) throw error;
         return { sealed: false, reason: error.message };
       }
-      const { keptFromDay } = this.#store;
+      const { retainedFromDay: keptFromDay } = this.#store;
       return {
         sealed: true,
         keptFromDay,
         isNew: keptFromDay > before,
-        ledgerFrom: this.#store.neededFrom(this.#sealed),
+        ledgerFrom: this.#store.firstNeededPosition(this.#archive),
       };
     });
   }
 
   /** Whether rows of sessions given up may be left in the store. */
-  get mustPrune(): boolean {
-    return this.#store.mustPrune;
+  get hasRowsToPrune(): boolean {
+    return this.#store.hasRowsToPrune;
   }
 
   /** Removes some of them. */
-  prune(): void {
-    this.#guard(() => this.#store.prune());
+  pruneRows(): void {
+    this.#closeOnError(() => this.#store.pruneRows());
   }
 
-  summary(query: SummaryQuery): SummaryFigures {
-    return this.#guard(() => this.#store.summary(query));
+  getSummary(query: SummaryQuery): SummaryResult {
+    return this.#closeOnError(() => this.#store.getSummary(query));
   }
 
-  knownPayouts(asked: readonly AskedPayout[]): KnownPayout[] {
-    return this.#guard(() => this.#store.knownPayouts(asked));
+  findPayoutStates(asked: readonly PayoutKey[]): PayoutStateWithLender[] {
+    return this.#closeOnError(() => this.#store.findPayoutStates(asked));
   }
 
-  daily(query: SummaryQuery): DailyFigures {
-    return this.#guard(() => this.#store.daily(query));
+  listDays(query: SummaryQuery): DailyResult {
+    return this.#closeOnError(() => this.#store.listDays(query));
   }
 
-  rows(query: RowsQuery): RowsPage {
-    return this.#guard(() => this.#store.rows(query));
+  listRows(query: RowsQuery): RowsPage {
+    return this.#closeOnError(() => this.#store.listRows(query));
   }
 
-  totals(): FoldTotals {
-    return this.#guard(() => this.#store.totals());
+  getTotals(): ProjectionTotals {
+    return this.#closeOnError(() => this.#store.getTotals());
   }
 
-  experiments(after: number): ExperimentRow[] {
-    return this.#guard(() => this.#store.experiments(after));
+  listExperiments(after: number): ExperimentRow[] {
+    return this.#closeOnError(() => this.#store.listExperiments(after));
   }
 
   /** Idempotent. */
@@ -156,26 +156,26 @@ export class LedgerFollower {
   }
 
   /** A store found damaged is removed, so that the next follower derives it again. */
-  #guard<Result>(use: () => Result): Result {
+  #closeOnError<Result>(use: () => Result): Result {
     try {
       return use();
     } catch (error) {
       this.close();
-      if (isDamage(error)) this.#dropStore();
+      if (isDatabaseCorrupt(error)) this.#deleteStore();
       throw error;
     }
   }
 
   /** Not before all that a new one is to be derived from was seen to be whole: it may be the only other copy. */
-  #dropStore(): void {
-    for (const _ of this.#sealed.records());
-    dropAnalyticsDatabase(this.#storeFile);
+  #deleteStore(): void {
+    for (const _ of this.#archive.readAll());
+    deleteAnalyticsDatabase(this.#analyticsStoreFile);
   }
 }
 
-/** What a store derived from nothing will leave out, in words, or null: the segment that holds `ledgerFrom` must be there. */
-function missingRecords(ledgerFolder: string, ledgerFrom: number): string | null {
-  const firsts = firstSequences(nodeLogFiles.list(ledgerFolder));
+/** What a store derived from nothing will leave out, in words, or null: the segment that holds `ledgerFromPosition` must be there. */
+function describeMissingRecords(ledgerFolder: string, ledgerFrom: number): string | null {
+  const firsts = segmentFirstSequences(nodeLogFiles.listNames(ledgerFolder));
   const [first] = firsts;
   if (first === undefined ? ledgerFrom === 1 : firsts.includes(ledgerFrom)) return null;
   return first !== undefined && first > ledgerFrom

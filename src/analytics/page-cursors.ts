@@ -1,26 +1,26 @@
 import { hash } from 'node:crypto';
-import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
+import { decodeCanonicalBase64url } from '../secrets/exact-base64url.ts';
 import type { Hmac } from '../secrets/hmac.ts';
-import { hmacsOf } from '../secrets/hmacs-of.ts';
+import { deriveHmacs } from '../secrets/hmacs-of.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { CohortFilter } from './analytics.ts';
 
 export type PagedGranularity = 'daily' | 'row';
 
 /** Where a page begins, and the window it is of, as resolved for the first page (day numbers). */
-export interface PagePlace {
+export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
   /** `daily`: how many days of the window were answered before. `row`: position in the ledger of the last row answered. */
   readonly after: number;
 }
 
-const placeBytes = 1 + 4 + 4 + 6;
+const positionBytes = 1 + 4 + 4 + 6;
 /** Place and MAC together are a multiple of three bytes, so that no bit of the text is spare. */
 const macBytes = 15;
 const tagCharactersMax = 64;
 const digestBytes = 32;
-const signedBytesMax = placeBytes + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
+const signedBytesMax = positionBytes + 4 + 1 + 1 + 1 + tagCharactersMax + digestBytes;
 
 /**
  * Issues and reads the cursors of analytics pages (docs/contract.md#pages):
@@ -36,41 +36,41 @@ const signedBytesMax = placeBytes + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  */
 export class PageCursors {
   readonly #signers: readonly (Hmac | undefined)[];
-  readonly #newest: number;
-  readonly #signed = Buffer.alloc(signedBytesMax);
+  readonly #newestSecret: number;
+  readonly #signedBytes = Buffer.alloc(signedBytesMax);
 
   constructor(secrets: SecretRing) {
-    this.#newest = secrets.newest.number;
-    this.#signers = hmacsOf(secrets, 'cursor', signedBytesMax);
+    this.#newestSecret = secrets.newest.number;
+    this.#signers = deriveHmacs(secrets, 'cursor', signedBytesMax);
   }
 
-  issue(granularity: PagedGranularity, filter: CohortFilter, { fromDay, toDay, after }: PagePlace): string {
-    const cursor = Buffer.alloc(placeBytes + macBytes);
-    cursor[0] = this.#newest;
+  issue(granularity: PagedGranularity, filter: CohortFilter, { fromDay, toDay, after }: PagePosition): string {
+    const cursor = Buffer.alloc(positionBytes + macBytes);
+    cursor[0] = this.#newestSecret;
     cursor.writeInt32BE(fromDay, 1);
     cursor.writeInt32BE(toDay, 5);
     cursor.writeUIntBE(after, 9, 6);
-    const signedBytes = this.#lay(cursor, granularity, filter);
-    this.#signers[this.#newest]!.sign(this.#signed, signedBytes, cursor, placeBytes, macBytes);
+    const signedBytes = this.#writeSignedBytes(cursor, granularity, filter);
+    this.#signers[this.#newestSecret]!.sign(this.#signedBytes, signedBytes, cursor, positionBytes, macBytes);
     return cursor.toString('base64url');
   }
 
   /** The place, or null for a text this service did not issue for this very query. */
-  read(granularity: PagedGranularity, filter: CohortFilter, text: string): PagePlace | null {
-    const cursor = decodeExactBase64url(text);
-    if (cursor?.length !== placeBytes + macBytes) return null;
+  verify(granularity: PagedGranularity, filter: CohortFilter, text: string): PagePosition | null {
+    const cursor = decodeCanonicalBase64url(text);
+    if (cursor?.length !== positionBytes + macBytes) return null;
     const signer = this.#signers[cursor[0]!];
     if (signer === undefined) return null;
-    const signedBytes = this.#lay(cursor, granularity, filter);
-    if (!signer.verify(this.#signed, signedBytes, cursor, placeBytes, macBytes)) return null;
+    const signedBytes = this.#writeSignedBytes(cursor, granularity, filter);
+    if (!signer.verify(this.#signedBytes, signedBytes, cursor, positionBytes, macBytes)) return null;
     return { fromDay: cursor.readInt32BE(1), toDay: cursor.readInt32BE(5), after: cursor.readUIntBE(9, 6) };
   }
 
   /** Lays out what is signed, and returns how many bytes it has. */
-  #lay(cursor: Buffer, granularity: PagedGranularity, filter: CohortFilter): number {
+  #writeSignedBytes(cursor: Buffer, granularity: PagedGranularity, filter: CohortFilter): number {
     const { account, vertical, mode, referrerTag, subs } = filter;
-    const signed = this.#signed;
-    let at = cursor.copy(signed, 0, 0, placeBytes);
+    const signed = this.#signedBytes;
+    let at = cursor.copy(signed, 0, 0, positionBytes);
     at = signed.writeUInt32BE(account, at);
     at = signed.writeUInt8((vertical << 1) | (mode === 'test' ? 1 : 0), at);
     at = signed.writeUInt8(granularity === 'row' ? 1 : 0, at);

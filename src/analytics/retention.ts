@@ -3,17 +3,17 @@ import { dayOf } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
-export interface RetentionOptions {
+export interface RetentionTaskOptions {
   /** How many days back from today sessions are kept, at least. */
-  readonly days: number;
+  readonly retentionDays: number;
   readonly clock: Clock;
-  readonly analytics: Pick<ThreadAnalytics, 'seal'>;
+  readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
   /** Removes what the ledger holds before a position, as far as that is whole segments; resolves with how many these were. */
-  readonly dropLedger: (beforePosition: number) => Promise<number>;
+  readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
   /** Something was given up: sessions created before a day (day number), or segments of the ledger, or both. */
-  readonly onGivenUp: (given: { readonly keptFromDay: number; readonly segments: number }) => void;
+  readonly onDeleted: (given: { readonly keptFromDay: number; readonly segments: number }) => void;
   /** It did not work, and will be tried again. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (fault: unknown) => void;
   /** It works again after a fault. */
   readonly onRecovered: () => void;
 }
@@ -23,17 +23,17 @@ export interface RetentionOptions {
  * then segments of the ledger that tell of no others are removed. It looks at its start and every hour; each step may be
  * interrupted and is then done the next time.
  */
-export class Retention {
-  readonly #options: RetentionOptions;
+export class RetentionTask {
+  readonly #options: RetentionTaskOptions;
   readonly #closing = Promise.withResolvers<null>();
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void>;
   #closed = false;
-  #faulty = false;
+  #isFailing = false;
 
-  constructor(options: RetentionOptions) {
+  constructor(options: RetentionTaskOptions) {
     this.#options = options;
-    this.#running = this.#tend();
+    this.#running = this.#run();
   }
 
   /** Waits for segments that are being removed, not for a sealing: whoever does that finishes it or does not. Idempotent. */
@@ -44,29 +44,29 @@ export class Retention {
     await this.#running;
   }
 
-  async #tend(): Promise<void> {
-    let pauseMs: number = bounds.retentionTendMs;
+  async #run(): Promise<void> {
+    let pauseMs: number = bounds.retentionCheckIntervalMs;
     try {
-      await this.#giveUp();
-      if (this.#faulty && !this.#closed) this.#options.onRecovered();
-      this.#faulty = false;
+      await this.#deleteExpired();
+      if (this.#isFailing && !this.#closed) this.#options.onRecovered();
+      this.#isFailing = false;
     } catch (fault) {
-      if (!this.#closed) this.#options.onFault(fault);
-      this.#faulty = true;
-      pauseMs = bounds.retentionRetryMs;
+      if (!this.#closed) this.#options.onError(fault);
+      this.#isFailing = true;
+      pauseMs = bounds.retentionRetryDelayMs;
     }
     if (this.#closed) return;
     this.#timer = setTimeout(() => {
-      this.#running = this.#tend();
+      this.#running = this.#run();
     }, pauseMs);
     // Nothing depends on when it happens.
     this.#timer.unref();
   }
 
-  async #giveUp(): Promise<void> {
-    const { days, clock, analytics, dropLedger, onGivenUp } = this.#options;
+  async #deleteExpired(): Promise<void> {
+    const { retentionDays: days, clock, analytics, deleteLedgerBefore: dropLedger, onDeleted: onGivenUp } = this.#options;
     const wallMs = clock.wallMs();
-    const outcome = await Promise.race([analytics.seal({ today: dayOf(wallMs), days, wallMs }), this.#closing.promise]);
+    const outcome = await Promise.race([analytics.applyRetention({ today: dayOf(wallMs), retentionDays: days, wallMs }), this.#closing.promise]);
     if (outcome === null) return;
     if (!outcome.sealed) throw new Error(outcome.reason);
     const { keptFromDay, isNew, ledgerFrom } = outcome;

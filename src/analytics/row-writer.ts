@@ -7,39 +7,39 @@ export type SqlValue = number | bigint | string | Uint8Array | null;
 
 /** Writes many rows of one table with few statements, in the order they come. */
 export class RowWriter {
-  readonly #many: Statement<[SqlValue[]]>;
-  readonly #one: Statement<[SqlValue[]]>;
-  readonly #columns: number;
-  #values: SqlValue[] = [];
+  readonly #insertMany: Statement<[SqlValue[]]>;
+  readonly #insertOne: Statement<[SqlValue[]]>;
+  readonly #columnCount: number;
+  #pendingValues: SqlValue[] = [];
 
   /** @param conflict what happens to a row that exists: an `ON CONFLICT` clause, or nothing. */
   constructor(database: Database, table: string, columns: readonly string[], conflict = '') {
     const row = `(${columns.map(() => '?').join(', ')})`;
     const insert = (rows: number) =>
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')} ${conflict}`;
-    this.#many = database.prepare<[SqlValue[]]>(insert(rowsPerStatement));
-    this.#one = database.prepare<[SqlValue[]]>(insert(1));
-    this.#columns = columns.length;
+    this.#insertMany = database.prepare<[SqlValue[]]>(insert(rowsPerStatement));
+    this.#insertOne = database.prepare<[SqlValue[]]>(insert(1));
+    this.#columnCount = columns.length;
   }
 
   /** Writes these rows, and those added before. */
-  write(rows: Iterable<readonly SqlValue[]>): void {
+  writeAll(rows: Iterable<readonly SqlValue[]>): void {
     for (const row of rows) this.add(row);
     this.flush();
   }
 
   /** Takes a row; it is written with the next few, or by `flush`. */
   add(row: readonly SqlValue[]): void {
-    this.#values.push(...row);
-    if (this.#values.length < rowsPerStatement * this.#columns) return;
-    this.#many.run(this.#values);
-    this.#values = [];
+    this.#pendingValues.push(...row);
+    if (this.#pendingValues.length < rowsPerStatement * this.#columnCount) return;
+    this.#insertMany.run(this.#pendingValues);
+    this.#pendingValues = [];
   }
 
   flush(): void {
-    const width = this.#columns;
-    const values = this.#values;
-    this.#values = [];
-    for (let at = 0; at < values.length; at += width) this.#one.run(values.slice(at, at + width));
+    const width = this.#columnCount;
+    const values = this.#pendingValues;
+    this.#pendingValues = [];
+    for (let at = 0; at < values.length; at += width) this.#insertOne.run(values.slice(at, at + width));
   }
 }

@@ -1,8 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { subIdBytes } from '../sessions/sub-id.ts';
+import { subIdByteLength } from '../sessions/sub-id.ts';
 import type { RowsPage, RowsQuery, SessionRow } from './analytics.ts';
-import { LenderTally } from './lender-tally.ts';
-import { isInWindow, type StoredSession, type StoredSessions } from './stored-sessions.ts';
+import { LenderAccumulator } from './lender-tally.ts';
+import { isInWindow, type StoredSession, type SessionReader } from './stored-sessions.ts';
 
 type DayHead = [day: number, from: number];
 
@@ -11,15 +11,15 @@ type DayHead = [day: number, from: number];
  * sessions of a tag come from the lists of its days, read from where the page begins.
  */
 export class RowsReader {
-  readonly #sessions: StoredSessions;
-  readonly #heads: Statement<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>;
-  readonly #pieces: Statement<[number, number, number], Buffer>;
-  readonly #metadata: Statement<[number], string>;
+  readonly #sessions: SessionReader;
+  readonly #selectDayHeads: Statement<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>;
+  readonly #selectCohortPieces: Statement<[number, number, number], Buffer>;
+  readonly #selectMetadata: Statement<[number], string>;
 
-  constructor(database: Database, sessions: StoredSessions) {
+  constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
     // One search a day: no day has more than one row in `days`, and the list of each is entered where it goes on.
-    this.#heads = database
+    this.#selectDayHeads = database
       .prepare<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>(
         `WITH days AS (
           SELECT DISTINCT day FROM day_counter WHERE experiment = @experiment AND day BETWEEN @fromDay AND @toDay
@@ -33,27 +33,27 @@ export class RowsReader {
         SELECT day, head FROM heads WHERE head IS NOT NULL ORDER BY head`,
       )
       .raw();
-    this.#pieces = database
+    this.#selectCohortPieces = database
       .prepare<[number, number, number], Buffer>(
         `SELECT subs FROM cohort_piece WHERE experiment = ? AND day = ? AND last_position > ? ORDER BY last_position`,
       )
       .pluck();
-    this.#metadata = database.prepare<[number], string>('SELECT json FROM session_metadata WHERE session = ?').pluck();
+    this.#selectMetadata = database.prepare<[number], string>('SELECT json FROM session_metadata WHERE session = ?').pluck();
   }
 
-  rows(query: RowsQuery): RowsPage {
-    const found = query.subs === null ? this.#ofTag(query) : this.#ofSubs(query, query.subs);
+  listRows(query: RowsQuery): RowsPage {
+    const found = query.subs === null ? this.#findByTag(query) : this.#findBySubs(query, query.subs);
     const page = found.slice(0, query.limit);
     return {
-      rows: page.map((session) => this.#row(session)),
-      keptFromDay: this.#sessions.keptFromDay,
-      next: found.length > query.limit ? page.at(-1)!.position : null,
+      rows: page.map((session) => this.#toRow(session)),
+      retainedFromDay: this.#sessions.retainedFromDay,
+      nextAfterPosition: found.length > query.limit ? page.at(-1)!.position : null,
     };
   }
 
-  #ofSubs(query: RowsQuery, subs: readonly Uint8Array[]): StoredSession[] {
+  #findBySubs(query: RowsQuery, subs: readonly Uint8Array[]): StoredSession[] {
     const found: StoredSession[] = [];
-    for (const session of this.#sessions.listed(query, subs)) {
+    for (const session of this.#sessions.findListed(query, subs)) {
       if (isInWindow(session.day, query) && session.position > query.afterPosition) found.push(session);
     }
     return found.sort(byPosition);
@@ -64,25 +64,25 @@ export class RowsReader {
    * nearly the order of days, so nearly always one day or two are read; where a clock was set back they overlap, and every
    * day is read that may hold one of the first.
    */
-  #ofTag(query: RowsQuery): StoredSession[] {
+  #findByTag(query: RowsQuery): StoredSession[] {
     const { referrerTag, toDay, afterPosition: after, limit } = query;
-    const fromDay = Math.max(query.fromDay, this.#sessions.keptFromDay);
-    const experiment = referrerTag === null ? undefined : this.#sessions.experiment(query, referrerTag);
+    const fromDay = Math.max(query.fromDay, this.#sessions.retainedFromDay);
+    const experiment = referrerTag === null ? undefined : this.#sessions.findExperiment(query, referrerTag);
     if (experiment === undefined) return [];
     let found: StoredSession[] = [];
-    for (const [day, from] of this.#heads.all({ experiment, fromDay, toDay, after })) {
+    for (const [day, from] of this.#selectDayHeads.all({ experiment, fromDay, toDay, after })) {
       if (found.length > limit && from > found[limit]!.position) break;
-      found.push(...this.#ofDay(experiment, day, after, limit + 1));
+      found.push(...this.#findByDay(experiment, day, after, limit + 1));
       found = found.sort(byPosition).slice(0, limit + 1);
     }
     return found;
   }
 
-  #ofDay(experiment: number, day: number, after: number, count: number): StoredSession[] {
+  #findByDay(experiment: number, day: number, after: number, count: number): StoredSession[] {
     const found: StoredSession[] = [];
-    for (const subs of this.#pieces.iterate(experiment, day, after)) {
-      for (let at = 0; at < subs.length; at += subIdBytes) {
-        const session = this.#sessions.find(subs.subarray(at, at + subIdBytes))!;
+    for (const subs of this.#selectCohortPieces.iterate(experiment, day, after)) {
+      for (let at = 0; at < subs.length; at += subIdByteLength) {
+        const session = this.#sessions.findSession(subs.subarray(at, at + subIdByteLength))!;
         if (session.position <= after) continue;
         found.push(session);
         if (found.length === count) return found;
@@ -91,22 +91,22 @@ export class RowsReader {
     return found;
   }
 
-  #row(session: StoredSession): SessionRow {
+  #toRow(session: StoredSession): SessionRow {
     const { sub, experiment, position, device, views, clicks, lastEventMs } = session;
-    const lenders = new LenderTally();
-    const { attributedMicros, confirmedMicros } = this.#sessions.revenue(session, lenders);
+    const lenders = new LenderAccumulator();
+    const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session, lenders);
     return {
       // A copy of its own: the bytes may be a view of a whole list, which would be handed over with it.
       sub: Uint8Array.from(sub),
-      referrerTag: this.#sessions.referrerTag(experiment),
+      referrerTag: this.#sessions.referrerTagOf(experiment),
       device,
-      metadata: this.#metadata.get(position) ?? null,
+      metadata: this.#selectMetadata.get(position) ?? null,
       views,
       clicks,
       attributedMicros,
       confirmedMicros,
       lastEventMs,
-      lenders: lenders.figures(this.#sessions.lenderName),
+      lenders: lenders.result(this.#sessions.lenderNameOf),
     };
   }
 }

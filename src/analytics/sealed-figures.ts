@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
-import { firstSequences } from '../events/log-format.ts';
-import { LogWalk } from '../events/log-walk.ts';
+import { segmentFirstSequences } from '../events/log-format.ts';
+import { LogScanner } from '../events/log-walk.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import { LogDamaged } from '../events/segment-reader.ts';
+import { LogDamagedError } from '../events/segment-reader.ts';
 import { writeSegment } from '../events/write-segment.ts';
 import {
-  parseSealedRecord,
-  type SealedDay,
-  type SealedExperiment,
-  type SealedLender,
-  type SealedRecord,
-  type SealingOpened,
-  sealedKind,
+  parseArchiveRecord,
+  type ArchivedDay,
+  type ArchivedExperiment,
+  type ArchivedLender,
+  type ArchiveRecord,
+  type ArchiveHeader,
+  archiveRecordKind,
 } from './sealed-record.ts';
 
 /** The counters of some days, those of an experiment behind its name. */
-export type SealedCounters = Iterable<SealedExperiment | SealedDay | SealedLender>;
+export type ArchivedCounters = Iterable<ArchivedExperiment | ArchivedDay | ArchivedLender>;
 
 /**
  * The daily counters of days so old that their sessions, and the part of the ledger that tells of them, are given up: what
@@ -25,46 +25,46 @@ export type SealedCounters = Iterable<SealedExperiment | SealedDay | SealedLende
  * changes. It is one segment of a log like the ledger, so its chain of checksums shows what was changed or lost, and
  * `marketplace log verify` reads it. Used by one thread.
  */
-export class SealedFigures {
+export class CounterArchive {
   readonly #folder: string;
   #position = 0;
   #crc = 0;
-  #keptFromDay = 0;
-  #ledgerFrom = 1;
+  #retainedFromDay = 0;
+  #ledgerFromPosition = 1;
 
-  /** Reads the last sealing; whatever came before it is read when it is asked for. Throws `LogDamaged`. */
+  /** Reads the last sealing; whatever came before it is read when it is asked for. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
-    const firsts = firstSequences(nodeLogFiles.list(folder));
+    const firsts = segmentFirstSequences(nodeLogFiles.listNames(folder));
     // The last segment is the end mark of the log, unless a crash came before it was written, or an older version sealed.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
-    for (const record of this.#walk(last)) {
-      if (record[0] !== sealedKind.opened) continue;
-      [, , , this.#keptFromDay, this.#ledgerFrom] = record;
+    for (const record of this.#readFrom(last)) {
+      if (record[0] !== archiveRecordKind.header) continue;
+      [, , , this.#retainedFromDay, this.#ledgerFromPosition] = record;
     }
   }
 
   /** The first day (day number) that is not sealed; 0 before the first sealing. */
-  get keptFromDay(): number {
-    return this.#keptFromDay;
+  get retainedFromDay(): number {
+    return this.#retainedFromDay;
   }
 
   /** The position from which the ledger is needed to derive the days that are not sealed. */
-  get ledgerFrom(): number {
-    return this.#ledgerFrom;
+  get ledgerFromPosition(): number {
+    return this.#ledgerFromPosition;
   }
 
-  /** All that was ever sealed, in order. Throws `LogDamaged`, at the latest behind the last record it can read. */
-  *records(): Generator<SealedRecord, void> {
+  /** All that was ever sealed, in order. Throws `LogDamagedError`, at the latest behind the last record it can read. */
+  *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
-    for (const record of this.#walk(1)) {
-      if (record[0] === sealedKind.opened) {
+    for (const record of this.#readFrom(1)) {
+      if (record[0] === archiveRecordKind.header) {
         const [, , fromDay, untilDay] = record;
         if (fromDay !== nextDay) {
-          throw new LogDamaged(this.#folder, 0, `a sealing begins with day ${fromDay} instead of ${nextDay}`);
+          throw new LogDamagedError(this.#folder, 0, `a sealing begins with day ${fromDay} instead of ${nextDay}`);
         }
         nextDay = untilDay;
       }
@@ -74,29 +74,29 @@ export class SealedFigures {
 
   /**
    * Seals the days from the last sealing up to, and without, `untilDay`, which must be later. Durable when it returns.
-   * Throws `SealingFailed`, or what `counters` throws; then nothing counts as sealed, though a next start may find it so.
+   * Throws `ArchiveWriteFailed`, or what `counters` throws; then nothing counts as sealed, though a next start may find it so.
    */
-  seal({ wallMs, untilDay, ledgerFrom }: Sealing, counters: SealedCounters): void {
-    const opened: SealingOpened = [sealedKind.opened, wallMs, this.#keptFromDay, untilDay, ledgerFrom];
-    const header = { shard: noShard, firstSequence: this.#position + 1, previousCrc: this.#crc };
+  append({ wallMs, untilDay, ledgerFromPosition: ledgerFrom }: ArchiveRange, counters: ArchivedCounters): void {
+    const opened: ArchiveHeader = [archiveRecordKind.header, wallMs, this.#retainedFromDay, untilDay, ledgerFrom];
+    const header = { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
-      nodeLogFiles.makeFolder(this.#folder);
-      writeSegment(this.#folder, header, sealing(opened, counters));
+      nodeLogFiles.createFolder(this.#folder);
+      writeSegment(this.#folder, header, archiveSegmentRecords(opened, counters));
     } catch (error) {
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
-      throw new SealingFailed(`${this.#folder}: ${error.message}`, { cause: error });
+      throw new ArchiveWriteFailed(`${this.#folder}: ${error.message}`, { cause: error });
     }
     // Read back: where it ends, and that what will replace the ledger can be read.
-    for (const _ of this.#walk(header.firstSequence));
-    this.#markEnd();
-    this.#keptFromDay = untilDay;
-    this.#ledgerFrom = ledgerFrom;
+    for (const _ of this.#readFrom(header.firstSequence));
+    this.#writeEndSegment();
+    this.#retainedFromDay = untilDay;
+    this.#ledgerFromPosition = ledgerFrom;
   }
 
   /** Ends the log as one that was closed (see log-format.ts), for the commands that check or copy any log. */
-  #markEnd(): void {
+  #writeEndSegment(): void {
     try {
-      writeSegment(this.#folder, { shard: noShard, firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
+      writeSegment(this.#folder, { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
       // The sealing is whole by itself, and checked by its own last record.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
@@ -104,24 +104,24 @@ export class SealedFigures {
   }
 
   /** The sealings from a segment on, each whole; after the last, the log goes on from there. */
-  *#walk(segment: number): Generator<SealedRecord, void> {
-    const walk = new LogWalk(nodeLogFiles, this.#folder, { segment, decode: true });
-    const damaged = (what: string): LogDamaged => {
+  *#readFrom(segment: number): Generator<ArchiveRecord, void> {
+    const walk = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
+    const damaged = (what: string): LogDamagedError => {
       const { file, offset } = walk.end ?? { file: this.#folder, offset: 0 };
-      return new LogDamaged(file, offset, what);
+      return new LogDamagedError(file, offset, what);
     };
-    const order = new SealingOrder();
+    const order = new ArchiveRecordOrder();
     let empty = true;
     try {
-      for (; walk.next(); empty = false) {
+      for (; walk.nextRecord(); empty = false) {
         if (empty && walk.position !== segment) throw damaged(`record ${segment} is missing`);
-        const record = parseSealedRecord(walk.record);
-        if (record === null || !order.takes(record)) {
+        const record = parseArchiveRecord(walk.record);
+        if (record === null || !order.accepts(record)) {
           throw damaged(`record ${walk.position} is not what a sealing holds there`);
         }
         yield record;
       }
-      if (order.open || empty || walk.tornBytes > 0) throw damaged('the sealing is not whole');
+      if (order.isOpen || empty || walk.tornBytes > 0) throw damaged('the sealing is not whole');
       this.#position = walk.position;
       this.#crc = walk.crc;
     } finally {
@@ -131,51 +131,51 @@ export class SealedFigures {
 }
 
 /** What may follow what in a sealing, and which days its counters may be of. */
-class SealingOrder {
+class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
-  #named = false;
+  #hasExperiment = false;
   /** A sealing was opened and not yet closed. */
-  open = false;
+  isOpen = false;
 
-  takes(record: SealedRecord): boolean {
-    if (this.open === (record[0] === sealedKind.opened)) return false;
+  accepts(record: ArchiveRecord): boolean {
+    if (this.isOpen === (record[0] === archiveRecordKind.header)) return false;
     switch (record[0]) {
-      case sealedKind.opened:
+      case archiveRecordKind.header:
         [, , this.#fromDay, this.#untilDay] = record;
-        this.open = true;
-        this.#named = false;
+        this.isOpen = true;
+        this.#hasExperiment = false;
         return this.#untilDay > this.#fromDay;
-      case sealedKind.experiment:
-        this.#named = true;
+      case archiveRecordKind.experiment:
+        this.#hasExperiment = true;
         return true;
-      case sealedKind.day:
-      case sealedKind.lender:
-        return this.#named && record[1][0] >= this.#fromDay && record[1][0] < this.#untilDay;
-      case sealedKind.closed:
-        this.open = false;
+      case archiveRecordKind.day:
+      case archiveRecordKind.lender:
+        return this.#hasExperiment && record[1][0] >= this.#fromDay && record[1][0] < this.#untilDay;
+      case archiveRecordKind.footer:
+        this.isOpen = false;
         return true;
     }
   }
 }
 
 /** The system would not take it: no space, most likely. It may be tried again, which replaces whatever the failed attempt has left. */
-export class SealingFailed extends Error {
+export class ArchiveWriteFailed extends Error {
   override readonly name = 'SealingFailed';
 }
 
-export interface Sealing {
+export interface ArchiveRange {
   /** When. */
   readonly wallMs: number;
   readonly untilDay: number;
-  readonly ledgerFrom: number;
+  readonly ledgerFromPosition: number;
 }
 
 /** Figures are of no one shard: all that wrote a ledger here add to them. */
-const noShard = 0;
+const archiveShard = 0;
 
-function* sealing(opened: SealingOpened, counters: SealedCounters): Generator<SealedRecord, void> {
+function* archiveSegmentRecords(opened: ArchiveHeader, counters: ArchivedCounters): Generator<ArchiveRecord, void> {
   yield opened;
   yield* counters;
-  yield [sealedKind.closed];
+  yield [archiveRecordKind.footer];
 }

@@ -1,17 +1,17 @@
 /**
- * What a log of sealed figures holds (`SealedFigures`). One sealing is one segment:
+ * What a log of sealed figures holds (`CounterArchive`). One sealing is one segment:
  *
  *     opening, then for each experiment: its name, its day counters, its lender counters; at the end the closing
  *
  * Each travels as a msgpack array whose first element is its kind; kinds are other ones than the ledger's. New members are
  * only ever added at the end.
  */
-export type SealedRecord = SealingOpened | SealedExperiment | SealedDay | SealedLender | SealingClosed;
+export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
 
-export const sealedKind = { opened: 11, experiment: 12, day: 13, lender: 14, closed: 15 } as const;
+export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 14, footer: 15 } as const;
 
-/** `[11, wallMs, fromDay, untilDay, ledgerFrom]` */
-export type SealingOpened = readonly [
+/** `[11, wallMs, fromDay, untilDay, ledgerFromPosition]` */
+export type ArchiveHeader = readonly [
   kind: 11,
   /** When it was sealed. */
   wallMs: number,
@@ -23,7 +23,7 @@ export type SealingOpened = readonly [
 ];
 
 /** `[12, [account, vertical, test, tag]]`: whose counters follow. */
-export type SealedExperiment = readonly [
+export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
@@ -32,7 +32,7 @@ export type SealedExperiment = readonly [
  * `[13, [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared]]`, and `widgetEvents`
  * where widgets told something.
  */
-export type SealedDay = readonly [
+export type ArchivedDay = readonly [
   kind: 13,
   counter: readonly [
     day: number,
@@ -50,28 +50,28 @@ export type SealedDay = readonly [
 ];
 
 /** `[14, [day, lenderName, clicks, confirmedMicros]]` */
-export type SealedLender = readonly [
+export type ArchivedLender = readonly [
   kind: 14,
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
 /** `[15]`: nothing of this sealing is missing. */
-export type SealingClosed = readonly [kind: 15];
+export type ArchiveFooter = readonly [kind: 15];
 
 /** Reads what a file holds as a record, or null for anything else. */
-export function parseSealedRecord(value: readonly unknown[]): SealedRecord | null {
+export function parseArchiveRecord(value: readonly unknown[]): ArchiveRecord | null {
   const [kind] = value;
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
   switch (kind) {
-    case sealedKind.opened:
-      return value.length >= 5 && value.slice(1, 5).every(isCount) ? (value as unknown as SealedRecord) : null;
-    case sealedKind.experiment: {
+    case archiveRecordKind.header:
+      return value.length >= 5 && value.slice(1, 5).every(isCount) ? (value as unknown as ArchiveRecord) : null;
+    case archiveRecordKind.experiment: {
       const [account, vertical, test, tag] = members;
       return isCount(account) && isCount(vertical) && (test === 0 || test === 1) && typeof tag === 'string'
-        ? (value as unknown as SealedRecord)
+        ? (value as unknown as ArchiveRecord)
         : null;
     }
-    case sealedKind.day: {
+    case archiveRecordKind.day: {
       const squared = members[7];
       const widgetEvents = value[2];
       return members.length >= 8 &&
@@ -79,17 +79,17 @@ export function parseSealedRecord(value: readonly unknown[]): SealedRecord | nul
         typeof squared === 'string' &&
         isInt64(squared) &&
         (widgetEvents === undefined || (Array.isArray(widgetEvents) && widgetEvents.every(isCount)))
-        ? (value as unknown as SealedRecord)
+        ? (value as unknown as ArchiveRecord)
         : null;
     }
-    case sealedKind.lender: {
+    case archiveRecordKind.lender: {
       const [day, name, clicks, confirmedMicros] = members;
       return isCount(day) && typeof name === 'string' && isCount(clicks) && isCount(confirmedMicros)
-        ? (value as unknown as SealedRecord)
+        ? (value as unknown as ArchiveRecord)
         : null;
     }
-    case sealedKind.closed:
-      return value as unknown as SealedRecord;
+    case archiveRecordKind.footer:
+      return value as unknown as ArchiveRecord;
     default:
       return null;
   }

@@ -12,40 +12,40 @@ export class SharedProgress {
   }
 
   get durablePosition(): number {
-    return Number(Atomics.load(this.#cells, durable));
+    return Number(Atomics.load(this.#cells, durableCell));
   }
 
   set durablePosition(position: number) {
-    Atomics.store(this.#cells, durable, BigInt(position));
+    Atomics.store(this.#cells, durableCell, BigInt(position));
   }
 
-  get foldedPosition(): number {
-    return Number(Atomics.load(this.#cells, folded));
+  get projectedPosition(): number {
+    return Number(Atomics.load(this.#cells, projectedCell));
   }
 
-  set foldedPosition(position: number) {
-    Atomics.store(this.#cells, folded, BigInt(position));
+  set projectedPosition(position: number) {
+    Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
   /** Marks the aggregator awake; true when it was asleep and so must be woken by a message: only one of many callers is told so. */
-  claimWaking(): boolean {
-    return Atomics.exchange(this.#cells, awake, 1n) === 0n;
+  claimWakeUp(): boolean {
+    return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
    * Marks the aggregator asleep, unless the ledger went on meanwhile: then it answers false and the aggregator stays awake.
    * Whoever stores a durable position and then claims the waking, in this order, cannot be missed.
    */
-  fallAsleep(): boolean {
-    Atomics.store(this.#cells, awake, 0n);
-    if (this.durablePosition <= this.foldedPosition) return true;
+  trySleep(): boolean {
+    Atomics.store(this.#cells, awakeCell, 0n);
+    if (this.durablePosition <= this.projectedPosition) return true;
     // The writer may have claimed the waking in between; then its message finds the aggregator awake and does no harm.
-    Atomics.store(this.#cells, awake, 1n);
+    Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
 }
 
-const durable = 0;
-const folded = 1;
-const awake = 2;
+const durableCell = 0;
+const projectedCell = 1;
+const awakeCell = 2;
 const cellCount = 3;

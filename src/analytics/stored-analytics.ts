@@ -1,49 +1,49 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { Analytics, DailyFigures, RowsPage, RowsQuery, SummaryFigures, SummaryQuery } from './analytics.ts';
-import { openAnalyticsDatabaseToRead } from './analytics-schema.ts';
+import type { Analytics, DailyResult, RowsPage, RowsQuery, SummaryResult, SummaryQuery } from './analytics.ts';
+import { openAnalyticsDatabaseReadOnly } from './analytics-schema.ts';
 import { DailyReader } from './daily-reader.ts';
 import { ExperimentsReader, type TagCount } from './experiments-reader.ts';
-import { KeptSessions } from './kept-sessions.ts';
+import { RetainedSessions } from './kept-sessions.ts';
 import { RowsReader } from './rows-reader.ts';
-import { StoredSessions } from './stored-sessions.ts';
+import { SessionReader } from './stored-sessions.ts';
 import { SummaryReader } from './summary-reader.ts';
 
 /**
  * Answers from the file of a store, which another process may be writing, and waits for nobody: an answer counts what was folded
  * when it was asked for.
  */
-export class StoredAnalytics implements Analytics {
+export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: Database;
-  readonly #position: Statement<[], number>;
-  #answered = 0;
+  readonly #selectPosition: Statement<[], number>;
+  #lastPosition = 0;
 
-  /** Throws `OtherStoreFormat`, or what SQLite throws. */
+  /** Throws `StoreVersionMismatch`, or what SQLite throws. */
   constructor(file: string) {
-    this.#database = openAnalyticsDatabaseToRead(file);
-    this.#position = this.#database.prepare<[], number>('SELECT position FROM progress').pluck();
+    this.#database = openAnalyticsDatabaseReadOnly(file);
+    this.#selectPosition = this.#database.prepare<[], number>('SELECT position FROM progress').pluck();
   }
 
   /** As of the last answer; 0 before the first, and where nothing has been folded. */
-  get foldedPosition(): number {
-    return this.#answered;
+  get projectedPosition(): number {
+    return this.#lastPosition;
   }
 
-  async summary(query: SummaryQuery): Promise<SummaryFigures> {
-    return this.#read((sessions) => new SummaryReader(this.#database, sessions).summary(query));
+  async getSummary(query: SummaryQuery): Promise<SummaryResult> {
+    return this.#inTransaction((sessions) => new SummaryReader(this.#database, sessions).getSummary(query));
   }
 
-  async daily(query: SummaryQuery): Promise<DailyFigures> {
-    return this.#read((sessions) => new DailyReader(this.#database, sessions).daily(query));
+  async listDays(query: SummaryQuery): Promise<DailyResult> {
+    return this.#inTransaction((sessions) => new DailyReader(this.#database, sessions).listDays(query));
   }
 
-  async rows(query: RowsQuery): Promise<RowsPage> {
-    return this.#read((sessions) => new RowsReader(this.#database, sessions).rows(query));
+  async listRows(query: RowsQuery): Promise<RowsPage> {
+    return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
   /** As `ExperimentsReader.counts`. */
-  tagCounts(): TagCount[] {
-    return this.#read(() => new ExperimentsReader(this.#database).counts());
+  countTags(): TagCount[] {
+    return this.#inTransaction(() => new ExperimentsReader(this.#database).countTags());
   }
 
   /** Idempotent. */
@@ -52,10 +52,10 @@ export class StoredAnalytics implements Analytics {
   }
 
   /** In one transaction, which sees one moment of the file, also of which sessions are kept: the writer may give some up meanwhile. */
-  #read<Answer>(read: (sessions: StoredSessions) => Answer): Answer {
+  #inTransaction<Answer>(read: (sessions: SessionReader) => Answer): Answer {
     return this.#database.transaction(() => {
-      this.#answered = this.#position.get() ?? 0;
-      return read(new StoredSessions(this.#database, new KeptSessions(this.#database)));
+      this.#lastPosition = this.#selectPosition.get() ?? 0;
+      return read(new SessionReader(this.#database, new RetainedSessions(this.#database)));
     })();
   }
 }

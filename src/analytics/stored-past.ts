@@ -2,13 +2,13 @@ import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
-import type { KeptSessions } from './kept-sessions.ts';
-import type { FoldedSession, FoldPast, LedgerFold, SubKey } from './ledger-fold.ts';
+import type { RetainedSessions } from './kept-sessions.ts';
+import type { ProjectedSession, ProjectionState, LedgerProjection, SubIdKey } from './ledger-fold.ts';
 import { RowWriter } from './row-writer.ts';
-import type { StoredClick, StoredRevenue } from './stored-revenue.ts';
+import type { StoredClick, SqliteRevenueState } from './stored-revenue.ts';
 import { decodeVarints } from './varints.ts';
 
-type SessionRow = [
+type ProjectedSessionRow = [
   experiment: number,
   position: number,
   device: number,
@@ -20,14 +20,14 @@ type SessionRow = [
 ];
 
 /** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
-export class StoredPast implements FoldPast {
-  readonly #kept: KeptSessions;
-  readonly #revenue: StoredRevenue;
-  readonly #sessions = new LRUCache<SubKey, FoldedSession>({ max: bounds.foldSessionsCached });
-  readonly #experiments = new LRUCache<string, number>({ max: bounds.foldNamesCached });
-  readonly #offers = new LRUCache<string, number>({ max: bounds.foldNamesCached });
-  readonly #lenders = new LRUCache<string, number>({ max: bounds.foldNamesCached });
-  readonly #findSession: Statement<[Buffer], SessionRow>;
+export class SqliteProjectionState implements ProjectionState {
+  readonly #retainedSessions: RetainedSessions;
+  readonly #revenueState: SqliteRevenueState;
+  readonly #sessionCache = new LRUCache<SubIdKey, ProjectedSession>({ max: bounds.projectionSessionCacheEntriesMax });
+  readonly #experimentCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #offerCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #lenderCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
   readonly #findExperiment: Statement<[number, number, number, string], number>;
   readonly #addExperiment: Statement<[number, number, number, string]>;
@@ -35,15 +35,15 @@ export class StoredPast implements FoldPast {
   readonly #addOffer: Statement<[string]>;
   readonly #findLender: Statement<[string], number>;
   readonly #addLender: Statement<[string]>;
-  readonly #metadata: RowWriter;
+  readonly #metadataWriter: RowWriter;
   /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
-  #lastKey: SubKey;
+  #newestKey: SubIdKey;
 
-  constructor(database: Database, revenue: StoredRevenue, kept: KeptSessions) {
-    this.#kept = kept;
-    this.#revenue = revenue;
+  constructor(database: Database, revenue: SqliteRevenueState, kept: RetainedSessions) {
+    this.#retainedSessions = kept;
+    this.#revenueState = revenue;
     this.#findSession = database
-      .prepare<[Buffer], SessionRow>(
+      .prepare<[Buffer], ProjectedSessionRow>(
         `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
         FROM session WHERE sub = ?`,
       )
@@ -59,18 +59,18 @@ export class StoredPast implements FoldPast {
     this.#addOffer = database.prepare('INSERT INTO offer (id) VALUES (?)');
     this.#findLender = database.prepare<[string], number>('SELECT number FROM lender WHERE name = ?').pluck();
     this.#addLender = database.prepare('INSERT INTO lender (name) VALUES (?)');
-    this.#metadata = new RowWriter(database, 'session_metadata', ['session', 'json']);
+    this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
     const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
-    this.#lastKey = last?.toString('latin1') ?? '';
+    this.#newestKey = last?.toString('latin1') ?? '';
   }
 
-  get keptFrom(): SubKey {
-    return this.#kept.fromKey;
+  get retainedFromKey(): SubIdKey {
+    return this.#retainedSessions.fromKey;
   }
 
-  findSession(key: SubKey): FoldedSession | null {
-    if (key > this.#lastKey) return null;
-    const cached = this.#sessions.get(key);
+  findSession(key: SubIdKey): ProjectedSession | null {
+    if (key > this.#newestKey) return null;
+    const cached = this.#sessionCache.get(key);
     if (cached !== undefined) return cached;
     const row = this.#findSession.get(Buffer.from(key, 'latin1'));
     if (row === undefined) return null;
@@ -81,76 +81,76 @@ export class StoredPast implements FoldPast {
       experiment,
       device,
       views,
-      shown: decodeVarints(shown),
-      clicked: clicks === 0 ? [] : this.#findClicks.all(position),
+      shownOffers: decodeVarints(shown),
+      clickedOffers: clicks === 0 ? [] : this.#findClicks.all(position),
       widgetEvents: events === null ? null : decodeVarints(events),
       lastEventMs,
     };
   }
 
-  experimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
+  assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     const key = `${account} ${vertical} ${test} ${tag}`;
-    const cached = this.#experiments.get(key);
+    const cached = this.#experimentCache.get(key);
     if (cached !== undefined) return cached;
     const mode = test ? 1 : 0;
     const number =
       this.#findExperiment.get(account, vertical, mode, tag) ??
       Number(this.#addExperiment.run(account, vertical, mode, tag).lastInsertRowid);
-    this.#experiments.set(key, number);
+    this.#experimentCache.set(key, number);
     return number;
   }
 
-  offerNumber(offerId: string): number {
-    const known = this.findOffer(offerId);
+  assignOfferNumber(offerId: string): number {
+    const known = this.findOfferNumber(offerId);
     if (known !== null) return known;
     const number = Number(this.#addOffer.run(offerId).lastInsertRowid);
-    this.#offers.set(offerId, number);
+    this.#offerCache.set(offerId, number);
     return number;
   }
 
-  findOffer(offerId: string): number | null {
-    const cached = this.#offers.get(offerId);
+  findOfferNumber(offerId: string): number | null {
+    const cached = this.#offerCache.get(offerId);
     if (cached !== undefined) return cached;
     const number = this.#findOffer.get(offerId);
     if (number === undefined) return null;
-    this.#offers.set(offerId, number);
+    this.#offerCache.set(offerId, number);
     return number;
   }
 
-  lenderNumber(lenderName: string): number {
-    const cached = this.#lenders.get(lenderName);
+  assignLenderNumber(lenderName: string): number {
+    const cached = this.#lenderCache.get(lenderName);
     if (cached !== undefined) return cached;
     const number = this.#findLender.get(lenderName) ?? Number(this.#addLender.run(lenderName).lastInsertRowid);
-    this.#lenders.set(lenderName, number);
+    this.#lenderCache.set(lenderName, number);
     return number;
   }
 
   findClick(session: number, offer: number): StoredClick | null {
-    return this.#revenue.findClick(session, offer);
+    return this.#revenueState.findClick(session, offer);
   }
 
-  sessionMicros(session: number): number {
-    return this.#revenue.sessionMicros(session);
+  sessionRevenueMicros(session: number): number {
+    return this.#revenueState.sessionRevenueMicros(session);
   }
 
   findPayout(session: number, offer: number, txid: string): Payout | null {
-    return this.#revenue.findPayout(session, offer, txid);
+    return this.#revenueState.findPayout(session, offer, txid);
   }
 
-  keepMetadata(session: number, json: string): void {
-    this.#metadata.add([session, json]);
+  addMetadata(session: number, json: string): void {
+    this.#metadataWriter.add([session, json]);
   }
 
-  /** Writes what `keepMetadata` was given and has not written yet. */
-  flush(): void {
-    this.#metadata.flush();
+  /** Writes what `addMetadata` was given and has not written yet. */
+  flushMetadata(): void {
+    this.#metadataWriter.flush();
   }
 
   /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
-  remember(fold: LedgerFold): void {
-    for (const session of fold.sessions.values()) {
-      this.#sessions.set(session.key, session);
-      if (session.key > this.#lastKey) this.#lastKey = session.key;
+  cacheSessions(fold: LedgerProjection): void {
+    for (const session of fold.changedSessions.values()) {
+      this.#sessionCache.set(session.key, session);
+      if (session.key > this.#newestKey) this.#newestKey = session.key;
     }
   }
 }

@@ -1,37 +1,37 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { AskedPayout, ConfirmationHistory, KnownPayout } from '../confirmations/confirmation-history.ts';
+import type { PayoutKey, PayoutStateReader, PayoutStateWithLender } from '../confirmations/confirmation-history.ts';
 import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { EventLog } from '../events/event-log.ts';
 import {
-  type AggregatorSetup,
-  type Answers,
-  type FromAggregator,
+  type AggregatorWorkerData,
+  type AggregatorResults,
+  type MessageFromAggregator,
   packQuery,
-  type Question,
-  type ToAggregator,
+  type AggregatorQuery,
+  type MessageToAggregator,
 } from './aggregator-protocol.ts';
 import {
   type Analytics,
   AnalyticsUnavailable,
   type CohortQuery,
-  type DailyFigures,
+  type DailyResult,
   type RowsPage,
   type RowsQuery,
-  type SummaryFigures,
+  type SummaryResult,
   type SummaryQuery,
 } from './analytics.ts';
-import type { AnalyticsFiles } from './analytics-files.ts';
+import type { DataFiles } from './analytics-files.ts';
 import type { ExperimentRow } from './experiments-reader.ts';
-import { FoldLag } from './fold-lag.ts';
-import type { FoldTotals } from './ledger-fold.ts';
-import type { SealOutcome } from './ledger-follower.ts';
+import { AnalyticsLag } from './fold-lag.ts';
+import type { ProjectionTotals } from './ledger-fold.ts';
+import type { RetentionOutcome } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
-import type { Age } from './store-retention.ts';
+import type { RetentionRequest } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
   /** The folder of the store's file exists. */
-  readonly files: AnalyticsFiles;
+  readonly files: DataFiles;
   readonly log: Pick<EventLog, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** The thread died and will be started again. */
   readonly onCrash?: (error: Error) => void;
@@ -44,23 +44,23 @@ export interface ThreadAnalyticsOptions {
 }
 
 /** Analytics whose figures are kept by a thread of its own. */
-export interface ThreadAnalytics extends Analytics, ConfirmationHistory {
+export interface ThreadAnalytics extends Analytics, PayoutStateReader {
   /** To be called whenever more of the log is durable (`EventLog.onDurable`). */
-  durable(position: number): void;
+  onLedgerDurable(position: number): void;
   /** For how long the oldest record has been durable that is not in the counters; milliseconds, 0 when all are. */
   readonly lagMs: number;
   /** How many records counted nothing, and why. Rejects as `summary` does. */
-  totals(): Promise<FoldTotals>;
+  getTotals(): Promise<ProjectionTotals>;
   /** The same of what is counted so far, however far behind that is. */
-  totalsSoFar(): Promise<FoldTotals>;
+  getCurrentTotals(): Promise<ProjectionTotals>;
   /** A page of the experiments, as `ExperimentsReader.page`. Rejects as `summary` does. */
-  experiments(after: number): Promise<readonly ExperimentRow[]>;
+  listExperiments(after: number): Promise<readonly ExperimentRow[]>;
   /**
    * Gives up the sessions of a certain age, once all that was appended before is counted: their daily counters are sealed,
    * they themselves are in no answer any more. Rejects as `summary` does; then it may happen all the same, and may be asked
    * for again.
    */
-  seal(age: Age): Promise<SealOutcome>;
+  applyRetention(age: RetentionRequest): Promise<RetentionOutcome>;
 }
 
 /** Starts the thread; resolves once it takes questions. Rejects when the store cannot be opened, leaving nothing running. */
@@ -70,11 +70,11 @@ export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Pro
   return analytics;
 }
 
-interface Asked {
+interface PendingQuery {
   readonly position: number;
-  readonly question: Question;
+  readonly query: AggregatorQuery;
   readonly signal: CancelSignal | null;
-  readonly resolve: (answer: Answers[Question['kind']]) => void;
+  readonly resolve: (answer: AggregatorResults[AggregatorQuery['kind']]) => void;
   readonly reject: (error: Error) => void;
   readonly deadline: NodeJS.Timeout;
 }
@@ -90,16 +90,16 @@ class AggregatorThread implements ThreadAnalytics {
   readonly started: Promise<void>;
   readonly #options: ThreadAnalyticsOptions;
   readonly #progress = new SharedProgress();
-  readonly #lag = new FoldLag();
+  readonly #lag = new AnalyticsLag();
   #state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   #worker!: Worker;
   #exited!: Promise<void>;
-  #restart: NodeJS.Timeout | null = null;
-  #pauseMs: number = bounds.aggregatorRestartMinMs;
+  #restartTimer: NodeJS.Timeout | null = null;
+  #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
-  readonly #held = new Map<number, Asked>();
+  readonly #queuedQueries = new Map<number, PendingQuery>();
   /** With the thread. One past its deadline stays here until the thread has dealt with it, so that this bounds its queue. */
-  readonly #asked = new Map<number, Asked>();
+  readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
   constructor(options: ThreadAnalyticsOptions) {
@@ -107,14 +107,14 @@ class AggregatorThread implements ThreadAnalytics {
     this.#progress.durablePosition = options.log.durablePosition;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.started = promise;
-    this.#start(resolve, (error) => {
+    this.#startWorker(resolve, (error) => {
       this.#state = 'closed';
       reject(error);
     });
   }
 
-  get foldedPosition(): number {
-    return this.#progress.foldedPosition;
+  get projectedPosition(): number {
+    return this.#progress.projectedPosition;
   }
 
   get healthy(): boolean {
@@ -122,52 +122,52 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   get lagMs(): number {
-    const { durablePosition, foldedPosition } = this.#progress;
-    return this.#lag.read(durablePosition, foldedPosition, performance.now());
+    const { durablePosition, projectedPosition: foldedPosition } = this.#progress;
+    return this.#lag.measureMs(durablePosition, foldedPosition, performance.now());
   }
 
-  durable(position: number): void {
+  onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
-    this.#lag.note(position, this.#progress.foldedPosition, performance.now());
-    if (this.#progress.claimWaking()) this.#tell({ kind: 'wake' });
-    this.#sendHeld();
+    this.#lag.recordPosition(position, this.#progress.projectedPosition, performance.now());
+    if (this.#progress.claimWakeUp()) this.#post({ kind: 'wake' });
+    this.#sendQueued();
   }
 
-  async summary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryFigures> {
-    requireFilter(query);
-    return this.#ask({ kind: 'summary', query: packQuery(query) }, { signal }) as Promise<SummaryFigures>;
+  async getSummary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryResult> {
+    assertFilter(query);
+    return this.#query({ kind: 'summary', query: packQuery(query) }, { signal }) as Promise<SummaryResult>;
   }
 
-  knownPayouts(asked: readonly AskedPayout[], signal: CancelSignal | null = null): Promise<readonly KnownPayout[]> {
+  findPayoutStates(asked: readonly PayoutKey[], signal: CancelSignal | null = null): Promise<readonly PayoutStateWithLender[]> {
     // Named one by one: whatever else the caller's objects hold need not cross to the thread.
     const named = asked.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
-    return this.#ask({ kind: 'payouts', asked: named }, { signal }) as Promise<readonly KnownPayout[]>;
+    return this.#query({ kind: 'payouts', asked: named }, { signal }) as Promise<readonly PayoutStateWithLender[]>;
   }
 
-  async daily(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyFigures> {
-    requireFilter(query);
-    return this.#ask({ kind: 'daily', query: packQuery(query) }, { signal }) as Promise<DailyFigures>;
+  async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyResult> {
+    assertFilter(query);
+    return this.#query({ kind: 'daily', query: packQuery(query) }, { signal }) as Promise<DailyResult>;
   }
 
-  async rows(query: RowsQuery, signal: CancelSignal | null = null): Promise<RowsPage> {
-    requireFilter(query);
-    return this.#ask({ kind: 'rows', query: packQuery(query) }, { signal }) as Promise<RowsPage>;
+  async listRows(query: RowsQuery, signal: CancelSignal | null = null): Promise<RowsPage> {
+    assertFilter(query);
+    return this.#query({ kind: 'rows', query: packQuery(query) }, { signal }) as Promise<RowsPage>;
   }
 
-  totals(): Promise<FoldTotals> {
-    return this.#ask({ kind: 'totals' }) as Promise<FoldTotals>;
+  getTotals(): Promise<ProjectionTotals> {
+    return this.#query({ kind: 'totals' }) as Promise<ProjectionTotals>;
   }
 
-  totalsSoFar(): Promise<FoldTotals> {
-    return this.#ask({ kind: 'totals' }, { soFar: true }) as Promise<FoldTotals>;
+  getCurrentTotals(): Promise<ProjectionTotals> {
+    return this.#query({ kind: 'totals' }, { soFar: true }) as Promise<ProjectionTotals>;
   }
 
-  experiments(after: number): Promise<readonly ExperimentRow[]> {
-    return this.#ask({ kind: 'experiments', after }) as Promise<readonly ExperimentRow[]>;
+  listExperiments(after: number): Promise<readonly ExperimentRow[]> {
+    return this.#query({ kind: 'experiments', after }) as Promise<readonly ExperimentRow[]>;
   }
 
-  seal(age: Age): Promise<SealOutcome> {
-    return this.#ask({ kind: 'seal', age }) as Promise<SealOutcome>;
+  applyRetention(age: RetentionRequest): Promise<RetentionOutcome> {
+    return this.#query({ kind: 'seal', age }) as Promise<RetentionOutcome>;
   }
 
   close(): Promise<void> {
@@ -176,43 +176,43 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   /** @param soFar ask what is counted by now; otherwise the last record appended must be counted */
-  #ask(
-    question: Question,
+  #query(
+    question: AggregatorQuery,
     { soFar = false, signal = null }: { readonly soFar?: boolean; readonly signal?: CancelSignal | null } = {},
-  ): Promise<Answers[Question['kind']]> {
+  ): Promise<AggregatorResults[AggregatorQuery['kind']]> {
     if (this.#state !== 'up') return Promise.reject(new AnalyticsUnavailable('the aggregator is not running'));
-    if (this.#held.size + this.#asked.size >= bounds.analyticsQueueMax) {
+    if (this.#queuedQueries.size + this.#sentQueries.size >= bounds.analyticsQueueQueriesMax) {
       return Promise.reject(new AnalyticsUnavailable('too many questions are waiting'));
     }
     const { log } = this.#options;
     // What became durable before this was hooked to the log was told to nobody.
-    if (log.durablePosition > this.#progress.durablePosition) this.durable(log.durablePosition);
+    if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
     // While the log cannot write, what it took may never become durable; everything that was acknowledged is.
     const position = soFar ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
     const id = ++this.#lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<Answers[Question['kind']]>();
+    const { promise, resolve, reject } = Promise.withResolvers<AggregatorResults[AggregatorQuery['kind']]>();
     const deadline = setTimeout(() => {
-      this.#held.delete(id);
+      this.#queuedQueries.delete(id);
       reject(new AnalyticsUnavailable('the figures did not catch up in time'));
-    }, bounds.analyticsAnswerMs);
-    const asked: Asked = { position, question, signal, resolve, reject, deadline };
+    }, bounds.analyticsQueryTimeoutMs);
+    const asked: PendingQuery = { position, query: question, signal, resolve, reject, deadline };
     if (soFar) {
       // Answered between two batches, however far behind the thread is.
       this.#send(id, asked);
     } else {
-      this.#held.set(id, asked);
-      this.#sendHeld();
+      this.#queuedQueries.set(id, asked);
+      this.#sendQueued();
     }
     return promise;
   }
 
-  #sendHeld(): void {
+  #sendQueued(): void {
     const { durablePosition } = this.#progress;
-    for (const [id, held] of this.#held) {
-      if (this.#asked.size >= bounds.analyticsQuestionsSentMax) return;
+    for (const [id, held] of this.#queuedQueries) {
+      if (this.#sentQueries.size >= bounds.analyticsQueriesInFlightMax) return;
       if (held.position > durablePosition) continue;
-      this.#held.delete(id);
-      if (held.signal?.over) {
+      this.#queuedQueries.delete(id);
+      if (held.signal?.ended) {
         clearTimeout(held.deadline);
         held.reject(new AnalyticsUnavailable('whoever asked no longer waits'));
       } else {
@@ -221,20 +221,20 @@ class AggregatorThread implements ThreadAnalytics {
     }
   }
 
-  #send(id: number, asked: Asked): void {
-    this.#asked.set(id, asked);
-    this.#tell({ kind: 'ask', id, position: asked.position, question: asked.question });
+  #send(id: number, asked: PendingQuery): void {
+    this.#sentQueries.set(id, asked);
+    this.#post({ kind: 'ask', id, position: asked.position, question: asked.query });
   }
 
-  #tell(message: ToAggregator): void {
+  #post(message: MessageToAggregator): void {
     this.#worker.postMessage(message);
   }
 
   /** `failed` is called instead of a restart when the thread ends before it was ready. */
-  #start(ready?: () => void, failed?: (error: Error) => void): void {
+  #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
-    const setup: AggregatorSetup = { files, progress: this.#progress.buffer };
-    const startedAt = this.#progress.foldedPosition;
+    const setup: AggregatorWorkerData = { files, progress: this.#progress.buffer };
+    const startedAt = this.#progress.projectedPosition;
     let cause: Error | null = null;
     this.#state = 'starting';
     this.#worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), {
@@ -242,7 +242,7 @@ class AggregatorThread implements ThreadAnalytics {
       name: 'aggregator',
       resourceLimits: { maxOldGenerationSizeMb: bounds.aggregatorHeapMegabytes },
     });
-    this.#worker.on('message', (message: FromAggregator) => {
+    this.#worker.on('message', (message: MessageFromAggregator) => {
       switch (message.kind) {
         case 'ready':
           if (this.#state !== 'starting') return;
@@ -257,12 +257,12 @@ class AggregatorThread implements ThreadAnalytics {
           onRebuilt?.();
           break;
         case 'answer': {
-          const asked = this.#asked.get(message.id);
+          const asked = this.#sentQueries.get(message.id);
           if (asked === undefined) return;
-          this.#asked.delete(message.id);
+          this.#sentQueries.delete(message.id);
           clearTimeout(asked.deadline);
           asked.resolve(message.answer);
-          this.#sendHeld();
+          this.#sendQueued();
           break;
         }
       }
@@ -280,17 +280,17 @@ class AggregatorThread implements ThreadAnalytics {
           return;
         }
         this.#state = 'down';
-        this.#refuseAll('the aggregator has died');
-        if (this.#progress.foldedPosition > startedAt) this.#pauseMs = bounds.aggregatorRestartMinMs;
-        this.#restart = setTimeout(() => this.#start(), this.#pauseMs);
-        this.#pauseMs = Math.min(this.#pauseMs * 2, bounds.aggregatorRestartMaxMs);
+        this.#rejectAll('the aggregator has died');
+        if (this.#progress.projectedPosition > startedAt) this.#restartDelayMs = bounds.aggregatorRestartDelayMinMs;
+        this.#restartTimer = setTimeout(() => this.#startWorker(), this.#restartDelayMs);
+        this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, bounds.aggregatorRestartDelayMaxMs);
         onCrash?.(error);
       });
     });
   }
 
-  #refuseAll(reason: string): void {
-    for (const questions of [this.#held, this.#asked]) {
+  #rejectAll(reason: string): void {
+    for (const questions of [this.#queuedQueries, this.#sentQueries]) {
       for (const asked of questions.values()) {
         clearTimeout(asked.deadline);
         asked.reject(new AnalyticsUnavailable(reason));
@@ -302,17 +302,17 @@ class AggregatorThread implements ThreadAnalytics {
   async #close(): Promise<void> {
     const running = this.#state === 'starting' || this.#state === 'up';
     this.#state = 'closed';
-    if (this.#restart !== null) clearTimeout(this.#restart);
-    this.#refuseAll('the aggregator is closed');
+    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    this.#rejectAll('the aggregator is closed');
     if (!running) return;
-    this.#tell({ kind: 'close' });
+    this.#post({ kind: 'close' });
     const worker = this.#worker;
-    const overdue = setTimeout(() => worker.terminate(), bounds.aggregatorCloseMs);
+    const overdue = setTimeout(() => worker.terminate(), bounds.aggregatorCloseTimeoutMs);
     await this.#exited;
     clearTimeout(overdue);
   }
 }
 
-function requireFilter({ referrerTag, subs }: CohortQuery): void {
+function assertFilter({ referrerTag, subs }: CohortQuery): void {
   if (referrerTag === null && subs === null) throw new TypeError('a question needs a tag, ids, or both');
 }

@@ -2,15 +2,15 @@ import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../events/ledger-record.ts';
 import type { CohortQuery, WidgetCounts } from './analytics.ts';
 
-type DayRow = [day: number, ...counts: number[]];
+type WidgetDayRow = [day: number, ...counts: number[]];
 
 /** Reads what the widgets of an experiment told (docs/contract.md#widget-events) from the store. */
-export class WidgetReader {
-  readonly #days: Statement<[number, number, number], DayRow>;
+export class WidgetCountReader {
+  readonly #selectDays: Statement<[number, number, number], WidgetDayRow>;
 
   constructor(database: Database) {
-    this.#days = database
-      .prepare<[number, number, number], DayRow>(
+    this.#selectDays = database
+      .prepare<[number, number, number], WidgetDayRow>(
         `SELECT day, ${widgetEventTypes.map((type) => `sum(${type})`).join(', ')}
         FROM widget_counter WHERE experiment = ? AND day BETWEEN ? AND ? GROUP BY day`,
       )
@@ -18,7 +18,7 @@ export class WidgetReader {
   }
 
   /** By cohort day; days without an event are left out. */
-  days(experiment: number, { fromDay, toDay }: CohortQuery): Map<number, WidgetCounts> {
-    return new Map(this.#days.all(experiment, fromDay, toDay).map(([day, ...counts]) => [day, counts]));
+  countsByDay(experiment: number, { fromDay, toDay }: CohortQuery): Map<number, WidgetCounts> {
+    return new Map(this.#selectDays.all(experiment, fromDay, toDay).map(([day, ...counts]) => [day, counts]));
   }
 }

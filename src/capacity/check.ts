@@ -1,15 +1,15 @@
-import type { Plan } from './plan.ts';
+import type { CapacityPlan } from './plan.ts';
 
 /** What the check of a plan puts on one server, as JSON: the benchmarks carry it out (bench/capacity-check/main.ts). */
-export interface CheckOrder {
-  readonly ratesPerSecond: Plan['load']['ratesPerSecond'];
+export interface CheckRequest {
+  readonly ratesPerSecond: CapacityPlan['load']['ratesPerSecond'];
   readonly seconds: number;
   /** Live sessions to be made before the load. */
-  readonly sessionsBefore: number;
+  readonly initialSessions: number;
 }
 
 /** What they found. CPU and memory are null where the system does not tell them. */
-export interface CheckFindings {
+export interface CheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
   /** Answered as expected. */
@@ -42,36 +42,36 @@ export interface CheckRow {
 
 export interface CheckResult {
   readonly rows: readonly CheckRow[];
-  readonly findings: CheckFindings;
+  readonly measurements: CheckMeasurements;
   /** Whether the box carried the load: nothing refused or failed, and p99 within the SLO. */
   readonly carried: boolean;
 }
 
 /** The most answers that may be missing when the load is over: what was under way. */
-const achievedShareMin = 0.98;
+const passedShareMin = 0.98;
 
 /** Puts what was predicted beside what was measured; of memory, what was predicted for as many live sessions. */
-export function compareWithPlan({ question, load, predicted }: Plan, findings: CheckFindings): CheckResult {
+export function compareWithPlan({ request: question, load, predicted }: CapacityPlan, findings: CheckMeasurements): CheckResult {
   const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = findings;
   const memoryMiB = predicted.baseMemoryMiB + (findings.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
   return {
     rows: [
-      row('rate', 'requests/s', load.requestsPerSecond, achievedPerSecond),
-      row('p99', 'ms', predicted.p99Ms, p99Ms),
-      row('socket-thread', 'cores', predicted.socketThreadCores, findings.socketThreadCores),
-      row('all-threads', 'cores', predicted.allThreadsCores, findings.allThreadsCores),
-      row('memory', 'MiB', memoryMiB, findings.memoryMiB),
+      toCheckRow('rate', 'requests/s', load.requestsPerSecond, achievedPerSecond),
+      toCheckRow('p99', 'ms', predicted.p99Ms, p99Ms),
+      toCheckRow('socket-thread', 'cores', predicted.socketThreadCores, findings.socketThreadCores),
+      toCheckRow('all-threads', 'cores', predicted.allThreadsCores, findings.allThreadsCores),
+      toCheckRow('memory', 'MiB', memoryMiB, findings.memoryMiB),
     ],
-    findings,
+    measurements: findings,
     carried:
       refused === 0 &&
       failed === 0 &&
       p99Ms <= question.sloP99Ms &&
-      achievedPerSecond >= achievedShareMin * offeredPerSecond,
+      achievedPerSecond >= passedShareMin * offeredPerSecond,
   };
 }
 
-function row(figure: CheckRow['figure'], unit: CheckRow['unit'], predicted: number, measured: number | null): CheckRow {
+function toCheckRow(figure: CheckRow['figure'], unit: CheckRow['unit'], predicted: number, measured: number | null): CheckRow {
   const known = measured !== null && measured > 0;
   return { figure, unit, predicted, measured, errorPercent: known ? (predicted / measured - 1) * 100 : null };
 }

@@ -1,8 +1,8 @@
 import type { RouteName } from './mix.ts';
 
 /** What a plan needs of a result of the benchmarks, for the box they ran on. */
-export interface Figures {
-  readonly box: Box;
+export interface Measurements {
+  readonly box: MeasuredBox;
   /** CPU time of one request of each route, in microseconds, measured under full load. */
   readonly costs: Readonly<Partial<Record<RouteName, RouteCost>>>;
   readonly curve: LoadCurve;
@@ -11,7 +11,7 @@ export interface Figures {
   readonly diskBytesPerSession: number | null;
 }
 
-export interface Box {
+export interface MeasuredBox {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryMiB: number;

@@ -1,4 +1,4 @@
-import { type Mix, type RouteName, routeNames } from './mix.ts';
+import { type TrafficMix, type RouteName, routeNames } from './mix.ts';
 
 const secondsOfMinute = 60;
 const secondsOfHour = 3_600;
@@ -17,7 +17,7 @@ export interface KeyLoad {
 }
 
 /** A mix is let through until the first of its key's three limits is reached. */
-export function keyLoad(mix: Mix): KeyLoad {
+export function computeKeyLoad(mix: TrafficMix): KeyLoad {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
@@ -26,13 +26,13 @@ export function keyLoad(mix: Mix): KeyLoad {
   const ceilings = [
     ['requests a minute', limits.requestsPerMinute / secondsOfMinute / limited],
     ['analytics queries a minute', limits.analyticsPerMinute / secondsOfMinute / perSession.analytics],
-    ['sessions a day', mix.minutePeak === null ? Number.POSITIVE_INFINITY : meanOfDay * mix.minutePeak],
+    ['sessions a day', mix.minutePeakFactor === null ? Number.POSITIVE_INFINITY : meanOfDay * mix.minutePeakFactor],
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
   // However the day went: no more live than were opened in it, or could be opened while the first of them lived.
   const live = Math.min(
-    ((perDay * mix.sessionHours) / 24) * mix.livePeak,
+    ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,
     sessionsPerSecond * mix.sessionHours * secondsOfHour,
   );

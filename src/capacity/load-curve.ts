@@ -8,24 +8,24 @@ export interface SustainedRate {
   /** Requests a second of the curve's own load; 0 where not even its first point stays within the SLO. */
   readonly perSecond: number;
   /** Whether the curve ends within the SLO: it might go further, which nobody measured. */
-  readonly endOfCurve: boolean;
+  readonly isEndOfCurve: boolean;
 }
 
 /**
  * Where p99 crosses the SLO for the first time, on straight lines between the points. Latency rises ever more steeply, so
  * the crossing is rather put too low than too high. A point at which the server did not keep up ends the curve before it.
  */
-export function sustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
+export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadPoint | undefined;
   for (const point of points) {
-    if (!keptUp(point)) return { perSecond: last?.offeredPerSecond ?? 0, endOfCurve: false };
+    if (!reachedOfferedRate(point)) return { perSecond: last?.offeredPerSecond ?? 0, isEndOfCurve: false };
     if (point.p99Ms > sloP99Ms) {
-      const perSecond = last === undefined ? 0 : at(last, point, 'p99Ms', 'offeredPerSecond', sloP99Ms);
-      return { perSecond, endOfCurve: false };
+      const perSecond = last === undefined ? 0 : interpolate(last, point, 'p99Ms', 'offeredPerSecond', sloP99Ms);
+      return { perSecond, isEndOfCurve: false };
     }
     last = point;
   }
-  return { perSecond: last?.offeredPerSecond ?? 0, endOfCurve: true };
+  return { perSecond: last?.offeredPerSecond ?? 0, isEndOfCurve: true };
 }
 
 /**
@@ -37,27 +37,27 @@ export function costAtFullLoad({ points }: LoadCurve): number {
 }
 
 /** A figure at a rate, on straight lines between the points; beyond either end it is that end's. */
-export function figureAt(points: LoadCurve['points'], perSecond: number, figure: 'p99Ms' | 'cpuMicros'): number {
+export function interpolateAt(points: LoadCurve['points'], perSecond: number, figure: 'p99Ms' | 'cpuMicros'): number {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond >= perSecond);
   if (next < 0) return points.at(-1)![figure];
   if (next === 0) return points[0]![figure];
-  return at(points[next - 1]!, points[next]!, 'offeredPerSecond', figure, perSecond);
+  return interpolate(points[next - 1]!, points[next]!, 'offeredPerSecond', figure, perSecond);
 }
 
 /** Whether the client gave out before the curve had come to this rate, so that the server might have gone on. */
-export function clientGaveOut({ points }: LoadCurve, perSecond: number): boolean {
+export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);
   return points.slice(0, next < 0 ? points.length : next + 1).some(({ clientSaturated }) => clientSaturated);
 }
 
-function keptUp({ offeredPerSecond, achievedPerSecond }: LoadPoint): boolean {
+function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadPoint): boolean {
   return achievedPerSecond >= achievedShareMin * offeredPerSecond;
 }
 
-type Figure = Exclude<keyof LoadPoint, 'clientSaturated'>;
+type PointMetric = Exclude<keyof LoadPoint, 'clientSaturated'>;
 
 /** What `wanted` is where `known` is `value`, on the straight line through two points. */
-function at(from: LoadPoint, to: LoadPoint, known: Figure, wanted: Figure, value: number): number {
+function interpolate(from: LoadPoint, to: LoadPoint, known: PointMetric, wanted: PointMetric, value: number): number {
   const share = (value - from[known]) / (to[known] - from[known]);
   return from[wanted] + share * (to[wanted] - from[wanted]);
 }

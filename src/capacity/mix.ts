@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import { CapacityError } from './capacity-error.ts';
-import { firstFault, parseJson } from './parse-json.ts';
+import { firstSchemaError, parseJsonText } from './parse-json.ts';
 
 /** What a load is made of, under the names that routes have in a result of the benchmarks. */
 export const routeNames = [
@@ -16,24 +16,24 @@ export const routeNames = [
 export type RouteName = (typeof routeNames)[number];
 
 /** What everything else is told per hundred of. */
-type SharedRoute = Exclude<RouteName, 'session'>;
-const sharedRoutes = routeNames.filter((name): name is SharedRoute => name !== 'session');
+type RouteAfterSession = Exclude<RouteName, 'session'>;
+const routesAfterSession = routeNames.filter((name): name is RouteAfterSession => name !== 'session');
 
 const strict = { additionalProperties: false } as const;
-const share = Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 }));
+const requestsPer100Sessions = Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 }));
 const hoursOfDay = 24;
 
-const Shape = Type.Object(
+const TrafficMixSchema = Type.Object(
   {
     format: Type.Literal(1),
     per_100_sessions: Type.Object(
       {
-        inputs: share,
-        'marketplace-unknown': share,
-        'marketplace-known': share,
-        click: share,
-        analytics: share,
-      } satisfies Record<SharedRoute, typeof share>,
+        inputs: requestsPer100Sessions,
+        'marketplace-unknown': requestsPer100Sessions,
+        'marketplace-known': requestsPer100Sessions,
+        click: requestsPer100Sessions,
+        analytics: requestsPer100Sessions,
+      } satisfies Record<RouteAfterSession, typeof requestsPer100Sessions>,
       strict,
     ),
     busy_share: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
@@ -53,19 +53,19 @@ const Shape = Type.Object(
   },
   strict,
 );
-const shape = Compile(Shape);
-export type MixFile = Static<typeof Shape>;
+const trafficMixValidator = Compile(TrafficMixSchema);
+export type TrafficMixFile = Static<typeof TrafficMixSchema>;
 
 /** What the callers do with their keys (docs/capacity.md describes the file). */
-export interface Mix {
+export interface TrafficMix {
   /** Requests of each route for one session. */
   readonly perSession: Readonly<Record<RouteName, number>>;
   /** Of all keys, the share that is at its limits; the others rest. */
   readonly busyShare: number;
   /** How many times the day's mean a key's busiest minute has; null: whatever the limits of a minute let through. */
-  readonly minutePeak: number | null;
+  readonly minutePeakFactor: number | null;
   /** How many times the day's mean of live sessions there are in the busiest hours. */
-  readonly livePeak: number;
+  readonly livePeakFactor: number;
   readonly sessionHours: number;
   readonly limits: {
     readonly requestsPerMinute: number;
@@ -75,7 +75,7 @@ export interface Mix {
 }
 
 /** What is planned with where no file is named: the life cycle that the benchmarks measure. `bench/mixes/default.json` says the same. */
-export const defaultMixFile: MixFile = {
+export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
   busy_share: 1,
@@ -84,55 +84,55 @@ export const defaultMixFile: MixFile = {
 };
 
 /** Reads a mix. Throws `CapacityError`. */
-export function parseMix(text: string): Mix {
-  const value = parseJson(text);
-  requireKnownNames(value);
-  if (!shape.Check(value)) throw new CapacityError(`is no mix: ${firstFault(shape, value)}`);
-  return mixOf(value);
+export function parseTrafficMix(text: string): TrafficMix {
+  const value = parseJsonText(text);
+  assertKnownMembers(value);
+  if (!trafficMixValidator.Check(value)) throw new CapacityError(`is no mix: ${firstSchemaError(trafficMixValidator, value)}`);
+  return toTrafficMix(value);
 }
 
-export function mixOf(file: MixFile): Mix {
+export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   const shares = file.per_100_sessions;
   const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
     perSession: Object.fromEntries(routeNames.map((name) => [name, perSession(name)])) as Record<RouteName, number>,
     busyShare: file.busy_share ?? 1,
-    minutePeak: file.minute_peak ?? null,
-    livePeak: file.live_peak ?? 1,
+    minutePeakFactor: file.minute_peak ?? null,
+    livePeakFactor: file.live_peak ?? 1,
     sessionHours: file.session_hours ?? bounds.sessionTtlMs / 3_600_000,
     limits: {
-      requestsPerMinute: file.limits?.requests_per_minute ?? bounds.requestsPerMinute,
-      analyticsPerMinute: file.limits?.analytics_per_minute ?? bounds.analyticsPerMinute,
-      sessionsPerDay: file.limits?.sessions_per_day ?? bounds.sessionsPerDay,
+      requestsPerMinute: file.limits?.requests_per_minute ?? bounds.requestsPerMinuteDefault,
+      analyticsPerMinute: file.limits?.analytics_per_minute ?? bounds.analyticsPerMinuteDefault,
+      sessionsPerDay: file.limits?.sessions_per_day ?? bounds.sessionsPerDayDefault,
     },
   };
 }
 
 /** A misspelt member is named with what was probably meant, before the schema says only that there is one too many. */
-function requireKnownNames(value: unknown): void {
+function assertKnownMembers(value: unknown): void {
   if (!isObject(value)) return;
-  requireNames(value, Object.keys(Shape.properties), 'the mix');
+  assertMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
   if (isObject(shares)) {
     if ('session' in shares) throw new CapacityError('is no mix: per_100_sessions needs no session, there are 100');
-    requireNames(shares, sharedRoutes, 'per_100_sessions');
+    assertMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isObject(limits)) {
-    requireNames(limits, ['requests_per_minute', 'analytics_per_minute', 'sessions_per_day'], 'limits');
+    assertMemberNames(limits, ['requests_per_minute', 'analytics_per_minute', 'sessions_per_day'], 'limits');
   }
 }
 
-function requireNames(value: object, known: readonly string[], where: string): void {
+function assertMemberNames(value: object, known: readonly string[], where: string): void {
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
-    const meant = known.find((one) => lettersOf(one) === lettersOf(name));
+    const meant = known.find((one) => normalizeName(one) === normalizeName(name));
     const hint = meant === undefined ? `its members are ${known.join(', ')}` : `did you mean ${meant}?`;
     throw new CapacityError(`is no mix: ${where} has a member that is unknown; ${hint}`);
   }
 }
 
 /** What is left of a name without what people mistake: case, hyphens, underscores, the plural. */
-function lettersOf(name: string): string {
+function normalizeName(name: string): string {
   return name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')

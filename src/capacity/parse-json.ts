@@ -3,7 +3,7 @@ import type { Validator } from 'typebox/compile';
 import { CapacityError } from './capacity-error.ts';
 
 /** A JSON text without its byte order mark. Throws `CapacityError`, which repeats nothing of the text. */
-export function parseJson(text: string): unknown {
+export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
@@ -12,7 +12,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** The first thing wrong with a value, e.g. `limits.sessions_per_day must be integer`. */
-export function firstFault(shape: Validator<Record<never, never>, TSchema>, value: unknown): string {
+export function firstSchemaError(shape: Validator<Record<never, never>, TSchema>, value: unknown): string {
   const fault = shape.Errors(value)[0];
   if (fault === undefined) throw new Error('nothing is wrong with this value');
   const place = fault.instancePath.slice(1).replaceAll('/', '.');

@@ -1,13 +1,13 @@
 import { CapacityError } from './capacity-error.ts';
-import type { Box, Figures } from './figures.ts';
-import { type KeyLoad, keyLoad } from './key-load.ts';
-import { clientGaveOut, costAtFullLoad, figureAt, type SustainedRate, sustainedRate } from './load-curve.ts';
-import { type Mix, type RouteName, routeNames } from './mix.ts';
+import type { MeasuredBox, Measurements } from './figures.ts';
+import { type KeyLoad, computeKeyLoad } from './key-load.ts';
+import { wasClientSaturated, costAtFullLoad, interpolateAt, type SustainedRate, findSustainedRate } from './load-curve.ts';
+import { type TrafficMix, type RouteName, routeNames } from './mix.ts';
 
 /** Work of others, in cores, that no longer passes for a quiet machine. */
-const busyLoadAverage = 0.5;
+const idleLoadAverageMax = 0.5;
 
-export interface Question {
+export interface PlanRequest {
   readonly keys: number;
   readonly sloP99Ms: number;
   /** The share of every capacity that is held back, from 0 to less than 1. */
@@ -28,9 +28,9 @@ export interface Resource {
   readonly keys: number;
 }
 
-export interface Plan {
-  readonly question: Question;
-  readonly box: Box;
+export interface CapacityPlan {
+  readonly request: PlanRequest;
+  readonly box: MeasuredBox;
   readonly key: KeyLoad;
   /** In a fixed order. */
   readonly resources: readonly Resource[];
@@ -42,7 +42,7 @@ export interface Plan {
   readonly load: BoxLoad;
   readonly predicted: Prediction;
   /** What of this goes beyond what was measured, in whole sentences. */
-  readonly beyond: readonly string[];
+  readonly caveats: readonly string[];
 }
 
 export interface BoxLoad {
@@ -67,20 +67,20 @@ export interface Prediction {
 }
 
 /** Works out how many boxes carry the keys of the question, and what gives first. Throws `CapacityError` where no number does. */
-export function planCapacity(figures: Figures, mix: Mix, question: Question): Plan {
-  const key = keyLoad(mix);
-  const cost = costOfMix(figures, key);
-  const sustained = sustainedRate(figures.curve, question.sloP99Ms);
-  requireSustained(figures, question, sustained);
-  const resources = resourcesOf(figures, { key, cost, sustained, question });
+export function planCapacity(figures: Measurements, mix: TrafficMix, question: PlanRequest): CapacityPlan {
+  const key = computeKeyLoad(mix);
+  const cost = computeMixCost(figures, key);
+  const sustained = findSustainedRate(figures.curve, question.sloP99Ms);
+  assertSustainable(figures, question, sustained);
+  const resources = computeResources(figures, { key, cost, sustained, question });
   const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
   const keysPerBox = Math.floor(most);
   if (keysPerBox < 1)
     throw new CapacityError(`one box does not carry a single key of this mix: ${bottleneck} gives first`);
   const boxes = Math.ceil(question.keys / keysPerBox);
-  const load = boxLoad(key, Math.ceil(question.keys / boxes));
+  const load = computeBoxLoad(key, Math.ceil(question.keys / boxes));
   return {
-    question,
+    request: question,
     box: figures.box,
     key,
     resources,
@@ -88,8 +88,8 @@ export function planCapacity(figures: Figures, mix: Mix, question: Question): Pl
     keysPerBox,
     boxes,
     load,
-    predicted: predict(figures, cost, load),
-    beyond: beyondMeasured(figures, mix, { question, sustained, resources, load }),
+    predicted: predictBox(figures, cost, load),
+    caveats: listCaveats(figures, mix, { question, sustained, resources, load }),
   };
 }
 
@@ -100,7 +100,7 @@ interface MixCost {
   readonly curveRequests: number;
 }
 
-function costOfMix({ costs, curve }: Figures, { ratesPerSecond, requestsPerSecond }: KeyLoad): MixCost {
+function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, requestsPerSecond }: KeyLoad): MixCost {
   let socketThread = 0;
   let allThreads = 0;
   for (const name of routeNames) {
@@ -118,7 +118,7 @@ function costOfMix({ costs, curve }: Figures, { ratesPerSecond, requestsPerSecon
   };
 }
 
-function requireSustained({ curve }: Figures, { sloP99Ms }: Question, { perSecond }: SustainedRate): void {
+function assertSustainable({ curve }: Measurements, { sloP99Ms }: PlanRequest, { perSecond }: SustainedRate): void {
   if (perSecond > 0) return;
   const { offeredPerSecond, p99Ms } = curve.points[0]!;
   throw new CapacityError(
@@ -126,14 +126,14 @@ function requireSustained({ curve }: Figures, { sloP99Ms }: Question, { perSecon
   );
 }
 
-interface Parts {
+interface PlanInputs {
   readonly key: KeyLoad;
   readonly cost: MixCost;
   readonly sustained: SustainedRate;
-  readonly question: Question;
+  readonly question: PlanRequest;
 }
 
-function resourcesOf({ box, memory }: Figures, { key, cost, sustained, question }: Parts): Resource[] {
+function computeResources({ box, memory }: Measurements, { key, cost, sustained, question }: PlanInputs): Resource[] {
   const resource = (name: ResourceName, unit: Resource['unit'], capacity: number): Resource => {
     const perKey = unit === 'requests/s' ? key.requestsPerSecond : key.liveSessions;
     return { name, unit, capacity, perKey, keys: (capacity * (1 - question.headroom)) / perKey };
@@ -148,7 +148,7 @@ function resourcesOf({ box, memory }: Figures, { key, cost, sustained, question 
   ];
 }
 
-function boxLoad(key: KeyLoad, keys: number): BoxLoad {
+function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
   return {
     keys,
     requestsPerSecond: keys * key.requestsPerSecond,
@@ -161,13 +161,13 @@ function boxLoad(key: KeyLoad, keys: number): BoxLoad {
   };
 }
 
-function predict({ curve, memory, diskBytesPerSession }: Figures, cost: MixCost, load: BoxLoad): Prediction {
+function predictBox({ curve, memory, diskBytesPerSession }: Measurements, cost: MixCost, load: BoxLoad): Prediction {
   const onCurve = load.requestsPerSecond * cost.curveRequests;
   // A server that is not busy does less at once, and pays more for each request: as much more as it did on the curve.
-  const dearer = figureAt(curve.points, onCurve, 'cpuMicros') / costAtFullLoad(curve);
+  const dearer = interpolateAt(curve.points, onCurve, 'cpuMicros') / costAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * dearer) / 1e6;
   return {
-    p99Ms: figureAt(curve.points, onCurve, 'p99Ms'),
+    p99Ms: interpolateAt(curve.points, onCurve, 'p99Ms'),
     socketThreadCores: cores(cost.socketThreadMicros),
     allThreadsCores: cores(cost.allThreadsMicros),
     baseMemoryMiB: memory.baseResidentMiB,
@@ -177,25 +177,25 @@ function predict({ curve, memory, diskBytesPerSession }: Figures, cost: MixCost,
   };
 }
 
-function beyondMeasured(
-  { box, curve, memory }: Figures,
-  mix: Mix,
-  { question, sustained, resources, load }: Pick<Parts, 'question' | 'sustained'> & Pick<Plan, 'resources' | 'load'>,
+function listCaveats(
+  { box, curve, memory }: Measurements,
+  mix: TrafficMix,
+  { question, sustained, resources, load }: Pick<PlanInputs, 'question' | 'sustained'> & Pick<CapacityPlan, 'resources' | 'load'>,
 ): string[] {
   const beyond: string[] = [];
   const number = (value: number) => Math.floor(value).toLocaleString('en-US');
   if (box.quick) beyond.push('The result is of a quick run, whose figures are indicative only.');
-  if (box.loadAverage > busyLoadAverage) {
+  if (box.loadAverage > idleLoadAverageMax) {
     beyond.push(
       `Others were at work on the machine when it was measured (load average ${box.loadAverage.toFixed(1)}): latency is too high for that, and the plan too careful.`,
     );
   }
-  if (sustained.endOfCurve) {
+  if (sustained.isEndOfCurve) {
     beyond.push(
       `The curve of offered load ends at ${number(sustained.perSecond)} requests/s with p99 within ${question.sloP99Ms} ms; more was not measured and is not counted on.`,
     );
   }
-  if (clientGaveOut(curve, sustained.perSecond)) {
+  if (wasClientSaturated(curve, sustained.perSecond)) {
     beyond.push('The client that measured the curve was at its end around this rate: the server might carry more.');
   }
   if (load.liveSessions > memory.sessionsMeasured) {
@@ -206,7 +206,7 @@ function beyondMeasured(
   if (load.keys > box.keys) {
     beyond.push(`A box has ${number(load.keys)} keys; the routes were measured with ${number(box.keys)}.`);
   }
-  const worst = worstOfDay(mix, resources, question);
+  const worst = keysIfAllSessionsOverlap(mix, resources, question);
   if (worst < Math.floor(Math.min(...resources.map(({ keys }) => keys)))) {
     beyond.push(
       `Sessions are spread over the day as the mix says; were all of a day opened within ${mix.sessionHours} hours, a box would carry ${number(worst)} keys.`,
@@ -219,8 +219,8 @@ function beyondMeasured(
 }
 
 /** Keys a box carries when all sessions of a day live at one time. */
-function worstOfDay(mix: Mix, resources: readonly Resource[], { headroom }: Question): number {
-  const { liveSessions } = keyLoad({ ...mix, livePeak: 24 / mix.sessionHours });
+function keysIfAllSessionsOverlap(mix: TrafficMix, resources: readonly Resource[], { headroom }: PlanRequest): number {
+  const { liveSessions } = computeKeyLoad({ ...mix, livePeakFactor: 24 / mix.sessionHours });
   const held = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
   return Math.floor((Math.min(...held) * (1 - headroom)) / liveSessions);
 }

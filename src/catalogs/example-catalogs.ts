@@ -3,19 +3,19 @@ import type { CatalogSource } from '../offers/catalog-library.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
 
 /** The catalog that is served unless SVC_CATALOG names another. */
-export const exampleCatalogFile = fileOf('personal-loans.json');
+export const exampleCatalogFile = catalogFile('personal-loans.json');
 
 /**
  * What a service serves unless told otherwise: personal loans, with the offers of `liveFile` or the example's fictional
  * lenders, and the sandbox offers, which are the same every time.
  */
-export function personalLoanCatalogs(liveFile: string = exampleCatalogFile): CatalogSource[] {
+export function examplePersonalLoanCatalogs(liveFile: string = exampleCatalogFile): CatalogSource[] {
   return [
     { vertical: personalLoans, mode: 'live', file: liveFile },
-    { vertical: personalLoans, mode: 'test', file: fileOf('personal-loans-sandbox.json') },
+    { vertical: personalLoans, mode: 'test', file: catalogFile('personal-loans-sandbox.json') },
   ];
 }
 
-function fileOf(name: string): string {
+function catalogFile(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { analyticsQueryCommand } from './analytics-query-command.ts';
-import { guided } from './guide.ts';
+import { analyticsReportCommand } from './analytics-query-command.ts';
+import { withHelp } from './guide.ts';
 
 export function analyticsCommand(): Command {
   const command = new Command('analytics')
@@ -8,18 +8,18 @@ export function analyticsCommand(): Command {
     .description(
       'Answers from the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and derives it again.',
     )
-    .addCommand(analyticsQueryCommand('summary'))
-    .addCommand(analyticsQueryCommand('daily'))
-    .addCommand(analyticsQueryCommand('sessions'))
+    .addCommand(analyticsReportCommand('summary'))
+    .addCommand(analyticsReportCommand('daily'))
+    .addCommand(analyticsReportCommand('sessions'))
     .addCommand(tagsCommand())
     .addCommand(rebuildCommand());
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace analytics summary --account acme --tag hero-short-form',
       'marketplace analytics daily --account acme --tag hero-short-form --from 2026-11-01',
       'marketplace analytics rebuild',
     ],
-    exits: { 1: null, 3: null, 130: null },
+    exitCodes: { 1: null, 3: null, 130: null },
   });
 }
 
@@ -33,17 +33,17 @@ function tagsCommand(): Command {
     )
     .option('--json', 'print an array of JSON objects')
     .action(async (options: { readonly json?: true }) => {
-      const { countTags } = await import('./analytics-tags.ts');
+      const { printTagCounts: countTags } = await import('./analytics-tags.ts');
       await countTags(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace analytics tags',
       `marketplace analytics tags --json | jq -r '.[] | select(.tags > 50000) | .account'`,
     ],
-    exits: { 1: null },
+    exitCodes: { 1: null },
     json: {
-      prints: 'an array with an object for each account, vertical and mode, the most tags first',
+      output: 'an array with an object for each account, vertical and mode, the most tags first',
       members: {
         account: 'its name, or null where no key of it is left in the key file',
         vertical: 'path segment, or null where this version does not know it',
@@ -69,14 +69,14 @@ function rebuildCommand(): Command {
       const { rebuildAnalytics } = await import('./analytics-rebuild.ts');
       await rebuildAnalytics(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace analytics rebuild',
       'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',
     ],
-    exits: { 1: null, 3: 'the ledger is damaged; the store is as it was', 130: null },
+    exitCodes: { 1: null, 3: 'the ledger is damaged; the store is as it was', 130: null },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: {
         store: 'the file',
         replaced: 'whether there was one before',

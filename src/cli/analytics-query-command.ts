@@ -3,14 +3,14 @@ import { bounds } from '../bounds.ts';
 import { parseIsoDate } from '../domain/calendar.ts';
 import { isReferrerTag } from '../operations/referrer-tag.ts';
 import { servedVerticals } from '../verticals/served-verticals.ts';
-import { accountName } from './account-name.ts';
-import type { AnalyticsQueryOptions } from './analytics-query.ts';
+import { parseAccountName } from './account-name.ts';
+import type { AnalyticsReportOptions } from './analytics-query.ts';
 import { choiceOption } from './choice-option.ts';
-import { type Guide, guided } from './guide.ts';
+import { type CommandHelp, withHelp } from './guide.ts';
 
-export type AnalyticsQuery = 'summary' | 'daily' | 'sessions';
+export type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
 
-const figureMembers = {
+const metricMembers = {
   sessions_total: 'sessions created',
   marketplace_views: 'times they were shown offers',
   offer_clicks: 'offers clicked, each once a session',
@@ -20,8 +20,8 @@ const figureMembers = {
   rev_per_session: 'USD confirmed, by sessions',
 } as const;
 
-const kinds: Readonly<
-  Record<AnalyticsQuery, { readonly summary: string; readonly description: string; readonly guide: Guide }>
+const reportDefinitions: Readonly<
+  Record<AnalyticsReportKind, { readonly summary: string; readonly description: string; readonly guide: CommandHelp }>
 > = {
   summary: {
     summary: 'the figures of an experiment',
@@ -32,10 +32,10 @@ const kinds: Readonly<
         'marketplace analytics summary --account acme --tag hero-short-form --from 2026-11-01 --to 2026-11-30 --json | jq .rev_confirmed',
       ],
       json: {
-        prints: 'one object, the answer of the API (docs/api.md), and how far the figures have followed the ledger',
+        output: 'one object, the answer of the API (docs/api.md), and how far the figures have followed the ledger',
         members: {
           referrer_tag: 'asked for',
-          ...figureMembers,
+          ...metricMembers,
           top_lenders: 'an object for each: `lender`, `clicks`, `rev_confirmed`',
           granularity: '`summary`',
           date_from: 'the first day of the sessions, UTC',
@@ -65,10 +65,10 @@ const kinds: Readonly<
         'marketplace analytics daily --account acme --tag hero-short-form --from 2026-01-01 --json | jq -r .date',
       ],
       json: {
-        prints: 'an object a line for each day, as in the data of the API (docs/api.md)',
+        output: 'an object a line for each day, as in the data of the API (docs/api.md)',
         members: {
           date: 'the day, UTC',
-          ...figureMembers,
+          ...metricMembers,
           widget_events: 'how many events of each type widgets told',
           matured: 'whether its sessions are older than 45 days',
           as_of_position: 'of the last record of the ledger that is counted',
@@ -86,7 +86,7 @@ const kinds: Readonly<
         `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
       ],
       json: {
-        prints: 'an object a line for each session, as in the data of the API (docs/api.md)',
+        output: 'an object a line for each session, as in the data of the API (docs/api.md)',
         members: {
           sub_id: 'of the session',
           referrer_tag: 'asked for',
@@ -96,8 +96,8 @@ const kinds: Readonly<
           metadata: 'as given at its creation, or null',
           marketplace_views: 'times it was shown offers',
           offer_clicks: 'offers clicked, each once',
-          rev_attributed: figureMembers.rev_attributed,
-          rev_confirmed: figureMembers.rev_confirmed,
+          rev_attributed: metricMembers.rev_attributed,
+          rev_confirmed: metricMembers.rev_confirmed,
           last_event_at: 'when the last of what counts happened',
           lenders: 'an object for each with a click: `lender`, `clicks`, `rev_confirmed`',
           as_of_position: 'of the last record of the ledger that is counted',
@@ -108,15 +108,15 @@ const kinds: Readonly<
 };
 
 /** A question to the analytics store. */
-export function analyticsQueryCommand(query: AnalyticsQuery): Command {
-  const { summary, description, guide } = kinds[query];
+export function analyticsReportCommand(query: AnalyticsReportKind): Command {
+  const { summary, description, guide } = reportDefinitions[query];
   const command = new Command(query)
     .summary(summary)
     .description(
       `${description} It reads the store of the data folder, also while a server runs, and says up to which record of the ledger the figures go: what happened in the last moments may not be counted yet.`,
     )
-    .requiredOption('--account <name>', 'whose sessions', accountName)
-    .requiredOption('--tag <tag>', 'of which experiment', referrerTag)
+    .requiredOption('--account <name>', 'whose sessions', parseAccountName)
+    .requiredOption('--tag <tag>', 'of which experiment', parseReferrerTag)
     .addOption(
       choiceOption(
         '--vertical <segment>',
@@ -128,23 +128,23 @@ export function analyticsQueryCommand(query: AnalyticsQuery): Command {
     .option(
       '--from <date>',
       `sessions created from this UTC day on (default: ${bounds.analyticsDefaultDays} days before the last)`,
-      date,
+      parseDate,
     )
-    .option('--to <date>', 'and up to this one (default: today)', date)
+    .option('--to <date>', 'and up to this one (default: today)', parseDate)
     .option('--json', query === 'summary' ? 'print one JSON object' : 'print one JSON object a line')
-    .action(async (options: AnalyticsQueryOptions) => {
-      const { askAnalytics } = await import('./analytics-query.ts');
+    .action(async (options: AnalyticsReportOptions) => {
+      const { printAnalyticsReport: askAnalytics } = await import('./analytics-query.ts');
       await askAnalytics(query, options);
     });
-  return guided(command, { exits: { 1: null }, ...guide });
+  return withHelp(command, { exitCodes: { 1: null }, ...guide });
 }
 
-function referrerTag(text: string): string {
+function parseReferrerTag(text: string): string {
   if (isReferrerTag(text)) return text;
   throw new InvalidArgumentError('It must be 3 to 64 lower-case letters, digits, underscores or hyphens.');
 }
 
-function date(text: string): string {
+function parseDate(text: string): string {
   if (parseIsoDate(text) !== null) return text;
   throw new InvalidArgumentError('It must be a date like 2026-11-21.');
 }

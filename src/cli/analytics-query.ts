@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { keyFilePath } from '../access/key-file.ts';
-import { KeyRegister } from '../access/key-register.ts';
+import { KeyRegistry } from '../access/key-register.ts';
 import { PageCursors } from '../analytics/page-cursors.ts';
-import type { StoredAnalytics } from '../analytics/stored-analytics.ts';
-import { dataDirOf } from '../config/config.ts';
+import type { ReadOnlyAnalytics } from '../analytics/stored-analytics.ts';
+import { readDataDir } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import { jsonText } from '../domain/plain-text.ts';
+import { escapedJson } from '../domain/plain-text.ts';
 import type { DailyView, DayView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../operations/query-analytics.ts';
 import { RandomPool } from '../secrets/random-pool.ts';
@@ -15,15 +15,15 @@ import { SecretRing } from '../secrets/secret-ring.ts';
 import { SubIds } from '../sessions/sub-id.ts';
 import { servedVerticals } from '../verticals/served-verticals.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import type { AnalyticsQuery } from './analytics-query-command.ts';
-import { asOf, daysText, sessionLines, summaryText } from './analytics-text.ts';
+import type { AnalyticsReportKind } from './analytics-query-command.ts';
+import { formatAsOf, formatDays, formatSessions, formatSummary } from './analytics-text.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printJson, printPart, printResult, say } from './output.ts';
+import { printJson, printChunk, printResult, printNotice } from './output.ts';
 import { withKeyRegister } from './with-key-register.ts';
 import { withStoredAnalytics } from './with-stored-analytics.ts';
 
-export interface AnalyticsQueryOptions {
+export interface AnalyticsReportOptions {
   readonly account: string;
   readonly tag: string;
   readonly vertical: string;
@@ -34,27 +34,27 @@ export interface AnalyticsQueryOptions {
 }
 
 /** Answers by the very operation behind GET /analytics, from the store of the data folder. */
-export async function askAnalytics(query: AnalyticsQuery, options: AnalyticsQueryOptions): Promise<void> {
-  const dataDir = dataDirOf(readEnv());
-  const tenant = tenantOf(dataDir, options);
+export async function printAnalyticsReport(query: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
+  const dataDir = readDataDir(readEnv());
+  const tenant = findTenant(dataDir, options);
   const request = { referrer_tag: options.tag, date_from: options.from, date_to: options.to };
   await withStoredAnalytics(dataDir, (analytics) =>
-    answer(query, new Questioner(analytics, tenant), request, options.json ?? false),
+    printReport(query, new AnalyticsReader(analytics, tenant), request, options.json ?? false),
   );
 }
 
 /** Asks for one tenant, and knows up to which record the last answer counts. */
-class Questioner {
-  readonly #analytics: StoredAnalytics;
+class AnalyticsReader {
+  readonly #analytics: ReadOnlyAnalytics;
   readonly #tenant: Tenant;
   /** Ids and cursors are those of this command alone: no secret of the service is needed. */
   readonly #secrets = new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
-  readonly #ports;
+  readonly #deps;
 
-  constructor(analytics: StoredAnalytics, tenant: Tenant) {
+  constructor(analytics: ReadOnlyAnalytics, tenant: Tenant) {
     this.#analytics = analytics;
     this.#tenant = tenant;
-    this.#ports = {
+    this.#deps = {
       clock: systemClock,
       subIds: new SubIds(this.#secrets, 0, new RandomPool()),
       analytics,
@@ -62,79 +62,79 @@ class Questioner {
     };
   }
 
-  get position(): number {
-    return this.#analytics.foldedPosition;
+  get countedPosition(): number {
+    return this.#analytics.projectedPosition;
   }
 
-  async ask<View extends SummaryView | DailyView | RowsView>(request: AnalyticsRequest): Promise<View> {
-    const outcome = await queryAnalytics(this.#ports, this.#tenant, request);
+  async query<View extends SummaryView | DailyView | RowsView>(request: AnalyticsRequest): Promise<View> {
+    const outcome = await queryAnalytics(this.#deps, this.#tenant, request);
     if (outcome.ok) return outcome.value as View;
     // All else was checked with the options.
     throw new CommandLineError('--from must not be after --to', { exitCode: exitCodes.usage });
   }
 
   /** Page after page. */
-  async *pages<View extends DailyView | RowsView>(request: AnalyticsRequest): AsyncGenerator<View, void> {
+  async *queryPages<View extends DailyView | RowsView>(request: AnalyticsRequest): AsyncGenerator<View, void> {
     let cursor: string | null | undefined;
     while (cursor !== null) {
-      const page: View = await this.ask<View>({ ...request, cursor });
+      const page: View = await this.query<View>({ ...request, cursor });
       yield page;
       cursor = page.next_cursor;
     }
   }
 }
 
-async function answer(
-  query: AnalyticsQuery,
-  questioner: Questioner,
+async function printReport(
+  query: AnalyticsReportKind,
+  questioner: AnalyticsReader,
   request: AnalyticsRequest,
   json: boolean,
 ): Promise<void> {
   switch (query) {
     case 'summary': {
-      const summary = await questioner.ask<SummaryView>(request);
-      if (json) printJson({ ...summary, as_of_position: questioner.position });
-      else printResult(summaryText(summary, questioner.position));
+      const summary = await questioner.query<SummaryView>(request);
+      if (json) printJson({ ...summary, as_of_position: questioner.countedPosition });
+      else printResult(formatSummary(summary, questioner.countedPosition));
       return;
     }
     case 'daily':
-      return printDays(questioner, { ...request, granularity: 'daily' }, json);
+      return printDailyReport(questioner, { ...request, granularity: 'daily' }, json);
     case 'sessions':
-      return printSessions(questioner, { ...request, granularity: 'row' }, json);
+      return printSessionsReport(questioner, { ...request, granularity: 'row' }, json);
   }
 }
 
-async function printDays(questioner: Questioner, request: AnalyticsRequest, json: boolean): Promise<void> {
+async function printDailyReport(questioner: AnalyticsReader, request: AnalyticsRequest, json: boolean): Promise<void> {
   const days: DayView[] = [];
-  for await (const { data } of questioner.pages<DailyView>(request)) {
+  for await (const { data } of questioner.queryPages<DailyView>(request)) {
     if (!json) days.push(...data);
-    else if (!(await printPart(linesOf(data, questioner.position)))) return;
+    else if (!(await printChunk(toJsonLines(data, questioner.countedPosition)))) return;
   }
-  if (!json) printResult(daysText(days, questioner.position));
+  if (!json) printResult(formatDays(days, questioner.countedPosition));
 }
 
-async function printSessions(questioner: Questioner, request: AnalyticsRequest, json: boolean): Promise<void> {
+async function printSessionsReport(questioner: AnalyticsReader, request: AnalyticsRequest, json: boolean): Promise<void> {
   let printed = 0;
-  for await (const { data } of questioner.pages<RowsView>(request)) {
+  for await (const { data } of questioner.queryPages<RowsView>(request)) {
     if (data.length === 0) break;
-    const lines = json ? linesOf(data, questioner.position) : sessionLines(data, printed === 0);
-    if (!(await printPart(lines))) return;
+    const lines = json ? toJsonLines(data, questioner.countedPosition) : formatSessions(data, printed === 0);
+    if (!(await printChunk(lines))) return;
     printed += data.length;
   }
   if (!json)
-    say(`${printed === 0 ? 'There are no such sessions' : `${printed} sessions`}, ${asOf(questioner.position)}.`);
+    printNotice(`${printed === 0 ? 'There are no such sessions' : `${printed} sessions`}, ${formatAsOf(questioner.countedPosition)}.`);
 }
 
-function linesOf(items: readonly object[], position: number): string {
-  return items.map((item) => jsonText({ ...item, as_of_position: position })).join('\n');
+function toJsonLines(items: readonly object[], position: number): string {
+  return items.map((item) => escapedJson({ ...item, as_of_position: position })).join('\n');
 }
 
-function tenantOf(dataDir: string, { account: name, vertical: segment, mode }: AnalyticsQueryOptions): Tenant {
+function findTenant(dataDir: string, { account: name, vertical: segment, mode }: AnalyticsReportOptions): Tenant {
   const vertical = servedVerticals.find((served) => served.segment === segment);
   if (vertical === undefined) throw new Error('commander let an unknown vertical through');
   const path = keyFilePath(dataDir);
   const keys = withKeyRegister(
-    () => KeyRegister.openExisting(path),
+    () => KeyRegistry.openExisting(path),
     (register) => register.list(),
   );
   const account = keys.find(({ accountName }) => accountName === name)?.account;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function backupCommand(): Command {
   const command = new Command('backup')
@@ -13,17 +13,17 @@ export function backupCommand(): Command {
     .argument('<folder>', 'where to; made when missing')
     .option('--json', 'print one JSON object')
     .action(async (folder: string, options: { readonly json?: true }) => {
-      const { backup } = await import('./backup.ts');
+      const { backUpDataFolder: backup } = await import('./backup.ts');
       await backup(folder, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace backup /backup/marketplace/2026-11-21',
       'marketplace backup /backup/marketplace/2026-11-22 --json | jq .ledger_records',
     ],
-    exits: { 1: null, 3: null, 130: null },
+    exitCodes: { 1: null, 3: null, 130: null },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: {
         folder: 'where the copy is',
         ledger_records: 'how many records of the ledger it holds',

@@ -2,29 +2,29 @@ import { chmodSync, cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { copyKeyFile } from '../access/copy-key-file.ts';
 import { keyFilePath } from '../access/key-file.ts';
-import { analyticsFiles } from '../analytics/analytics-files.ts';
+import { dataFiles } from '../analytics/analytics-files.ts';
 import { loadConfig } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
-import { type CheckLogOptions, logBytes } from '../events/check-log.ts';
-import { copyLog, copyReadings } from '../events/copy-log.ts';
+import { type VerifyLogOptions, logSizeBytes } from '../events/check-log.ts';
+import { copyLog, copyReadPasses } from '../events/copy-log.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import { makeFolderDurably } from '../files/make-folder-durably.ts';
-import { syncPath } from '../files/sync-path.ts';
+import { createFolderDurably } from '../files/make-folder-durably.ts';
+import { fsyncPath } from '../files/sync-path.ts';
 import { operatorTokenPath } from '../secrets/operator-token.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { interruptible } from './interruptible.ts';
-import { logFailure } from './log-folder.ts';
-import { printJson, printResult, say } from './output.ts';
-import { progressBar } from './progress-bar.ts';
-import { progressStream } from './progress-stream.ts';
+import { runInterruptible } from './interruptible.ts';
+import { toLogCommandError } from './log-folder.ts';
+import { printJson, printResult, printNotice } from './output.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { progressStreamFor } from './progress-stream.ts';
 
-type CopyOptions = Pick<CheckLogOptions, 'onBytes' | 'signal'>;
+type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
  * The order matters while a server runs. Keys come after the ledger, so that no account of a session is missing and its number given to
  * another; secrets after all that they signed and sealed; and what the retention drops from the ledger is in `sealed` by then.
  */
-export async function backup(named: string, asked: { readonly json?: true }): Promise<void> {
+export async function backUpDataFolder(named: string, asked: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());
   const { dataDir, secretFile } = config;
   const target = resolve(named);
@@ -34,42 +34,42 @@ export async function backup(named: string, asked: { readonly json?: true }): Pr
     throw new CommandLineError(`${target} is in the data folder, which is what is to be copied`);
   }
   if (existsSync(target) && readdirSync(target).length > 0) throw new CommandLineError(`${target} is not empty`);
-  const { ledgerFolder, sealedFolder } = analyticsFiles(dataDir);
+  const { ledgerFolder, archiveFolder: sealedFolder } = dataFiles(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   try {
-    makeFolderDurably(target);
+    createFolderDurably(target);
     // Also one that was there: as closed to others as a data folder, since a server may start in it as it is.
     chmodSync(target, 0o700);
-    const copies = analyticsFiles(target);
+    const copies = dataFiles(target);
     const journal = join(dataDir, 'journal');
-    const bytes = [ledgerFolder, sealedFolder, ...epochsOf(journal)].reduce((sum, log) => sum + sizeOf(log), 0);
-    const bar = progressBar(progressStream(asked), { total: bytes * copyReadings, unit: null });
-    const ledger = await interruptible(async (signal) => {
-      const options: CopyOptions = { signal, onBytes: (more) => bar.advance(more) };
+    const bytes = [ledgerFolder, sealedFolder, ...journalEpochFolders(journal)].reduce((sum, log) => sum + logBytesOrZero(log), 0);
+    const bar = createProgressBar(progressStreamFor(asked), { total: bytes * copyReadPasses, unit: null });
+    const ledger = await runInterruptible(async (signal) => {
+      const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
       const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);
-      if (existsSync(sealedFolder)) await copyLog(sealedFolder, copies.sealedFolder, options);
+      if (existsSync(sealedFolder)) await copyLog(sealedFolder, copies.archiveFolder, options);
       await copyJournal(journal, join(target, 'journal'), options);
       return copied;
-    }).finally(() => bar.done());
+    }).finally(() => bar.clear());
     await copyKeyFile(keyFilePath(dataDir), keyFilePath(target));
     for (const [from, to] of [
       [join(dataDir, 'catalogs'), join(target, 'catalogs')],
       [operatorTokenPath(dataDir), operatorTokenPath(target)],
       ...(hasSecrets ? [[secretFile, join(target, 'secrets.json')] as const] : []),
     ] as const) {
-      if (existsSync(from)) copyDurably(from, to);
+      if (existsSync(from)) copyAndSync(from, to);
     }
     if (!hasSecrets)
-      say(`${secretFile} is not in it, since it is kept apart from the data: keep a copy of that as well`);
+      printNotice(`${secretFile} is not in it, since it is kept apart from the data: keep a copy of that as well`);
     if (asked.json) printJson({ folder: target, ledger_records: ledger.records, has_secrets: hasSecrets });
     else printResult(`${ledger.records} records of the ledger, and all that goes with them, are in ${target}`);
   } catch (fault) {
-    throw logFailure(fault);
+    throw toLogCommandError(fault);
   }
 }
 
 /** Those of the journal are logs of their own. */
-function epochsOf(journal: string): string[] {
+function journalEpochFolders(journal: string): string[] {
   if (!existsSync(journal)) return [];
   return readdirSync(journal)
     .filter((name) => /^\d+$/.test(name))
@@ -79,8 +79,8 @@ function epochsOf(journal: string): string[] {
 /** An epoch that goes meanwhile was of sessions that are over. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
-  makeFolderDurably(target);
-  for (const epoch of epochsOf(journal)) {
+  createFolderDurably(target);
+  for (const epoch of journalEpochFolders(journal)) {
     try {
       await copyLog(epoch, join(target, basename(epoch)), options);
     } catch (error) {
@@ -90,17 +90,17 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
 }
 
 /** In bytes, for the bar alone: what is gone has none, and what cannot be read, the copy itself will say. */
-function sizeOf(log: string): number {
+function logBytesOrZero(log: string): number {
   try {
-    return logBytes(nodeLogFiles, log);
+    return logSizeBytes(nodeLogFiles, log);
   } catch {
     return 0;
   }
 }
 
 /** A file, or a folder of files. */
-function copyDurably(from: string, to: string): void {
+function copyAndSync(from: string, to: string): void {
   cpSync(from, to, { recursive: true });
   const files = statSync(to).isDirectory() ? [...readdirSync(to).map((name) => join(to, name)), to] : [to];
-  for (const path of [...files, dirname(to)]) syncPath(path);
+  for (const path of [...files, dirname(to)]) fsyncPath(path);
 }

@@ -4,28 +4,28 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { CheckFindings, CheckOrder } from '../capacity/check.ts';
+import type { CheckMeasurements, CheckRequest } from '../capacity/check.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { Interrupted } from './interruptible.ts';
+import { InterruptedError } from './interruptible.ts';
 
 /** Part of a checkout, not of the package: found by its path, never imported (docs/decisions/capacity-check.md). */
-const script = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
+const checkScript = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
 /** Has the benchmarks put a load on a server started for it, and gives what they found. */
-export async function runCapacityCheck(order: CheckOrder): Promise<CheckFindings> {
-  if (!existsSync(script)) {
+export async function runCapacityCheck(order: CheckRequest): Promise<CheckMeasurements> {
+  if (!existsSync(checkScript)) {
     throw new CommandLineError(
       'the check needs the benchmarks, which only a checkout has: run make capacity-check KEYS=n SLO=ms in one',
     );
   }
   // It ends by itself when the channel breaks, however this command comes to its end.
-  const child = spawn(process.execPath, [script, JSON.stringify(order)], {
+  const child = spawn(process.execPath, [checkScript, JSON.stringify(order)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   // Whoever ends this command ends the check, which takes its server and its client along.
-  let interrupted: Interrupted | null = null;
+  let interrupted: InterruptedError | null = null;
   const end = (signal: NodeJS.Signals): void => {
-    interrupted = new Interrupted(signal, 'the check was interrupted');
+    interrupted = new InterruptedError(signal, 'the check was interrupted');
     child.kill('SIGTERM');
   };
   process.once('SIGINT', end).once('SIGTERM', end);
@@ -37,5 +37,5 @@ export async function runCapacityCheck(order: CheckOrder): Promise<CheckFindings
   process.off('SIGINT', end).off('SIGTERM', end);
   if (interrupted !== null) throw interrupted;
   if (code !== 0) throw new CommandLineError('the check could not be carried out; the reason is above');
-  return JSON.parse(output) as CheckFindings;
+  return JSON.parse(output) as CheckMeasurements;
 }

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { bounds } from '../bounds.ts';
 import type { CapacityOptions } from './capacity.ts';
-import { guided } from './guide.ts';
-import { wholeNumberUpTo } from './whole-number.ts';
+import { withHelp } from './guide.ts';
+import { parseIntegerUpTo } from './whole-number.ts';
 
-const headroomPercent = 20;
-const checkSeconds = 60;
-const checkSessions = 100_000;
+const defaultHeadroomPercent = 20;
+const defaultCheckSeconds = 60;
+const defaultCheckSessions = 100_000;
 
 export function capacityCommand(): Command {
   const command = new Command('capacity')
@@ -14,40 +14,40 @@ export function capacityCommand(): Command {
     .description(
       'Works out from a measured result of the benchmarks (make bench) how many boxes like the measured one carry so many keys at their full limits, and what of a box gives first. Where nothing was measured it takes a result that is shipped, which is of another machine, and says so. docs/capacity.md says what the answer does not know.',
     )
-    .requiredOption('--keys <n>', 'API keys in all', wholeNumberUpTo(bounds.plannedKeysMax))
-    .requiredOption('--slo-p99 <ms>', 'what 99 of 100 requests must be answered within', milliseconds)
+    .requiredOption('--keys <n>', 'API keys in all', parseIntegerUpTo(bounds.plannedKeysMax))
+    .requiredOption('--slo-p99 <ms>', 'what 99 of 100 requests must be answered within', parseMilliseconds)
     .option('--mix <file>', 'what the keys ask for (default: as bench/mixes/default.json)')
     .option(
       '--result <file>',
       'a result of the benchmarks (default: that of the latest make bench, or else the one that is shipped)',
     )
-    .option('--headroom <percent>', 'what is held back of every capacity', percent, headroomPercent)
+    .option('--headroom <percent>', 'what is held back of every capacity', parsePercent, defaultHeadroomPercent)
     .option('--check', 'put the planned load of one box on a server started for it, and compare')
-    .option('--seconds <n>', 'how long, with --check', wholeNumberUpTo(bounds.capacityCheckSecondsMax), checkSeconds)
+    .option('--seconds <n>', 'how long, with --check', parseIntegerUpTo(bounds.capacityCheckSecondsMax), defaultCheckSeconds)
     .option(
       '--sessions <n>',
       'live sessions made before, at most as many as planned, with --check',
-      wholeNumberUpTo(bounds.capacityCheckSessionsMax),
-      checkSessions,
+      parseIntegerUpTo(bounds.capacityCheckSessionsMax),
+      defaultCheckSessions,
     )
     .option('--json', 'print one JSON object')
     .action(async (options: CapacityOptions) => {
-      const { capacity } = await import('./capacity.ts');
+      const { printCapacityPlan: capacity } = await import('./capacity.ts');
       await capacity(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace capacity --keys 1000 --slo-p99 50',
       'marketplace capacity --keys 1000 --slo-p99 50 --mix bench/mixes/default.json --headroom 30 --json | jq .boxes',
       'marketplace capacity --keys 1000 --slo-p99 50 --check --seconds 30',
     ],
-    exits: {
+    exitCodes: {
       0: 'there is an answer and, with --check, the server carried the load within the SLO',
       1: 'there is none, or the server did not',
       130: 'a check was ended by Ctrl-C; 143 by SIGTERM',
     },
     json: {
-      prints: 'one object; rates are per second, memory is in MiB, CPU time in cores',
+      output: 'one object; rates are per second, memory is in MiB, CPU time in cores',
       members: {
         keys: 'asked for',
         slo_p99_ms: 'asked for',
@@ -69,13 +69,13 @@ export function capacityCommand(): Command {
   });
 }
 
-function milliseconds(text: string): number {
+function parseMilliseconds(text: string): number {
   const value = /^\d{1,8}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value > 0 && value <= bounds.plannedSloMsMax) return value;
   throw new InvalidArgumentError(`It must be milliseconds, more than 0 and at most ${bounds.plannedSloMsMax}.`);
 }
 
-function percent(text: string): number {
+function parsePercent(text: string): number {
   const value = /^\d{1,2}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= 0 && value < 100) return value;
   throw new InvalidArgumentError('It must be percent, from 0 to less than 100.');

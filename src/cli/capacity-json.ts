@@ -1,9 +1,9 @@
 import type { CheckResult } from '../capacity/check.ts';
-import type { Plan } from '../capacity/plan.ts';
+import type { CapacityPlan } from '../capacity/plan.ts';
 
 /** A plan as `--json` shows it. Rates are per second, memory is in MiB, CPU time in cores. */
-export function capacityJson(plan: Plan, check: CheckResult | null) {
-  const { question, box, key, load, predicted } = plan;
+export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
+  const { request: question, box, key, load, predicted } = plan;
   return {
     keys: question.keys,
     slo_p99_ms: question.sloP99Ms,
@@ -48,12 +48,12 @@ export function capacityJson(plan: Plan, check: CheckResult | null) {
       memory_mib: predicted.memoryMiB,
       disk_bytes_per_day: predicted.diskBytesPerDay,
     },
-    beyond_measured: plan.beyond,
-    check: check === null ? null : checkJson(check),
+    beyond_measured: plan.caveats,
+    check: check === null ? null : checkToJson(check),
   };
 }
 
-function checkJson({ rows, findings, carried }: CheckResult) {
+function checkToJson({ rows, measurements: findings, carried }: CheckResult) {
   return {
     carried,
     seconds: findings.seconds,

@@ -1,6 +1,6 @@
 import type { CheckResult, CheckRow } from '../capacity/check.ts';
-import type { Plan, Resource, ResourceName } from '../capacity/plan.ts';
-import { table } from './output.ts';
+import type { CapacityPlan, Resource, ResourceName } from '../capacity/plan.ts';
+import { formatTable } from './output.ts';
 
 const resourceTitles: Readonly<Record<ResourceName, string>> = {
   'socket-thread': 'CPU, socket thread',
@@ -10,7 +10,7 @@ const resourceTitles: Readonly<Record<ResourceName, string>> = {
   memory: 'live sessions, memory',
 };
 
-const figureTitles: Readonly<Record<CheckRow['figure'], string>> = {
+const checkRowTitles: Readonly<Record<CheckRow['figure'], string>> = {
   rate: 'requests/s',
   p99: 'p99',
   'socket-thread': 'CPU, socket thread',
@@ -18,45 +18,45 @@ const figureTitles: Readonly<Record<CheckRow['figure'], string>> = {
   memory: 'memory, collected',
 };
 
-export function planText(plan: Plan): string {
-  const { question, box, key, load, boxes, keysPerBox, bottleneck } = plan;
+export function formatPlan(plan: CapacityPlan): string {
+  const { request: question, box, key, load, boxes, keysPerBox, bottleneck } = plan;
   const commit = box.commit === null ? '' : `, commit ${box.commit}`;
   return [
     [
-      `${counted(question.keys, 'key')}, p99 within ${question.sloP99Ms} ms: ${counted(boxes, 'box', 'boxes')}`,
-      `One box carries ${counted(keysPerBox, 'key')}; what gives first: ${resourceTitles[bottleneck]}.`,
+      `${formatCount(question.keys, 'key')}, p99 within ${question.sloP99Ms} ms: ${formatCount(boxes, 'box', 'boxes')}`,
+      `One box carries ${formatCount(keysPerBox, 'key')}; what gives first: ${resourceTitles[bottleneck]}.`,
     ].join('\n'),
     [
       [
         'box',
-        `${box.cpu}, ${counted(box.cores, 'core')}, ${size(box.memoryMiB * 2 ** 20)}, measured ${box.measuredAt}${commit}`,
+        `${box.cpu}, ${formatCount(box.cores, 'core')}, ${formatBytes(box.memoryMiB * 2 ** 20)}, measured ${box.measuredAt}${commit}`,
       ],
-      ['key', `${decimal(key.requestsPerSecond)} requests/s at most, held by its limit of ${key.boundBy}`],
-      ['', `${whole(key.sessionsPerDay)} sessions a day, ${whole(key.liveSessions)} of them live at one time`],
-      ['held back', `${decimal(question.headroom * 100)} % of every capacity`],
+      ['key', `${formatTenths(key.requestsPerSecond)} requests/s at most, held by its limit of ${key.boundBy}`],
+      ['', `${formatInteger(key.sessionsPerDay)} sessions a day, ${formatInteger(key.liveSessions)} of them live at one time`],
+      ['held back', `${formatTenths(question.headroom * 100)} % of every capacity`],
     ]
       .map(([name, value]) => `${name?.padEnd(11)}${value}`)
       .join('\n'),
-    table(
-      ['ONE BOX HAS', 'IN ALL', 'ENOUGH FOR', `USED BY ${counted(load.keys, 'KEY')}`, ''],
+    formatTable(
+      ['ONE BOX HAS', 'IN ALL', 'ENOUGH FOR', `USED BY ${formatCount(load.keys, 'KEY')}`, ''],
       plan.resources.map((resource) => resourceCells(resource, load.keys, resource.name === bottleneck)),
     ),
-    predictionText(plan),
-    ['Beyond what was measured:', ...plan.beyond.map((sentence) => `- ${sentence}`)].join('\n'),
+    formatPrediction(plan),
+    ['Beyond what was measured:', ...plan.caveats.map((sentence) => `- ${sentence}`)].join('\n'),
   ].join('\n\n');
 }
 
-export function checkText({ question }: Plan, { rows, findings, carried }: CheckResult): string {
+export function formatCheck({ request: question }: CapacityPlan, { rows, measurements: findings, carried }: CheckResult): string {
   const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = findings;
   const verdict = carried ? 'carried the load' : 'did NOT carry the load';
   return [
-    `Checked for ${decimal(seconds)} s: the box ${verdict} of ${whole(offeredPerSecond)} requests/s with p99 within ${question.sloP99Ms} ms.`,
-    table(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
+    `Checked for ${formatTenths(seconds)} s: the box ${verdict} of ${formatInteger(offeredPerSecond)} requests/s with p99 within ${question.sloP99Ms} ms.`,
+    formatTable(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
     [
-      `${counted(keys, 'key')}, ${counted(liveSessions, 'live session')} at the end, ${whole(refused)} refused, ${whole(failed)} failed.`,
+      `${formatCount(keys, 'key')}, ${formatCount(liveSessions, 'live session')} at the end, ${formatInteger(refused)} refused, ${formatInteger(failed)} failed.`,
       ...(residentMiB === null
         ? []
-        : [`Before its garbage was collected the server held ${size(residentMiB * 2 ** 20)}.`]),
+        : [`Before its garbage was collected the server held ${formatBytes(residentMiB * 2 ** 20)}.`]),
       ...(clientSaturated
         ? ['The client was at its end: the latency measured tells of it as much as of the server.']
         : []),
@@ -67,54 +67,54 @@ export function checkText({ question }: Plan, { rows, findings, carried }: Check
 function resourceCells({ name, unit, capacity, perKey, keys }: Resource, load: number, first: boolean): string[] {
   return [
     resourceTitles[name],
-    `${whole(capacity)} ${unit}`,
-    counted(Math.floor(keys), 'key'),
-    `${decimal(((load * perKey) / capacity) * 100)} %`,
+    `${formatInteger(capacity)} ${unit}`,
+    formatCount(Math.floor(keys), 'key'),
+    `${formatTenths(((load * perKey) / capacity) * 100)} %`,
     first ? 'gives first' : '',
   ];
 }
 
-function predictionText({ load, predicted, box }: Plan): string {
+function formatPrediction({ load, predicted, box }: CapacityPlan): string {
   const lines = [
-    ['requests/s', whole(load.requestsPerSecond)],
-    ['p99', `${decimal(predicted.p99Ms)} ms`],
+    ['requests/s', formatInteger(load.requestsPerSecond)],
+    ['p99', `${formatTenths(predicted.p99Ms)} ms`],
     [
       'CPU',
-      `${cores(predicted.socketThreadCores)} of the socket thread's core, ${cores(predicted.allThreadsCores)} of ${box.cores}`,
+      `${formatHundredths(predicted.socketThreadCores)} of the socket thread's core, ${formatHundredths(predicted.allThreadsCores)} of ${box.cores}`,
     ],
-    ['live', `${whole(load.liveSessions)} sessions, ${size(predicted.memoryMiB * 2 ** 20)} of memory`],
-    ['disk', predicted.diskBytesPerDay === null ? 'not known' : `${size(predicted.diskBytesPerDay)} more each day`],
+    ['live', `${formatInteger(load.liveSessions)} sessions, ${formatBytes(predicted.memoryMiB * 2 ** 20)} of memory`],
+    ['disk', predicted.diskBytesPerDay === null ? 'not known' : `${formatBytes(predicted.diskBytesPerDay)} more each day`],
   ];
-  const title = `Predicted for a box with ${counted(load.keys, 'key')}:`;
+  const title = `Predicted for a box with ${formatCount(load.keys, 'key')}:`;
   return [title, ...lines.map(([name, value]) => `  ${name?.padEnd(11)}${value}`)].join('\n');
 }
 
 function checkCells({ figure, unit, predicted, measured, errorPercent }: CheckRow): string[] {
-  const shown = (value: number) => (unit === 'requests/s' ? whole(value) : `${cores(value)} ${unit}`);
+  const shown = (value: number) => (unit === 'requests/s' ? formatInteger(value) : `${formatHundredths(value)} ${unit}`);
   return [
-    figureTitles[figure],
+    checkRowTitles[figure],
     shown(predicted),
     measured === null ? 'not told' : shown(measured),
-    errorPercent === null ? '-' : `${errorPercent < 0 ? '' : '+'}${decimal(errorPercent)} %`,
+    errorPercent === null ? '-' : `${errorPercent < 0 ? '' : '+'}${formatTenths(errorPercent)} %`,
   ];
 }
 
-function counted(count: number, one: string, many = `${one}${one === one.toUpperCase() ? 'S' : 's'}`): string {
-  return `${whole(count)} ${count === 1 ? one : many}`;
+function formatCount(count: number, one: string, many = `${one}${one === one.toUpperCase() ? 'S' : 's'}`): string {
+  return `${formatInteger(count)} ${count === 1 ? one : many}`;
 }
 
-function whole(value: number): string {
+function formatInteger(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-function decimal(value: number): string {
+function formatTenths(value: number): string {
   return (Math.round(value * 10) / 10).toLocaleString('en-US');
 }
 
-function cores(value: number): string {
+function formatHundredths(value: number): string {
   return (Math.round(value * 100) / 100).toLocaleString('en-US');
 }
 
-function size(bytes: number): string {
-  return bytes < 2 ** 30 ? `${decimal(bytes / 2 ** 20)} MiB` : `${decimal(bytes / 2 ** 30)} GiB`;
+function formatBytes(bytes: number): string {
+  return bytes < 2 ** 30 ? `${formatTenths(bytes / 2 ** 20)} MiB` : `${formatTenths(bytes / 2 ** 30)} GiB`;
 }

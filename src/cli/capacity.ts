@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { bounds } from '../bounds.ts';
 import { CapacityError } from '../capacity/capacity-error.ts';
 import { compareWithPlan } from '../capacity/check.ts';
-import { defaultMixFile, type Mix, mixOf, parseMix } from '../capacity/mix.ts';
-import { type Plan, planCapacity } from '../capacity/plan.ts';
-import { readFigures } from '../capacity/read-figures.ts';
+import { defaultTrafficMixFile, type TrafficMix, toTrafficMix, parseTrafficMix } from '../capacity/mix.ts';
+import { type CapacityPlan, planCapacity } from '../capacity/plan.ts';
+import { readMeasurements } from '../capacity/read-figures.ts';
 import { runCapacityCheck } from './capacity-check.ts';
-import { capacityJson } from './capacity-json.ts';
-import { checkText, planText } from './capacity-text.ts';
+import { planToJson } from './capacity-json.ts';
+import { formatCheck, formatPlan } from './capacity-text.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { printJson, printResult } from './output.ts';
@@ -27,34 +27,34 @@ export interface CapacityOptions {
   readonly json?: true;
 }
 
-const latestResult = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'results', 'latest.json');
+const latestResultFile = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'results', 'latest.json');
 /** A run on the machine that bench/README.md describes, for those who have not run the benchmarks yet. */
-const referenceResult = fileURLToPath(new URL('../capacity/reference-result.json', import.meta.url));
-const notThisMachine =
+const referenceResultFile = fileURLToPath(new URL('../capacity/reference-result.json', import.meta.url));
+const otherMachineNotice =
   'This machine was not measured: the figures are of the one named above, and those of other machines differ widely. make bench in a checkout measures this one.';
 
-export async function capacity(options: CapacityOptions): Promise<void> {
-  const mix = mixFrom(options.mix);
-  const plan = planFrom(options, mix);
+export async function printCapacityPlan(options: CapacityOptions): Promise<void> {
+  const mix = readMix(options.mix);
+  const plan = makePlan(options, mix);
   if (options.check === undefined) {
-    if (options.json) printJson(capacityJson(plan, null));
-    else printResult(planText(plan));
+    if (options.json) printJson(planToJson(plan, null));
+    else printResult(formatPlan(plan));
     return;
   }
-  requirePreparable(plan, options.seconds);
-  if (!options.json) printResult(`${planText(plan)}\n`);
+  assertPreparable(plan, options.seconds);
+  if (!options.json) printResult(`${formatPlan(plan)}\n`);
   const findings = await runCapacityCheck({
     ratesPerSecond: plan.load.ratesPerSecond,
     seconds: options.seconds,
-    sessionsBefore: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
+    initialSessions: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
   });
   const result = compareWithPlan(plan, findings);
-  if (options.json) printJson(capacityJson(plan, result));
-  else printResult(checkText(plan, result));
+  if (options.json) printJson(planToJson(plan, result));
+  else printResult(formatCheck(plan, result));
   if (!result.carried) process.exitCode = exitCodes.failure;
 }
 
-function requirePreparable({ load }: Plan, seconds: number): void {
+function assertPreparable({ load }: CapacityPlan, seconds: number): void {
   const { capacityCheckRequestsMax: most } = bounds;
   if (load.requestsPerSecond * seconds <= most) return;
   const possible = Math.floor(most / load.requestsPerSecond);
@@ -62,21 +62,21 @@ function requirePreparable({ load }: Plan, seconds: number): void {
   throw new CommandLineError(`a check prepares at most ${most} requests: ${advice}`, { exitCode: exitCodes.usage });
 }
 
-function mixFrom(file: string | undefined): Mix {
-  if (file === undefined) return mixOf(defaultMixFile);
-  return about(file, () => parseMix(readText(file, bounds.mixFileBytesMax)));
+function readMix(file: string | undefined): TrafficMix {
+  if (file === undefined) return toTrafficMix(defaultTrafficMixFile);
+  return withFileName(file, () => parseTrafficMix(readTextFile(file, bounds.mixFileBytesMax)));
 }
 
-function planFrom({ keys, sloP99, headroom, result }: CapacityOptions, mix: Mix): Plan {
-  const measured = result ?? (existsSync(latestResult) ? latestResult : undefined);
-  const file = measured ?? referenceResult;
-  const figures = about(file, () => readFigures(readText(file, bounds.benchResultBytesMax), mix));
-  const plan = about(null, () => planCapacity(figures, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }));
-  return measured === undefined ? { ...plan, beyond: [notThisMachine, ...plan.beyond] } : plan;
+function makePlan({ keys, sloP99, headroom, result }: CapacityOptions, mix: TrafficMix): CapacityPlan {
+  const measured = result ?? (existsSync(latestResultFile) ? latestResultFile : undefined);
+  const file = measured ?? referenceResultFile;
+  const figures = withFileName(file, () => readMeasurements(readTextFile(file, bounds.benchResultFileBytesMax), mix));
+  const plan = withFileName(null, () => planCapacity(figures, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }));
+  return measured === undefined ? { ...plan, caveats: [otherMachineNotice, ...plan.caveats] } : plan;
 }
 
 /** What is wrong with a file is told with its name. */
-function about<Value>(file: string | null, work: () => Value): Value {
+function withFileName<Value>(file: string | null, work: () => Value): Value {
   try {
     return work();
   } catch (error) {
@@ -85,7 +85,7 @@ function about<Value>(file: string | null, work: () => Value): Value {
   }
 }
 
-function readText(file: string, bytesMax: number): string {
+function readTextFile(file: string, bytesMax: number): string {
   try {
     // Looked at first, so that a mistaken path to something huge is not read, and one to a pipe not waited for.
     const stats = statSync(file);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { catalogStatsCommand } from './catalog-stats-command.ts';
 import { catalogValidateCommand } from './catalog-validate-command.ts';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function catalogCommand(): Command {
   const command = new Command('catalog')
@@ -9,11 +9,11 @@ export function catalogCommand(): Command {
     .description('Validates a catalog file before a server reads it, and describes the offers in it.')
     .addCommand(catalogValidateCommand())
     .addCommand(catalogStatsCommand());
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace catalog validate offers.json',
       'marketplace catalog stats offers.json',
     ],
-    exits: { 1: null },
+    exitCodes: { 1: null },
   });
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function catalogStatsCommand(): Command {
   const command = new Command('stats')
@@ -10,17 +10,17 @@ export function catalogStatsCommand(): Command {
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: { readonly json?: true }) => {
-      const { describeCatalog } = await import('./catalog-stats.ts');
+      const { printCatalogStats: describeCatalog } = await import('./catalog-stats.ts');
       describeCatalog(file, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace catalog stats offers.json',
       `marketplace catalog stats offers.json --json | jq '.coverage[] | select(.field == "state").offers.AR'`,
     ],
-    exits: { 1: null },
+    exitCodes: { 1: null },
     json: {
-      prints: 'one object; a spread is null, or an object with `min`, `median` and `max`',
+      output: 'one object; a spread is null, or an object with `min`, `median` and `max`',
       members: {
         file: 'as given',
         vertical: 'which the offers are for',

@@ -1,50 +1,50 @@
 import {
-  type BandStats,
-  type CatalogStats,
-  catalogStats,
+  type BandStatistics,
+  type CatalogStatistics,
+  computeCatalogStatistics,
   type FieldCoverage,
-  type Spread,
+  type NumberSummary,
 } from '../offers/catalog-stats.ts';
-import { catalogSummary, readCatalog, readingSteps } from './catalog-file.ts';
+import { summarizeCatalog, readCatalogFile, readSteps } from './catalog-file.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { facts, printJson, printResult, table } from './output.ts';
-import { progressStream } from './progress-stream.ts';
-import { steppedProgress } from './stepped-progress.ts';
+import { formatNameValues, printJson, printResult, formatTable } from './output.ts';
+import { progressStreamFor } from './progress-stream.ts';
+import { createSteppedProgress } from './stepped-progress.ts';
 
-export function describeCatalog(file: string, options: { readonly json?: true }): void {
-  const { summary, described } = description(file, options);
+export function printCatalogStats(file: string, options: { readonly json?: true }): void {
+  const { summary, described } = computeCatalogStats(file, options);
   if (options.json) printJson({ file, ...summary, ...described });
-  else printResult(textOf(file, summary, described));
+  else printResult(formatCatalogStats(file, summary, described));
 }
 
-const steps = { ...readingSteps, name_versions: 7, describe: 34 } as const;
+const statsSteps = { ...readSteps, name_versions: 7, describe: 34 } as const;
 
-function description(file: string, options: { readonly json?: true }) {
-  const progress = steppedProgress(progressStream(options), steps);
+function computeCatalogStats(file: string, options: { readonly json?: true }) {
+  const progress = createSteppedProgress(progressStreamFor(options), statsSteps);
   try {
-    const { catalog, vertical, faults } = readCatalog(file, progress);
+    const { catalog, vertical, faults } = readCatalogFile(file, progress);
     if (catalog === null) {
       const count = `${faults.count} ${faults.count === 1 ? 'fault' : 'faults'}`;
       throw new CommandLineError(`${file} is no valid catalog: ${count}, which marketplace catalog validate names`);
     }
-    progress.at('name_versions');
-    const summary = catalogSummary(catalog);
-    const described = catalogStats(catalog, vertical, (share) => progress.at('describe', share));
+    progress.update('name_versions');
+    const summary = summarizeCatalog(catalog);
+    const described = computeCatalogStatistics(catalog, vertical, (share) => progress.update('describe', share));
     return { summary, described };
   } finally {
-    progress.done();
+    progress.clear();
   }
 }
 
-function textOf(
+function formatCatalogStats(
   file: string,
-  { vertical, versions }: ReturnType<typeof catalogSummary>,
-  described: CatalogStats,
+  { vertical, versions }: ReturnType<typeof summarizeCatalog>,
+  described: CatalogStatistics,
 ): string {
   const { lenders, offers, term_months, payouts, never_shown } = described;
   const paid = (['cost_per_lead', 'cost_per_click'] as const)
     .filter((model) => payouts[model].offers > 0)
-    .map((model) => `${payouts[model].offers} ${model.replaceAll('_', ' ')}, ${between(payouts[model].usd)} USD`);
+    .map((model) => `${payouts[model].offers} ${model.replaceAll('_', ' ')}, ${formatSpread(payouts[model].usd)} USD`);
   const head: [string, string][] = [
     ['file', file],
     ['vertical', vertical],
@@ -56,25 +56,25 @@ function textOf(
     ...(never_shown.length === 0 ? [] : [['never shown', never_shown.join(', ')] as [string, string]]),
   ];
   return [
-    facts(head, 13),
-    table(['BAND', 'OFFERS', 'NOTE RATE %', 'APR %', 'FEE %', 'APPROVAL', 'CLICK USD'], described.bands.map(bandCells)),
-    table(['FIELD', 'OFFERS OPEN TO BORROWERS WITH IT'], described.coverage.flatMap(coverageCells)),
-    table(
+    formatNameValues(head, 13),
+    formatTable(['BAND', 'OFFERS', 'NOTE RATE %', 'APR %', 'FEE %', 'APPROVAL', 'CLICK USD'], described.bands.map(bandCells)),
+    formatTable(['FIELD', 'OFFERS OPEN TO BORROWERS WITH IT'], described.coverage.flatMap(coverageCells)),
+    formatTable(
       ['MEMBER', 'OFFERS USING IT'],
       Object.entries(described.using).map(([name, count]) => [name, String(count)]),
     ),
   ].join('\n\n');
 }
 
-function bandCells(band: BandStats): string[] {
+function bandCells(band: BandStatistics): string[] {
   return [
     band.band,
     String(band.offers),
-    between(band.note_rate_percent),
-    between(band.apr_percent),
-    between(band.origination_fee_percent),
-    between(band.approval_likelihood),
-    between(band.click_usd),
+    formatSpread(band.note_rate_percent),
+    formatSpread(band.apr_percent),
+    formatSpread(band.origination_fee_percent),
+    formatSpread(band.approval_likelihood),
+    formatSpread(band.click_usd),
   ];
 }
 
@@ -91,12 +91,12 @@ function coverageCells({ field, offers, not_told }: FieldCoverage): string[][] {
   return lines;
 }
 
-function between(spread: Spread | null): string {
+function formatSpread(spread: NumberSummary | null): string {
   if (spread === null) return '-';
   const { min, median, max } = spread;
-  return min === max ? short(min) : `${short(min)} to ${short(max)} (middle ${short(median)})`;
+  return min === max ? formatHundredths(min) : `${formatHundredths(min)} to ${formatHundredths(max)} (middle ${formatHundredths(median)})`;
 }
 
-function short(value: number): string {
+function formatHundredths(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
-const place = {
+const positionMembers = {
   path: 'where it is in the catalog',
   line: 'the same in the text, from 1, or null',
   column: 'in UTF-16 units from 1, or null',
@@ -17,18 +17,18 @@ export function catalogValidateCommand(): Command {
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: { readonly json?: true }) => {
-      const { validateCatalog } = await import('./catalog-validate.ts');
+      const { validateCatalogFile: validateCatalog } = await import('./catalog-validate.ts');
       await validateCatalog(file, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace catalog validate offers.json',
       'marketplace catalog validate new.json && mv new.json offers.json',
       `marketplace catalog validate offers.json --json | jq -r '.faults[] | "\\(.line)\\t\\(.path)"'`,
     ],
-    exits: { 0: 'it is valid', 1: 'it is not, or cannot be read; the reason is on standard error' },
+    exitCodes: { 0: 'it is valid', 1: 'it is not, or cannot be read; the reason is on standard error' },
     json: {
-      prints: 'one object, also for a catalog that is not valid',
+      output: 'one object, also for a catalog that is not valid',
       members: {
         file: 'as given',
         valid: 'whether a server would take it',
@@ -37,7 +37,7 @@ export function catalogValidateCommand(): Command {
         offers: 'how many',
         versions: 'what it is called in the log and in answers: an object with `live` and `test`',
         faults: 'an array with an object for each fault, in the order of the text, at most 1,000',
-        ...Object.fromEntries(Object.entries(place).map(([name, what]) => [`faults[].${name}`, what])),
+        ...Object.fromEntries(Object.entries(positionMembers).map(([name, what]) => [`faults[].${name}`, what])),
         rest: 'a sentence about faults not named, or null',
         notes: 'what is no fault: objects like those of `faults`',
       },

@@ -1,34 +1,34 @@
 import { bounds } from '../bounds.ts';
 import { logoFolder, readLogos } from '../logos/read-logos.ts';
-import { type CatalogFault, CatalogFaults, type CatalogPath, pathText } from '../offers/catalog-faults.ts';
+import { type CatalogError, CatalogErrors, type CatalogPath, formatPath } from '../offers/catalog-faults.ts';
 import type { CatalogFile } from '../offers/catalog-schema.ts';
-import { catalogSummary, readCatalog, readingSteps } from './catalog-file.ts';
+import { summarizeCatalog, readCatalogFile, readSteps } from './catalog-file.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { JsonPlaces, type Place } from './json-places.ts';
-import { printJson, printPart } from './output.ts';
-import { progressStream } from './progress-stream.ts';
-import { steppedProgress } from './stepped-progress.ts';
+import { JsonPositions, type TextPosition } from './json-places.ts';
+import { printJson, printChunk } from './output.ts';
+import { progressStreamFor } from './progress-stream.ts';
+import { createSteppedProgress } from './stepped-progress.ts';
 
-interface LocatedFault {
+interface LocatedError {
   readonly path: string;
   readonly line: number | null;
   readonly column: number | null;
   readonly problem: string;
 }
 
-export async function validateCatalog(file: string, options: { readonly json?: true }): Promise<void> {
-  const { named, rest, summary, notes } = await findings(file, options);
+export async function validateCatalogFile(file: string, options: { readonly json?: true }): Promise<void> {
+  const { named, rest, summary, notes } = await findErrors(file, options);
   if (options.json) {
     const found = { faults: named, rest, notes };
     printJson({ file, valid: named.length === 0, ...summary, ...found });
   } else if (named.length > 0) {
-    await printPart([...named.map((fault) => faultLine(file, fault)), ...(rest === null ? [] : [rest])].join('\n'));
+    await printChunk([...named.map((fault) => formatErrorLine(file, fault)), ...(rest === null ? [] : [rest])].join('\n'));
   } else if (summary !== null) {
     const { offers, lenders, vertical, versions } = summary;
-    await printPart(
+    await printChunk(
       `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
     );
-    if (notes.length > 0) await printPart(notes.map((note) => noteLine(file, note)).join('\n'));
+    if (notes.length > 0) await printChunk(notes.map((note) => formatNoteLine(file, note)).join('\n'));
   }
   if (named.length > 0) {
     const unnamed = rest === null ? '' : ` ${rest}`;
@@ -38,84 +38,84 @@ export async function validateCatalog(file: string, options: { readonly json?: t
   }
 }
 
-const steps = { ...readingSteps, find_places: 8, name_versions: 7, look_at_logos: 7 } as const;
+const validationSteps = { ...readSteps, find_places: 8, name_versions: 7, look_at_logos: 7 } as const;
 
-async function findings(file: string, options: { readonly json?: true }) {
-  const progress = steppedProgress(progressStream(options), steps);
+async function findErrors(file: string, options: { readonly json?: true }) {
+  const progress = createSteppedProgress(progressStreamFor(options), validationSteps);
   try {
-    const { text, catalog, faults } = readCatalog(file, progress);
-    const places = locatedFaults(text, faults ?? new CatalogFaults(), (share) => progress.at('find_places', share));
-    progress.at('name_versions');
-    const summary = catalog === null ? null : catalogSummary(catalog);
-    progress.at('look_at_logos');
-    const notes = catalog === null || places.named.length > 0 ? [] : await logoNotes(file, text, catalog);
+    const { text, catalog, faults } = readCatalogFile(file, progress);
+    const places = locateErrors(text, faults ?? new CatalogErrors(), (share) => progress.update('find_places', share));
+    progress.update('name_versions');
+    const summary = catalog === null ? null : summarizeCatalog(catalog);
+    progress.update('look_at_logos');
+    const notes = catalog === null || places.named.length > 0 ? [] : await findLogoNotes(file, text, catalog);
     return { ...places, summary, notes };
   } finally {
-    progress.done();
+    progress.clear();
   }
 }
 
 /** The faults of a text with their places, in its order, up to `bounds.catalogFaultsMax`; and what is said of the rest. */
-function locatedFaults(
+function locateErrors(
   text: string,
-  faults: CatalogFaults,
+  faults: CatalogErrors,
   onShare: (share: number) => void,
-): { named: LocatedFault[]; rest: string | null } {
-  const places = new JsonPlaces(text);
-  if (faults.unread) {
-    const named = faults.named.map((fault) =>
-      located(fault, fault.problem.startsWith('is not JSON') ? places.ofSyntaxError(fault.problem) : places.at(0)),
+): { named: LocatedError[]; rest: string | null } {
+  const places = new JsonPositions(text);
+  if (faults.isUnreadable) {
+    const named = faults.listed.map((fault) =>
+      toLocatedError(fault, fault.problem.startsWith('is not JSON') ? places.syntaxErrorPosition(fault.problem) : places.positionAt(0)),
     );
     return { named, rest: null };
   }
-  const found = places.find(
-    faults.named.map(({ path }) => path),
-    bounds.catalogFaultsMax - faults.named.length,
+  const found = places.locate(
+    faults.listed.map(({ path }) => path),
+    bounds.catalogErrorsReportedMax - faults.listed.length,
     onShare,
   );
-  const named = faults.named.map((fault, at) => located(fault, found.places[at]!));
+  const named = faults.listed.map((fault, at) => toLocatedError(fault, found.places[at]!));
   // Only the last of them counts, so that the others are criteria or prices that somebody believes to hold.
   const problem = 'is there more than once in the same object';
-  named.push(...found.repeated.named.map(({ path, place }) => located({ path, problem }, place)));
-  const rest = faults.rest(found.repeated.count - found.repeated.named.length);
-  return { named: named.sort(byPlace), rest };
+  named.push(...found.repeated.reported.map(({ path, place }) => toLocatedError({ path, problem }, place)));
+  const rest = faults.omittedText(found.repeated.count - found.repeated.reported.length);
+  return { named: named.sort(byPosition), rest };
 }
 
 /** What does not keep a catalog from being used: lenders that are shown by a monogram. */
-async function logoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedFault[]> {
+async function findLogoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedError[]> {
   const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
   if (!folderFound) {
     const problem = 'there is no folder logos beside the file, so a monogram is shown for every lender';
-    return [located({ path: ['lenders'], problem }, placesOf(text, [['lenders']])[0]!)];
+    return [toLocatedError({ path: ['lenders'], problem }, positionsOf(text, [['lenders']])[0]!)];
   }
-  const told = problems.slice(0, bounds.catalogFaultsMax);
-  const paths = told.map(({ lender }) => ['lenders', lender, 'logo']);
-  const places = placesOf(text, paths);
+  const told = problems.slice(0, bounds.catalogErrorsReportedMax);
+  const paths = told.map(({ lenderIndex: lender }) => ['lenders', lender, 'logo']);
+  const places = positionsOf(text, paths);
   const notes = told.map(({ file: logo, problem: why }, at) =>
-    located({ path: paths[at]!, problem: `logos/${logo} ${why}, so a monogram is shown` }, places[at]!),
+    toLocatedError({ path: paths[at]!, problem: `logos/${logo} ${why}, so a monogram is shown` }, places[at]!),
   );
   const more = problems.length - told.length;
-  if (more > 0) notes.push(located({ path: ['lenders'], problem: `and ${more} more logos` }, null));
+  if (more > 0) notes.push(toLocatedError({ path: ['lenders'], problem: `and ${more} more logos` }, null));
   return notes;
 }
 
-function placesOf(text: string, paths: CatalogPath[]): (Place | null)[] {
-  return new JsonPlaces(text).find(paths, 0).places;
+function positionsOf(text: string, paths: CatalogPath[]): (TextPosition | null)[] {
+  return new JsonPositions(text).locate(paths, 0).places;
 }
 
-function located({ path, problem }: CatalogFault, place: Place | null): LocatedFault {
-  return { path: pathText(path), line: place?.line ?? null, column: place?.column ?? null, problem };
+function toLocatedError({ path, problem }: CatalogError, place: TextPosition | null): LocatedError {
+  return { path: formatPath(path), line: place?.line ?? null, column: place?.column ?? null, problem };
 }
 
-function byPlace(one: LocatedFault, other: LocatedFault): number {
+function byPosition(one: LocatedError, other: LocatedError): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
 /** As compilers write it, so that editors and terminals can jump there. */
-function faultLine(file: string, { path, line, column, problem }: LocatedFault): string {
+function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
   return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
 }
 
-function noteLine(file: string, note: LocatedFault): string {
-  return faultLine(file, { ...note, path: `note: ${note.path}` });
+function formatNoteLine(file: string, note: LocatedError): string {
+  return formatErrorLine(file, { ...note, path: `note: ${note.path}` });
 }

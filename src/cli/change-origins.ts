@@ -1,4 +1,4 @@
-import type { EmbedOriginRegister } from '../access/embed-origin-register.ts';
+import type { EmbedOriginRegistry } from '../access/embed-origin-register.ts';
 import { printJson, printResult } from './output.ts';
 import { withEmbedOrigins } from './with-embed-origins.ts';
 
@@ -8,10 +8,10 @@ export interface ChangeOriginsOptions {
 }
 
 /** Changes the list of an account, and prints what became of each origin, in the words of `told` or as JSON. */
-export function changeOrigins<Change extends string>(
+export function changeAndPrintOrigins<Change extends string>(
   origins: readonly string[],
   { account, json }: ChangeOriginsOptions,
-  change: (register: EmbedOriginRegister) => readonly Change[],
+  change: (register: EmbedOriginRegistry) => readonly Change[],
   told: (origin: string, outcome: Change) => string,
 ): { readonly count: number } {
   const { outcomes, count } = withEmbedOrigins((register) => ({

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function checkConfigCommand(): Command {
   const command = new Command('check-config')
@@ -10,18 +10,18 @@ export function checkConfigCommand(): Command {
     )
     .option('--json', 'print one JSON object')
     .action(async (options: { readonly json?: true }) => {
-      const { checkConfig } = await import('./check-config.ts');
+      const { printConfig: checkConfig } = await import('./check-config.ts');
       checkConfig(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace check-config',
       'SVC_PORT=99999 marketplace check-config || echo refused',
       'marketplace check-config --json | jq -r .settings.SVC_DATA_DIR.value',
     ],
-    exits: { 0: 'no setting is wrong', 1: 'a setting is wrong; standard error says which' },
+    exitCodes: { 0: 'no setting is wrong', 1: 'a setting is wrong; standard error says which' },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: {
         settings: 'every setting by its name',
         'settings.*.value': 'what it comes to: a text, a number, a list of origins, or null where there is none',

@@ -1,17 +1,17 @@
 import { exampleCatalogFile } from '../catalogs/example-catalogs.ts';
-import { type Config, loadConfig, type Machine, type PublicUrls, thisMachine } from '../config/config.ts';
+import { type Config, loadConfig, type Machine, type PublicUrls, detectMachine } from '../config/config.ts';
 import { readEnv, type SettingName } from '../config/env.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
-import { risksOf } from '../config/risks.ts';
+import { configRisks } from '../config/risks.ts';
 import { tlsMinVersionDefault } from '../tls/certificate.ts';
-import { printJson, printResult, say, table } from './output.ts';
+import { printJson, printResult, printNotice, formatTable } from './output.ts';
 
-export function checkConfig({ json }: { readonly json?: true }): void {
+export function printConfig({ json }: { readonly json?: true }): void {
   const env = readEnv();
-  const machine = thisMachine();
+  const machine = detectMachine();
   const { config, warnings } = loadConfig(env, machine);
-  const { urls, warnings: ofUrls } = resolveUrls(config, config.listen.port);
-  const all = [...warnings, ...ofUrls, ...risksOf(config, urls, machine)];
+  const { urls, warnings: ofUrls } = resolveUrls(config, config.publicEndpoint.port);
+  const all = [...warnings, ...ofUrls, ...configRisks(config, urls, machine)];
   const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
   const from = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
   if (json) {
@@ -19,9 +19,9 @@ export function checkConfig({ json }: { readonly json?: true }): void {
     printJson({ settings, warnings: all });
     return;
   }
-  for (const one of all) say(`marketplace: warning: ${one}`);
-  const rows = values.map(([name, value]) => [name, textOf(name, value), from(name)]);
-  printResult(table(['SETTING', 'VALUE', 'FROM'], rows));
+  for (const one of all) printNotice(`marketplace: warning: ${one}`);
+  const rows = values.map(([name, value]) => [name, formatSetting(name, value), from(name)]);
+  printResult(formatTable(['SETTING', 'VALUE', 'FROM'], rows));
 }
 
 type SettingValue = string | number | readonly string[] | null;
@@ -33,10 +33,10 @@ function settingValues(
   { heapMegabytes, heapBytes }: Machine,
 ): { readonly [Name in SettingName]: SettingValue } {
   return {
-    SVC_HOST: config.listen.host,
-    SVC_PORT: config.listen.port,
-    SVC_OPS_HOST: config.operations.host,
-    SVC_OPS_PORT: config.operations.port,
+    SVC_HOST: config.publicEndpoint.host,
+    SVC_PORT: config.publicEndpoint.port,
+    SVC_OPS_HOST: config.operationsEndpoint.host,
+    SVC_OPS_PORT: config.operationsEndpoint.port,
     SVC_OPS_ALLOWED_HOSTS: config.operationsAllowedHosts,
     SVC_TLS_CERT: config.tls?.certificateFile ?? null,
     SVC_TLS_KEY: config.tls?.keyFile ?? null,
@@ -48,7 +48,7 @@ function settingValues(
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET_FILE: config.secretFile,
     SVC_CATALOG: config.catalog.kind === 'example' ? exampleCatalogFile : config.catalog.path,
-    SVC_LISTENER: config.listener,
+    SVC_LISTENER: config.engine,
     SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
     SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
     SVC_MATCHER_THREADS: config.matcher.kind === 'in_thread' ? 0 : config.matcher.threads,
@@ -68,7 +68,7 @@ function settingValues(
 }
 
 /** As it could be set, or what the lack of it means. */
-function textOf(name: SettingName, value: SettingValue): string {
+function formatSetting(name: SettingName, value: SettingValue): string {
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(',');

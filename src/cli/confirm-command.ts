@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ConfirmOptions } from './confirm.ts';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function confirmCommand(): Command {
   const command = new Command('confirm')
@@ -12,29 +12,29 @@ export function confirmCommand(): Command {
     .argument(
       '<file>',
       'rows as .csv, with the names of the columns in the first line, or as .ndjson',
-      confirmationFile,
+      parseConfirmationPath,
     )
-    .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', baseUrl)
+    .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseBaseUrl)
     .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
     .option('--rejected <file>', 'where rejected rows go, with their reasons (default: beside the file)')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: ConfirmOptions) => {
-      const { confirm } = await import('./confirm.ts');
+      const { confirmRevenueFromFile: confirm } = await import('./confirm.ts');
       await confirm(file, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace confirm payouts.csv',
       'marketplace confirm payouts.ndjson --url http://10.0.0.5:9090 --token-file operator-token --rejected mend.ndjson',
     ],
-    exits: {
+    exitCodes: {
       0: 'every row is booked, now or before',
       1: 'it failed, and may have booked some rows; the reason is on standard error',
       4: 'done, but some rows were rejected',
       130: null,
     },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: {
         rows: 'in the file',
         accepted: 'booked now',
@@ -47,13 +47,13 @@ export function confirmCommand(): Command {
   });
 }
 
-function confirmationFile(path: string): string {
-  // The endings that `formatOf` knows: its parsers are not loaded for help.
+function parseConfirmationPath(path: string): string {
+  // The endings that `createConfirmationParser` knows: its parsers are not loaded for help.
   if (/\.(csv|ndjson|jsonl)$/i.test(path)) return path;
   throw new InvalidArgumentError('Its name must end with .csv, .ndjson or .jsonl.');
 }
 
-function baseUrl(text: string): string {
+function parseBaseUrl(text: string): string {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === '') {
     return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;

@@ -1,20 +1,20 @@
 import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import process from 'node:process';
-import { dataDirOf, operationsEndpointOf } from '../config/config.ts';
+import { readDataDir, readOperationsEndpoint } from '../config/config.ts';
 import { type Env, readEnv } from '../config/env.ts';
-import { urlOf } from '../config/resolve-urls.ts';
+import { endpointUrl } from '../config/resolve-urls.ts';
 import { operatorTokenPath, readOperatorToken } from '../secrets/operator-token.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { type ConfirmedFile, confirmFile } from './confirm-file.ts';
-import { formatOf } from './confirmation-file.ts';
-import { ConfirmationSender } from './confirmation-sender.ts';
+import { type ConfirmFileResult, sendConfirmationFile } from './confirm-file.ts';
+import { createConfirmationParser } from './confirmation-file.ts';
+import { ConfirmationClient } from './confirmation-sender.ts';
 import { exitCodes } from './exit-codes.ts';
-import { Interrupted, interruptible } from './interruptible.ts';
-import { printJson, printResult, say } from './output.ts';
-import { progressBar } from './progress-bar.ts';
-import { progressStream } from './progress-stream.ts';
+import { InterruptedError, runInterruptible } from './interruptible.ts';
+import { printJson, printResult, printNotice } from './output.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { progressStreamFor } from './progress-stream.ts';
 
 /** What the command line said; absent where it said nothing. */
 export interface ConfirmOptions {
@@ -25,10 +25,10 @@ export interface ConfirmOptions {
 }
 
 /** Sends a file to a running server and says what became of its rows. */
-export async function confirm(file: string, options: ConfirmOptions): Promise<void> {
+export async function confirmRevenueFromFile(file: string, options: ConfirmOptions): Promise<void> {
   const rejectedPath = resolve(options.rejected ?? resolve(file).replace(/(\.[^.]+)$/, '.rejected$1'));
-  const { rows, accepted, repeated, rejected } = await interruptible((signal) =>
-    sent(resolve(file), rejectedPath, options, signal),
+  const { rows, accepted, repeated, rejectedByReason: rejected } = await runInterruptible((signal) =>
+    sendFile(resolve(file), rejectedPath, options, signal),
   );
   const left = rows - accepted - repeated;
   if (left > 0) process.exitCode = exitCodes.incomplete;
@@ -39,20 +39,20 @@ export async function confirm(file: string, options: ConfirmOptions): Promise<vo
   }
   printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${left} rejected`);
   if (left === 0) return;
-  for (const [reason, count] of rejected) say(`  ${count} ${reason}`);
-  say(`The rejected rows are in ${rejectedPath}.`);
+  for (const [reason, count] of rejected) printNotice(`  ${count} ${reason}`);
+  printNotice(`The rejected rows are in ${rejectedPath}.`);
 }
 
-async function sent(
+async function sendFile(
   path: string,
   rejectedPath: string,
   options: ConfirmOptions,
   signal: AbortSignal,
-): Promise<ConfirmedFile> {
+): Promise<ConfirmFileResult> {
   const env = readEnv();
-  const sender = new ConfirmationSender(options.url ?? defaultUrl(env), readToken(options.tokenFile, env), { signal });
-  const progress = progressBar(progressStream(options), { total: sizeOf(path, rejectedPath), unit: 'bytes' });
-  const format = formatOf(path);
+  const sender = new ConfirmationClient(options.url ?? operationsUrl(env), readToken(options.tokenFile, env), { signal });
+  const progress = createProgressBar(progressStreamFor(options), { total: checkedFileBytes(path, rejectedPath), unit: 'bytes' });
+  const format = createConfirmationParser(path);
   if (format === null) throw new Error('commander let a file of another kind through');
   let begun = false;
   const onProgress = (bytes: number): void => {
@@ -60,20 +60,20 @@ async function sent(
     progress.advance(bytes);
   };
   try {
-    return await confirmFile({ path, format, sender, rejectedPath, onProgress });
+    return await sendConfirmationFile({ path, format, sender, rejectedPath, onProgress });
   } catch (fault) {
     if (!begun) throw fault;
     const advice = 'Rows before that may be booked; sending the file again is harmless';
-    if (fault instanceof Interrupted) throw new Interrupted(fault.signal, `${fault.message}. ${advice}`);
+    if (fault instanceof InterruptedError) throw new InterruptedError(fault.signal, `${fault.message}. ${advice}`);
     if (fault instanceof CommandLineError) throw new CommandLineError(`${fault.message}. ${advice}`, { cause: fault });
     throw fault;
   } finally {
-    progress.done();
+    progress.clear();
   }
 }
 
 /** In bytes. Refuses what is no file, and to write rejected rows over the file itself, by whatever name. */
-function sizeOf(path: string, rejectedPath: string): number {
+function checkedFileBytes(path: string, rejectedPath: string): number {
   let file: Stats;
   try {
     file = statSync(path);
@@ -89,7 +89,7 @@ function sizeOf(path: string, rejectedPath: string): number {
 }
 
 function readToken(tokenFile: string | undefined, env: Env): string {
-  const path = tokenFile === undefined ? operatorTokenPath(dataDirOf(env)) : resolve(tokenFile);
+  const path = tokenFile === undefined ? operatorTokenPath(readDataDir(env)) : resolve(tokenFile);
   try {
     return readOperatorToken(path);
   } catch (cause) {
@@ -99,8 +99,8 @@ function readToken(tokenFile: string | undefined, env: Env): string {
   }
 }
 
-function defaultUrl(env: Env): string {
-  const endpoint = operationsEndpointOf(env);
-  if (endpoint.port !== 0) return urlOf(endpoint);
+function operationsUrl(env: Env): string {
+  const endpoint = readOperationsEndpoint(env);
+  if (endpoint.port !== 0) return endpointUrl(endpoint);
   throw new CommandLineError('SVC_OPS_PORT lets the server pick a port, so --url must tell which');
 }

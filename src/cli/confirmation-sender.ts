@@ -10,14 +10,14 @@ export interface RowOutcome {
   readonly reason?: string;
 }
 
-interface SenderOptions {
+interface ConfirmationClientOptions {
   /** The first pause before a batch is sent again. */
   readonly retryMs?: number;
   /** Gives up. */
   readonly signal?: AbortSignal;
 }
 
-const Answer = Compile(
+const responseValidator = Compile(
   Type.Object({
     results: Type.Array(
       Type.Object({
@@ -32,28 +32,28 @@ const Answer = Compile(
 );
 
 /** What fetch says of a port on the list of the Fetch standard, whatever listens there. */
-const refusedPort = 'bad port';
+const blockedPortMessage = 'bad port';
 
 /** What fetch makes of status 421: it sends the request again by itself, and finds that the body is gone. */
-const sentAgain = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
+const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
 
 /**
  * Sends batches of rows to a running server. Rows whose outcome is unknown, and batches that got no answer, are sent again
  * a few times with growing pauses: a row that was taken before is only told so. A server that does not answer the very
  * first batch is taken for absent.
  */
-export class ConfirmationSender {
+export class ConfirmationClient {
   readonly #url: string;
   readonly #token: string;
   readonly #retryMs: number;
   readonly #signal: AbortSignal;
-  #answered = false;
+  #hasResponded = false;
 
   /** @param url of the operations listener, without a trailing slash. */
   constructor(
     url: string,
     token: string,
-    { retryMs = bounds.confirmRetryMs, signal = new AbortController().signal }: SenderOptions = {},
+    { retryMs = bounds.confirmRetryDelayMs, signal = new AbortController().signal }: ConfirmationClientOptions = {},
   ) {
     this.#url = `${url}/confirmations`;
     this.#token = token;
@@ -91,15 +91,15 @@ export class ConfirmationSender {
         headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' },
         body: JSON.stringify(items),
         redirect: 'error',
-        signal: AbortSignal.any([AbortSignal.timeout(bounds.confirmRequestMs), this.#signal]),
+        signal: AbortSignal.any([AbortSignal.timeout(bounds.confirmRequestTimeoutMs), this.#signal]),
       });
       text = await response.text();
     } catch (cause) {
       this.#signal.throwIfAborted();
-      if (this.#answered) return null;
-      const reason = reasonOf(cause);
-      if (reason === sentAgain) throw this.#unknownHost();
-      if (reason === refusedPort) {
+      if (this.#hasResponded) return null;
+      const reason = networkErrorReason(cause);
+      if (reason === resentBodyCode) throw this.#unknownHostError();
+      if (reason === blockedPortMessage) {
         const { port } = new URL(this.#url);
         throw new CommandLineError(
           `${this.#url} cannot be asked: port ${port} is one of those that web clients keep away from, since other services have them; let SVC_OPS_PORT be another`,
@@ -108,20 +108,20 @@ export class ConfirmationSender {
       }
       throw new CommandLineError(`no server answers at ${this.#url} (see --url): ${reason}`, { cause });
     }
-    this.#answered = true;
+    this.#hasResponded = true;
     if (response.status === 503) return null;
     if (response.status === 401) {
       throw new CommandLineError(`the server at ${this.#url} does not take this operator token (see --token-file)`);
     }
-    if (response.status === 421) throw this.#unknownHost();
-    const answer = response.status === 200 ? parsed(text) : null;
-    if (!Answer.Check(answer) || answer.results.length !== items.length) {
+    if (response.status === 421) throw this.#unknownHostError();
+    const answer = response.status === 200 ? parseJsonOrNull(text) : null;
+    if (!responseValidator.Check(answer) || answer.results.length !== items.length) {
       throw new CommandLineError(`${this.#url} answers ${response.status} and nothing this command knows (see --url)`);
     }
     return answer.results;
   }
 
-  #unknownHost(): CommandLineError {
+  #unknownHostError(): CommandLineError {
     const { hostname } = new URL(this.#url);
     return new CommandLineError(
       `the server at ${this.#url} does not answer under the name ${hostname}: add it to SVC_OPS_ALLOWED_HOSTS of the server, or use an IP address or localhost (see --url)`,
@@ -129,7 +129,7 @@ export class ConfirmationSender {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -138,7 +138,7 @@ function parsed(text: string): unknown {
 }
 
 /** fetch hides what the system said one level deeper. */
-function reasonOf(fault: unknown): string {
+function networkErrorReason(fault: unknown): string {
   const { cause, message } = fault as Error & { readonly cause?: NodeJS.ErrnoException };
   return cause?.code ?? cause?.message ?? message;
 }

@@ -5,7 +5,7 @@ export interface CsvRecord {
 }
 
 /** The text is no CSV from this line on: what follows could be anything. */
-export class CsvFault extends Error {
+export class CsvError extends Error {
   override readonly name = 'CsvFault';
 
   constructor(line: number, what: string) {
@@ -38,19 +38,19 @@ export class CsvParser {
   }
 
   /** The records that are complete with this piece. */
-  *take(text: string): Generator<CsvRecord, void> {
+  *parseChunk(text: string): Generator<CsvRecord, void> {
     let at = 0;
     while (at < text.length) {
-      const end = this.#plainEnd(text, at);
+      const end = this.#plainTextEnd(text, at);
       this.#characters += Math.max(end - at, 1);
       if (this.#characters > this.#charactersMax) {
-        throw new CsvFault(this.#firstLine, `a row has more than ${this.#charactersMax} characters`);
+        throw new CsvError(this.#firstLine, `a row has more than ${this.#charactersMax} characters`);
       }
       if (end > at) {
-        this.#add(text.slice(at, end));
+        this.#appendText(text.slice(at, end));
         at = end;
       } else {
-        const record = this.#mark(text[at]!);
+        const record = this.#handleDelimiter(text[at]!);
         if (record !== null) yield record;
         at++;
       }
@@ -58,15 +58,15 @@ export class CsvParser {
   }
 
   /** The record that no line break ended, if there is one. */
-  *end(): Generator<CsvRecord, void> {
-    if (this.#state === 'quoted') throw new CsvFault(this.#firstLine, 'a quote is never closed');
-    if (this.#state === 'return') throw new CsvFault(this.#line, 'a carriage return stands alone');
+  *finish(): Generator<CsvRecord, void> {
+    if (this.#state === 'quoted') throw new CsvError(this.#firstLine, 'a quote is never closed');
+    if (this.#state === 'return') throw new CsvError(this.#line, 'a carriage return stands alone');
     const record = this.#endRecord();
     if (record !== null) yield record;
   }
 
   /** Where what means nothing but itself ends. */
-  #plainEnd(text: string, from: number): number {
+  #plainTextEnd(text: string, from: number): number {
     const quoted = this.#state === 'quoted';
     let at = from;
     for (; at < text.length; at++) {
@@ -77,18 +77,18 @@ export class CsvParser {
     return at;
   }
 
-  #add(text: string): void {
-    if (this.#state === 'quote') throw new CsvFault(this.#line, 'text follows a closing quote');
-    if (this.#state === 'return') throw new CsvFault(this.#line, 'a carriage return stands alone');
+  #appendText(text: string): void {
+    if (this.#state === 'quote') throw new CsvError(this.#line, 'text follows a closing quote');
+    if (this.#state === 'return') throw new CsvError(this.#line, 'a carriage return stands alone');
     if (this.#state === 'start') this.#state = 'plain';
     this.#cell += text;
   }
 
-  #mark(mark: string): CsvRecord | null {
-    if (this.#state === 'return' && mark !== '\n') throw new CsvFault(this.#line, 'a carriage return stands alone');
+  #handleDelimiter(mark: string): CsvRecord | null {
+    if (this.#state === 'return' && mark !== '\n') throw new CsvError(this.#line, 'a carriage return stands alone');
     switch (mark) {
       case '"':
-        this.#quote();
+        this.#handleQuote();
         return null;
       case ',':
         this.#endCell();
@@ -104,7 +104,7 @@ export class CsvParser {
     }
   }
 
-  #quote(): void {
+  #handleQuote(): void {
     switch (this.#state) {
       case 'start':
         this.#state = 'quoted';
@@ -117,7 +117,7 @@ export class CsvParser {
         this.#state = 'quoted';
         break;
       default:
-        throw new CsvFault(this.#line, 'a quote stands inside a cell that does not begin with one');
+        throw new CsvError(this.#line, 'a quote stands inside a cell that does not begin with one');
     }
   }
 
@@ -140,26 +140,26 @@ export class CsvParser {
 }
 
 /** One record as a line of CSV, ended as RFC 4180 has it. */
-export function csvLine(cells: readonly string[]): string {
+export function formatCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
 /** What a spreadsheet may take for the start of a formula; also in full width, as East Asian keyboards write it. */
 const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
-const formula = new RegExp(`^${formulaStart}`);
-const escapedFormula = new RegExp(`^' (?=${formulaStart})`);
+const formulaPattern = new RegExp(`^${formulaStart}`);
+const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
 
 /**
  * Puts an apostrophe and a space before a cell that a spreadsheet would run as a formula. With the space the result cannot be
  * mistaken for an id that begins with an apostrophe, since ids hold no spaces.
  */
 export function escapeFormula(cell: string): string {
-  return formula.test(cell) ? `' ${cell}` : cell;
+  return formulaPattern.test(cell) ? `' ${cell}` : cell;
 }
 
 /** Undoes `escapeFormula`. */
 export function unescapeFormula(cell: string): string {
-  return cell.replace(escapedFormula, '');
+  return cell.replace(escapedFormulaPattern, '');
 }
 
 const quote = 0x22;

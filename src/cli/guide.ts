@@ -2,42 +2,42 @@ import type { Command } from 'commander';
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
 
 /** What the help of a command tells beside its arguments and options, and docs/command-line.md with it. */
-export interface Guide {
+export interface CommandHelp {
   /** Whole command lines, which work as they are written. */
   readonly examples: readonly string[];
   /**
    * Exit codes it can end with, in its own words; null: in those of `exitMeanings`. Every command ends with 0 or, wrongly called,
    * with 2: these need not be told.
    */
-  readonly exits?: { readonly [Code in ExitCode]?: string | null };
-  readonly json?: JsonGuide;
+  readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
+  readonly json?: JsonOutputHelp;
 }
 
 /** What `--json` prints. */
-export interface JsonGuide {
+export interface JsonOutputHelp {
   /** Such as `one object`. */
-  readonly prints: string;
+  readonly output: string;
   /** Each member of it and what it holds; dots lead to members of members. */
   readonly members: Readonly<Record<string, string>>;
 }
 
-const guides = new WeakMap<Command, Guide>();
+const helpByCommand = new WeakMap<Command, CommandHelp>();
 
 /** Gives a command its guide. */
-export function guided(command: Command, guide: Guide): Command {
-  guides.set(command, guide);
+export function withHelp(command: Command, guide: CommandHelp): Command {
+  helpByCommand.set(command, guide);
   return command;
 }
 
-export function guideOf(command: Command): Guide {
-  const guide = guides.get(command);
+export function helpOf(command: Command): CommandHelp {
+  const guide = helpByCommand.get(command);
   if (guide === undefined) throw new Error(`the command ${command.name()} has no guide`);
   return guide;
 }
 
 /** Exit codes of a command with what they mean, ascending. */
-export function exitsOf(command: Command): (readonly [code: number, meaning: string])[] {
-  const own = guideOf(command).exits ?? {};
+export function exitCodesOf(command: Command): (readonly [code: number, meaning: string])[] {
+  const own = helpOf(command).exitCodes ?? {};
   const codes = { [exitCodes.success]: null, [exitCodes.usage]: null, ...own };
   return Object.entries(codes).map(([code, meaning]) => [
     Number(code),
@@ -48,16 +48,16 @@ export function exitsOf(command: Command): (readonly [code: number, meaning: str
 const helpColumns = 100;
 
 /** What stands below the options in the help of a command. */
-export function guideText(command: Command): string {
-  const { json, examples } = guideOf(command);
+export function formatHelp(command: Command): string {
+  const { json, examples } = helpOf(command);
   const parts: string[] = [];
   if (json !== undefined) {
     const top = Object.keys(json.members).filter((name) => !name.includes('.'));
-    const members = top.length === 0 ? json.prints : `${json.prints}: ${top.join(', ')}`;
-    parts.push(`With --json:\n${wrapped(members, '  ')}`);
+    const members = top.length === 0 ? json.output : `${json.output}: ${top.join(', ')}`;
+    parts.push(`With --json:\n${wrapText(members, '  ')}`);
   }
   parts.push(`Examples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
-  const exits = exitsOf(command);
+  const exits = exitCodesOf(command);
   const width = Math.max(...exits.map(([code]) => String(code).length));
   parts.push(
     `Exit codes:\n${exits.map(([code, meaning]) => `  ${String(code).padEnd(width)}  ${meaning}`).join('\n')}`,
@@ -65,7 +65,7 @@ export function guideText(command: Command): string {
   return `\n${parts.join('\n\n')}`;
 }
 
-function wrapped(text: string, indent: string): string {
+function wrapText(text: string, indent: string): string {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -1,5 +1,5 @@
-/** What `issuedKeyJson` makes of a key, in the words of a guide. */
-export const issuedKeyMembers = {
+/** What `toIssuedKeyJson` makes of a key, in the words of a guide. */
+export const keyJsonMembers = {
   id: 'what the key is called, `key_` and twelve hexadecimal digits',
   account: 'whose it is',
   vertical: 'the vertical it is good for',

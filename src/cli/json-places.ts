@@ -2,33 +2,33 @@ import { createScanner, visit } from 'jsonc-parser';
 import { bounds } from '../bounds.ts';
 
 /** A place in a text, both counted from 1; columns in UTF-16 units. */
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
 /** Names of members and indices of arrays, from the outside in. */
-type Path = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
 /** A value asked for, or one around it. */
-interface Asked {
-  readonly inner: Map<string | number, Asked>;
+interface PathNode {
+  readonly children: Map<string | number, PathNode>;
   /** Null until the value has been found. */
   offset: number | null;
 }
 
 /** A list or an object that has begun and not ended. */
-interface Open {
+interface OpenContainer {
   /** What is asked for inside it. */
-  readonly asked: Asked | undefined;
+  readonly node: PathNode | undefined;
   /** Of an object, the names so far; null in a list. */
-  readonly names: Set<string> | null;
+  readonly memberNames: Set<string> | null;
   /** The name or index of the value at hand. */
-  step: string | number;
+  key: string | number;
 }
 
 /** Knows where in a JSON text its values stand. */
-export class JsonPlaces {
+export class JsonPositions {
   readonly #text: string;
   readonly #lineStarts: readonly number[];
 
@@ -43,25 +43,25 @@ export class JsonPlaces {
    * is read once, in a loop, and nothing is kept of what nobody asked for: it may be nested as deep as it likes. `onShare` is
    * told at each object which share of the text is read, from 0 to 1.
    */
-  find(
-    paths: readonly Path[],
+  locate(
+    paths: readonly JsonPath[],
     namedMax: number,
     onShare?: (share: number) => void,
-  ): { places: (Place | null)[]; repeated: RepeatedMembers } {
-    const root: Asked = { inner: new Map(), offset: null };
-    const asked = paths.map((path) => path.reduce<Asked>(innerOf, root));
+  ): { places: (TextPosition | null)[]; repeated: DuplicateMembers } {
+    const root: PathNode = { children: new Map(), offset: null };
+    const asked = paths.map((path) => path.reduce<PathNode>(childOf, root));
     const repeated = this.#scan(root, namedMax, onShare);
-    return { places: asked.map(({ offset }) => (offset === null ? null : this.at(offset))), repeated };
+    return { places: asked.map(({ offset }) => (offset === null ? null : this.positionAt(offset))), repeated };
   }
 
   /** Where the text stops being JSON, given what `JSON.parse` says of it. */
-  ofSyntaxError(message: string): Place {
+  syntaxErrorPosition(message: string): TextPosition {
     // At the end only: what comes before may repeat the text.
     const told = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
-    return this.at(told === undefined ? firstError(this.#text) : Number(told));
+    return this.positionAt(told === undefined ? firstErrorOffset(this.#text) : Number(told));
   }
 
-  at(offset: number): Place {
+  positionAt(offset: number): TextPosition {
     let low = 0;
     let high = this.#lineStarts.length - 1;
     while (low < high) {
@@ -73,13 +73,13 @@ export class JsonPlaces {
   }
 
   /** Fills in the offsets of what is asked for. */
-  #scan(root: Asked, namedMax: number, onShare?: (share: number) => void): RepeatedMembers {
+  #scan(root: PathNode, namedMax: number, onShare?: (share: number) => void): DuplicateMembers {
     const scanner = createScanner(this.#text, true);
-    const open: Open[] = [];
-    const named: { path: Path; place: Place }[] = [];
+    const open: OpenContainer[] = [];
+    const named: { path: JsonPath; place: TextPosition }[] = [];
     let count = 0;
     // What is asked for of the value that comes next.
-    let next: Asked | undefined = root;
+    let next: PathNode | undefined = root;
     let nameExpected = false;
     for (scanner.scan(); scanner.getTokenOffset() < this.#text.length; scanner.scan()) {
       const offset = scanner.getTokenOffset();
@@ -90,60 +90,60 @@ export class JsonPlaces {
         open.pop();
         nameExpected = false;
       } else if (token === ',') {
-        nameExpected = around?.names != null;
-        if (around?.names === null) around.step = (around.step as number) + 1;
+        nameExpected = around?.memberNames != null;
+        if (around?.memberNames === null) around.key = (around.key as number) + 1;
       } else if (token === ':') {
         nameExpected = false;
-      } else if (nameExpected && around?.names != null) {
+      } else if (nameExpected && around?.memberNames != null) {
         const name = scanner.getTokenValue();
-        around.step = name;
-        next = around.asked?.inner.get(name);
-        if (around.names.has(name)) {
+        around.key = name;
+        next = around.node?.children.get(name);
+        if (around.memberNames.has(name)) {
           count++;
-          if (named.length < namedMax) named.push({ path: open.map(({ step }) => step), place: this.at(offset) });
+          if (named.length < namedMax) named.push({ path: open.map(({ key: step }) => step), place: this.positionAt(offset) });
           // Of a repeated name the last value is the one that counts, as it does for `JSON.parse`.
-          if (next !== undefined) forget(next);
+          if (next !== undefined) clearOffsets(next);
         }
         // More than a catalog may have: no more of them need to be remembered.
-        if (around.names.size < bounds.catalogMembersMax) around.names.add(name);
+        if (around.memberNames.size < bounds.catalogObjectMembersMax) around.memberNames.add(name);
         if (next !== undefined) next.offset = offset;
       } else {
-        if (around?.names === null) next = around.asked?.inner.get(around.step);
+        if (around?.memberNames === null) next = around.node?.children.get(around.key);
         if (next !== undefined) next.offset ??= offset;
         if (token === '{') {
-          open.push({ asked: next, names: new Set(), step: '' });
+          open.push({ node: next, memberNames: new Set(), key: '' });
           onShare?.(offset / this.#text.length);
-        } else if (token === '[') open.push({ asked: next, names: null, step: 0 });
+        } else if (token === '[') open.push({ node: next, memberNames: null, key: 0 });
         nameExpected = token === '{';
       }
     }
-    return { named, count };
+    return { reported: named, count };
   }
 }
 
-export interface RepeatedMembers {
-  readonly named: readonly { readonly path: Path; readonly place: Place }[];
+export interface DuplicateMembers {
+  readonly reported: readonly { readonly path: JsonPath; readonly place: TextPosition }[];
   readonly count: number;
 }
 
-function innerOf({ inner }: Asked, step: string | number): Asked {
+function childOf({ children: inner }: PathNode, step: string | number): PathNode {
   let asked = inner.get(step);
   if (asked === undefined) {
-    asked = { inner: new Map(), offset: null };
+    asked = { children: new Map(), offset: null };
     inner.set(step, asked);
   }
   return asked;
 }
 
 /** What has not been found has nothing found inside it. */
-function forget(asked: Asked): void {
+function clearOffsets(asked: PathNode): void {
   if (asked.offset === null) return;
   asked.offset = null;
-  for (const inner of asked.inner.values()) forget(inner);
+  for (const inner of asked.children.values()) clearOffsets(inner);
 }
 
 /** Where a text is no JSON by the judgement of a parser that tells; its end when that finds nothing. */
-function firstError(text: string): number {
+function firstErrorOffset(text: string): number {
   const found = new Error('found');
   let first = text.length;
   const onError = (_code: number, offset: number) => {

@@ -6,7 +6,7 @@ import { nearestWord } from '../domain/nearest-word.ts';
  * Commander, left to itself, answers `help` and `--help` behind such a word with the help of the command above. `help` ahead of a
  * command, however deep, comes back as `--help` behind it.
  */
-export function judgedWords(root: Command, words: readonly string[]): string[] {
+export function normalizeArguments(root: Command, words: readonly string[]): string[] {
   let command = root;
   let helpWanted = false;
   const path: string[] = [];
@@ -21,7 +21,7 @@ export function judgedWords(root: Command, words: readonly string[]): string[] {
     } else if (isGroup && word === 'help') {
       helpWanted = true;
     } else if (isGroup || helpWanted) {
-      endAsUnknown(command, word);
+      failUnknownCommand(command, word);
     } else {
       break;
     }
@@ -29,7 +29,7 @@ export function judgedWords(root: Command, words: readonly string[]): string[] {
   return helpWanted ? [...path, '--help'] : [...words];
 }
 
-function endAsUnknown(command: Command, word: string): never {
+function failUnknownCommand(command: Command, word: string): never {
   const meant = nearestWord(word, [...command.commands.map((each) => each.name()), 'help']);
   command.error(`error: unknown command '${word}'${meant === null ? '' : `; did you mean ${meant}?`}`);
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 import { keysCreateCommand } from './keys-create-command.ts';
 import { keysListCommand } from './keys-list-command.ts';
 import { keysRevokeCommand } from './keys-revoke-command.ts';
@@ -13,12 +13,12 @@ export function keysCommand(): Command {
     .addCommand(keysCreateCommand())
     .addCommand(keysListCommand())
     .addCommand(keysRevokeCommand());
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace keys create --account acme --vertical personal-loans --mode test',
       'marketplace keys list',
       'marketplace keys revoke key_0123456789ab',
     ],
-    exits: { 1: null },
+    exitCodes: { 1: null },
   });
 }

@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander';
 import { bounds } from '../bounds.ts';
 import { knownVerticals } from '../verticals/known-verticals.ts';
-import { accountName } from './account-name.ts';
+import { parseAccountName } from './account-name.ts';
 import { choiceOption } from './choice-option.ts';
-import { futureExpiry } from './future-expiry.ts';
-import { guided } from './guide.ts';
-import { issuedKeyMembers } from './issued-key-members.ts';
+import { parseFutureExpiry } from './future-expiry.ts';
+import { withHelp } from './guide.ts';
+import { keyJsonMembers } from './issued-key-members.ts';
 import type { CreateKeyOptions } from './keys-create.ts';
-import { wholeNumberUpTo } from './whole-number.ts';
+import { parseIntegerUpTo } from './whole-number.ts';
 
 export function keysCreateCommand(): Command {
   const command = new Command('create')
@@ -16,7 +16,7 @@ export function keysCreateCommand(): Command {
     .requiredOption(
       '--account <name>',
       'who the key belongs to; keys of one account and vertical share sessions and figures',
-      accountName,
+      parseAccountName,
     )
     .addOption(
       choiceOption(
@@ -34,36 +34,36 @@ export function keysCreateCommand(): Command {
     .option(
       '--expires <when>',
       'a date, to the end of that UTC day, or an ISO 8601 timestamp (default: never)',
-      futureExpiry,
+      parseFutureExpiry,
     )
     .option(
       '--requests-per-minute <n>',
       "requests in any 60 seconds (default: the service's)",
-      wholeNumberUpTo(bounds.limitPerMinuteMax),
+      parseIntegerUpTo(bounds.limitPerMinuteMax),
     )
     .option(
       '--analytics-per-minute <n>',
       "analytics queries in any 60 seconds (default: the service's)",
-      wholeNumberUpTo(bounds.limitPerMinuteMax),
+      parseIntegerUpTo(bounds.limitPerMinuteMax),
     )
     .option(
       '--sessions-per-day <n>',
       "sessions created in a UTC day (default: the service's)",
-      wholeNumberUpTo(bounds.limitPerDayMax),
+      parseIntegerUpTo(bounds.limitPerDayMax),
     )
     .option('--raw', 'print the key alone, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
     .action(async (options: CreateKeyOptions) => {
-      const { createKey } = await import('./keys-create.ts');
+      const { createAndPrintKey: createKey } = await import('./keys-create.ts');
       createKey(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace keys create --account acme --vertical personal-loans --mode test',
       'marketplace keys create --account acme --vertical personal-loans --mode live --expires 2030-12-31 --requests-per-minute 2000',
       'KEY=$(marketplace keys create --account acme --vertical personal-loans --mode test --raw)',
     ],
-    exits: { 1: null },
-    json: { prints: 'one object', members: { key: 'the key itself, only here', ...issuedKeyMembers } },
+    exitCodes: { 1: null },
+    json: { output: 'one object', members: { key: 'the key itself, only here', ...keyJsonMembers } },
   });
 }

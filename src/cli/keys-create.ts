@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { issuedKeyJson } from '../access/issued-key-json.ts';
+import { toIssuedKeyJson } from '../access/issued-key-json.ts';
 import { keyFilePath } from '../access/key-file.ts';
-import { KeyRegister } from '../access/key-register.ts';
-import { dataDirOf } from '../config/config.ts';
+import { KeyRegistry } from '../access/key-register.ts';
+import { readDataDir } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { knownVerticals } from '../verticals/known-verticals.ts';
 import { servedVerticals } from '../verticals/served-verticals.ts';
-import { printJson, printResult, say, timestamp } from './output.ts';
+import { printJson, printResult, printNotice, formatTimestamp } from './output.ts';
 import { withKeyRegister } from './with-key-register.ts';
 
 export interface CreateKeyOptions {
@@ -23,14 +23,14 @@ export interface CreateKeyOptions {
   readonly json?: true;
 }
 
-export function createKey(options: CreateKeyOptions): void {
+export function createAndPrintKey(options: CreateKeyOptions): void {
   const vertical = knownVerticals.find((known) => known.segment === options.vertical);
   if (vertical === undefined) throw new Error('commander let an unknown vertical through');
   const nowMs = systemClock.wallMs();
-  const path = keyFilePath(dataDirOf(readEnv()));
+  const path = keyFilePath(readDataDir(readEnv()));
   const isFirst = !existsSync(path);
   const { key, issued } = withKeyRegister(
-    () => KeyRegister.open(path),
+    () => KeyRegistry.open(path),
     (register) =>
       register.create(
         {
@@ -48,21 +48,21 @@ export function createKey(options: CreateKeyOptions): void {
       ),
   );
   if (options.json) {
-    printJson({ key, ...issuedKeyJson(issued, nowMs) });
+    printJson({ key, ...toIssuedKeyJson(issued, nowMs) });
     return;
   }
   if (isFirst) {
-    say(`This made the key file ${path}: a server that is to know the key must have this data folder (SVC_DATA_DIR).`);
+    printNotice(`This made the key file ${path}: a server that is to know the key must have this data folder (SVC_DATA_DIR).`);
   }
   if (!servedVerticals.some(({ segment }) => segment === vertical.segment)) {
-    say(`No server of this version serves ${vertical.segment}, unless a program that embeds it brings its offers.`);
+    printNotice(`No server of this version serves ${vertical.segment}, unless a program that embeds it brings its offers.`);
   }
   if (options.raw) {
     printResult(key);
   } else {
     printResult(key);
-    const until = issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${timestamp(issued.expiresAtMs)}`;
-    say(`This is ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${until}.`);
-    say('Keep it now: it is not shown again. A running server knows it at once.');
+    const until = issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${formatTimestamp(issued.expiresAtMs)}`;
+    printNotice(`This is ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${until}.`);
+    printNotice('Keep it now: it is not shown again. A running server knows it at once.');
   }
 }

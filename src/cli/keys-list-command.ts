@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
-import { issuedKeyMembers } from './issued-key-members.ts';
+import { withHelp } from './guide.ts';
+import { keyJsonMembers } from './issued-key-members.ts';
 
 export function keysListCommand(): Command {
   const command = new Command('list')
@@ -8,15 +8,15 @@ export function keysListCommand(): Command {
     .description("Lists all keys ever issued, oldest first. A limit shown as - is the service's default.")
     .option('--json', 'print an array of JSON objects')
     .action(async (options: { readonly json?: true }) => {
-      const { listKeys } = await import('./keys-list.ts');
+      const { printKeys: listKeys } = await import('./keys-list.ts');
       listKeys(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace keys list',
       `marketplace keys list --json | jq -r '.[] | select(.state == "active") | .id'`,
     ],
-    exits: { 1: null },
-    json: { prints: 'an array with an object for each key, oldest first', members: issuedKeyMembers },
+    exitCodes: { 1: null },
+    json: { output: 'an array with an object for each key, oldest first', members: keyJsonMembers },
   });
 }

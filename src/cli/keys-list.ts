@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { issuedKeyJson, keyState } from '../access/issued-key-json.ts';
+import { toIssuedKeyJson, keyState } from '../access/issued-key-json.ts';
 import { keyFilePath } from '../access/key-file.ts';
-import { type IssuedKey, KeyRegister } from '../access/key-register.ts';
-import { dataDirOf } from '../config/config.ts';
+import { type IssuedKey, KeyRegistry } from '../access/key-register.ts';
+import { readDataDir } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { systemClock } from '../domain/clock.ts';
-import { printJson, printResult, say, table, timestamp } from './output.ts';
+import { printJson, printResult, printNotice, formatTable, formatTimestamp } from './output.ts';
 import { withKeyRegister } from './with-key-register.ts';
 
-const headings = [
+const keyListHeadings = [
   'ID',
   'ACCOUNT',
   'VERTICAL',
@@ -21,24 +21,24 @@ const headings = [
   'SESSIONS/DAY',
 ];
 
-export function listKeys(options: { readonly json?: true }): void {
-  const path = keyFilePath(dataDirOf(readEnv()));
+export function printKeys(options: { readonly json?: true }): void {
+  const path = keyFilePath(readDataDir(readEnv()));
   const nowMs = systemClock.wallMs();
   const keys = existsSync(path)
     ? withKeyRegister(
-        () => KeyRegister.openExisting(path),
+        () => KeyRegistry.openExisting(path),
         (register) => register.list(),
       )
     : [];
-  if (options.json) printJson(keys.map((key) => issuedKeyJson(key, nowMs)));
-  else if (keys.length === 0) say(`There are no keys in ${path}. Issue one with: marketplace keys create`);
+  if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
+  else if (keys.length === 0) printNotice(`There are no keys in ${path}. Issue one with: marketplace keys create`);
   else {
-    const rows = keys.map((key) => cells(key, nowMs));
-    printResult(table(headings, rows));
+    const rows = keys.map((key) => keyListCells(key, nowMs));
+    printResult(formatTable(keyListHeadings, rows));
   }
 }
 
-function cells(key: IssuedKey, nowMs: number): string[] {
+function keyListCells(key: IssuedKey, nowMs: number): string[] {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay } = key.limits;
   return [
     key.id,
@@ -46,8 +46,8 @@ function cells(key: IssuedKey, nowMs: number): string[] {
     key.vertical,
     key.mode,
     keyState(key, nowMs),
-    timestamp(key.createdAtMs),
-    timestamp(key.expiresAtMs),
+    formatTimestamp(key.createdAtMs),
+    formatTimestamp(key.expiresAtMs),
     String(requestsPerMinute ?? '-'),
     String(analyticsPerMinute ?? '-'),
     String(sessionsPerDay ?? '-'),

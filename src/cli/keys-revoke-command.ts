@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
-import { issuedKeyMembers } from './issued-key-members.ts';
+import { withHelp } from './guide.ts';
+import { keyJsonMembers } from './issued-key-members.ts';
 
 export function keysRevokeCommand(): Command {
   const command = new Command('revoke')
@@ -12,15 +12,15 @@ export function keysRevokeCommand(): Command {
       const { revokeKey } = await import('./keys-revoke.ts');
       revokeKey(id, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace keys revoke key_0123456789ab',
       `marketplace keys list --json | jq -r '.[] | select(.account == "acme") | .id' | xargs -n 1 marketplace keys revoke`,
     ],
-    exits: { 0: 'it is revoked, now or before', 1: null },
+    exitCodes: { 0: 'it is revoked, now or before', 1: null },
     json: {
-      prints: 'one object',
-      members: { ...issuedKeyMembers, revoked_before: 'whether it had been revoked already' },
+      output: 'one object',
+      members: { ...keyJsonMembers, revoked_before: 'whether it had been revoked already' },
     },
   });
 }

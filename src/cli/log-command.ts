@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 import { logInspectCommand } from './log-inspect-command.ts';
 import { logRepairCommand } from './log-repair-command.ts';
 import { logVerifyCommand } from './log-verify-command.ts';
@@ -13,12 +13,12 @@ export function logCommand(): Command {
     .addCommand(logVerifyCommand())
     .addCommand(logInspectCommand())
     .addCommand(logRepairCommand());
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace log verify',
       'marketplace log inspect --from 1000 --count 5',
       'marketplace log repair --cut 0000000000000001.log:4096',
     ],
-    exits: { 1: null, 3: null, 130: null },
+    exitCodes: { 1: null, 3: null, 130: null },
   });
 }

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { bounds } from '../bounds.ts';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 import type { InspectOptions } from './log-inspect.ts';
-import { wholeNumberUpTo } from './whole-number.ts';
+import { parseIntegerUpTo } from './whole-number.ts';
 
 export function logInspectCommand(): Command {
   const command = new Command('inspect')
@@ -12,22 +12,22 @@ export function logInspectCommand(): Command {
     .option(
       '--from <position>',
       'the first record to show (default: the oldest)',
-      wholeNumberUpTo(Number.MAX_SAFE_INTEGER),
+      parseIntegerUpTo(Number.MAX_SAFE_INTEGER),
     )
-    .option('--count <n>', 'how many', wholeNumberUpTo(Number.MAX_SAFE_INTEGER), bounds.recordsInspected)
+    .option('--count <n>', 'how many', parseIntegerUpTo(Number.MAX_SAFE_INTEGER), bounds.logInspectRecordsDefault)
     .option('--json', 'print one JSON object a line')
     .action(async (folder: string | undefined, options: InspectOptions) => {
-      const { inspect } = await import('./log-inspect.ts');
+      const { inspectLog: inspect } = await import('./log-inspect.ts');
       await inspect(folder, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace log inspect --from 1000 --count 5',
       'marketplace log inspect --count 1000000 --json | jq -r .kind | sort | uniq -c',
     ],
-    exits: { 1: null, 3: 'a record to be shown is damaged; those before it were shown' },
+    exitCodes: { 1: null, 3: 'a record to be shown is damaged; those before it were shown' },
     json: {
-      prints: 'an object a line for each record',
+      output: 'an object a line for each record',
       members: {
         position: 'its number in the log, from 1',
         kind: 'such as `session_created`; docs/operating-log.md has all of them',

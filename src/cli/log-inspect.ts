@@ -1,10 +1,10 @@
-import { firstSequences } from '../events/log-format.ts';
-import { LogWalk } from '../events/log-walk.ts';
+import { segmentFirstSequences } from '../events/log-format.ts';
+import { LogScanner } from '../events/log-walk.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
 import { RecordDecoder } from '../events/record-decoder.ts';
-import { describeRecord, type RecordDescription, recordLine } from './describe-record.ts';
-import { logFailure, logFolder } from './log-folder.ts';
-import { printPart, say } from './output.ts';
+import { describeRecord, type RecordDescription, formatRecordLine } from './describe-record.ts';
+import { toLogCommandError, resolveLogFolder } from './log-folder.ts';
+import { printChunk, printNotice } from './output.ts';
 
 export interface InspectOptions {
   readonly from?: number;
@@ -12,30 +12,30 @@ export interface InspectOptions {
   readonly json?: true;
 }
 
-export async function inspect(named: string | undefined, { from = 1, count, json }: InspectOptions): Promise<void> {
+export async function inspectLog(named: string | undefined, { from = 1, count, json }: InspectOptions): Promise<void> {
   try {
-    const folder = logFolder(named);
-    const segment = firstSequences(nodeLogFiles.list(folder)).findLast((first) => first <= from);
-    const walk = new LogWalk(nodeLogFiles, folder, { segment, decode: false });
+    const folder = resolveLogFolder(named);
+    const segment = segmentFirstSequences(nodeLogFiles.listNames(folder)).findLast((first) => first <= from);
+    const walk = new LogScanner(nodeLogFiles, folder, { segment, decode: false });
     const decoder = new RecordDecoder();
     let shown = 0;
     try {
-      while (shown < count && walk.next()) {
+      while (shown < count && walk.nextRecord()) {
         if (walk.position < from) continue;
-        const description = described(decoder, walk.payload);
-        if (!(await printPart(recordLine(walk.position, description, json ?? false)))) return;
+        const description = decodeAndDescribe(decoder, walk.payload);
+        if (!(await printChunk(formatRecordLine(walk.position, description, json ?? false)))) return;
         shown++;
       }
-      if (shown === 0 && !json) say(`The log ends at record ${walk.position}.`);
+      if (shown === 0 && !json) printNotice(`The log ends at record ${walk.position}.`);
     } finally {
       walk.close();
     }
   } catch (fault) {
-    throw logFailure(fault);
+    throw toLogCommandError(fault);
   }
 }
 
-function described(decoder: RecordDecoder, payload: Uint8Array): RecordDescription {
+function decodeAndDescribe(decoder: RecordDecoder, payload: Uint8Array): RecordDescription {
   let record: unknown[];
   try {
     record = decoder.decode(payload);

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { LogPlace } from '../events/log-walk.ts';
-import { guided } from './guide.ts';
+import type { LogLocation } from '../events/log-walk.ts';
+import { withHelp } from './guide.ts';
 import type { RepairOptions } from './log-repair.ts';
 
-type Options = Omit<RepairOptions, 'cut'> &
+type RepairCommandOptions = Omit<RepairOptions, 'cut'> &
   Partial<Pick<RepairOptions, 'cut'>> & { readonly acceptMissingJournal?: true };
 
 export function logRepairCommand(): Command {
@@ -16,7 +16,7 @@ export function logRepairCommand(): Command {
         'what it would do. Killed at any moment, it can be run again.',
     )
     .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
-    .option('--cut <file:offset>', 'the damage, as log verify names it', place)
+    .option('--cut <file:offset>', 'the damage, as log verify names it', parseLogPlace)
     .addOption(
       new Option(
         '--accept-missing-journal',
@@ -25,30 +25,30 @@ export function logRepairCommand(): Command {
     )
     .option('--yes', 'do it')
     .option('--json', 'print one JSON object')
-    .action(async (folder: string | undefined, { cut, acceptMissingJournal, ...options }: Options) => {
+    .action(async (folder: string | undefined, { cut, acceptMissingJournal, ...options }: RepairCommandOptions) => {
       if (acceptMissingJournal) {
         const { acceptMissingJournal: accept } = await import('./accept-missing-journal.ts');
         accept(folder, options);
       } else if (cut === undefined) {
         command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
       } else {
-        const { repair } = await import('./log-repair.ts');
+        const { repairLogAtCut: repair } = await import('./log-repair.ts');
         await repair(folder, { cut, ...options });
       }
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace log repair --cut 0000000000000001.log:4096',
       'marketplace log repair --cut 0000000000000001.log:4096 --yes',
       'marketplace log repair --accept-missing-journal',
     ],
-    exits: {
+    exitCodes: {
       0: 'done, told, or nothing to do: the log ends there',
       1: 'refused, or it failed; the reason is on standard error',
       130: null,
     },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: {
         outcome:
           '`cut`, `would_cut` without --yes, or `nothing_to_cut`; with --accept-missing-journal `journal_created`, ' +
@@ -67,7 +67,7 @@ export function logRepairCommand(): Command {
   });
 }
 
-function place(text: string): LogPlace {
+function parseLogPlace(text: string): LogLocation {
   const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
   if (file === undefined) throw new InvalidArgumentError('It must be like 0000000000000001.log:4096.');
   return { file, offset: Number(offset) };

@@ -1,36 +1,36 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemClock } from '../domain/clock.ts';
-import { isoOrNull } from '../domain/iso-or-null.ts';
+import { isoTimestampOrNull } from '../domain/iso-or-null.ts';
 import { type FolderLock, lockFolder } from '../events/folder-lock.ts';
-import type { LogPlace } from '../events/log-walk.ts';
+import type { LogLocation } from '../events/log-walk.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
-import { judgeCut, type RepairPlan, readBehind, repairLog } from '../events/repair-log.ts';
-import { checkWithProgress } from './check-with-progress.ts';
+import { validateCut, type RepairPlan, countRecordsAfterCut, repairLog } from '../events/repair-log.ts';
+import { checkLogWithProgress } from './check-with-progress.ts';
 import { CommandLineError } from './command-line-error.ts';
-import { interruptible } from './interruptible.ts';
-import { logFailure, logFolder } from './log-folder.ts';
-import { printJson, printResult, say, timestamp } from './output.ts';
-import { TimeSpan } from './time-span.ts';
+import { runInterruptible } from './interruptible.ts';
+import { toLogCommandError, resolveLogFolder } from './log-folder.ts';
+import { printJson, printResult, printNotice, formatTimestamp } from './output.ts';
+import { RecordTimeSpan } from './time-span.ts';
 
 export interface RepairOptions {
-  readonly cut: LogPlace;
+  readonly cut: LogLocation;
   readonly yes?: true;
   readonly json?: true;
 }
 
-export async function repair(named: string | undefined, options: RepairOptions): Promise<void> {
+export async function repairLogAtCut(named: string | undefined, options: RepairOptions): Promise<void> {
   const { cut, yes, json } = options;
   const locks: FolderLock[] = [];
   try {
-    const given = logFolder(named);
+    const given = resolveLogFolder(named);
     const folder = realpathSync(given);
     // The service locks the data folder, which holds the log or a link to it.
     for (const parent of new Set([dirname(given), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }
-    const check = await interruptible((signal) => checkWithProgress(folder, options, { signal }));
-    const verdict = judgeCut(nodeLogFiles, check, { file: fileIn(folder, given, cut.file), offset: cut.offset });
+    const check = await runInterruptible((signal) => checkLogWithProgress(folder, options, { signal }));
+    const verdict = validateCut(nodeLogFiles, check, { file: resolveSegmentFile(folder, given, cut.file), offset: cut.offset });
     switch (verdict.kind) {
       case 'done':
         if (json) printJson({ outcome: 'nothing_to_cut' });
@@ -43,75 +43,75 @@ export async function repair(named: string | undefined, options: RepairOptions):
         throw new CommandLineError(`the damage is not there but at ${basename(file)}:${offset}; ${message}`);
       }
       case 'damage':
-        await carryOut(folder, verdict.plan, check.records, { yes: yes ?? false, json: json ?? false });
+        await executeRepair(folder, verdict.plan, check.records, { yes: yes ?? false, json: json ?? false });
     }
   } catch (fault) {
-    throw logFailure(fault);
+    throw toLogCommandError(fault);
   } finally {
     for (const lock of locks) lock.release();
   }
 }
 
-async function carryOut(
+async function executeRepair(
   folder: string,
   plan: RepairPlan,
   kept: number,
   { yes, json }: { readonly yes: boolean; readonly json: boolean },
 ): Promise<void> {
-  const moment = timestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
+  const moment = formatTimestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
   const removedFolder = `${folder}-removed-${moment}`;
   if (statSync(folder).dev !== statSync(dirname(folder)).dev) {
     throw new CommandLineError(`${folder} is a file system of its own: nothing can be moved to a folder beside it`);
   }
-  const span = new TimeSpan();
-  const behind = readBehind(nodeLogFiles, plan, (record) => span.include(record));
-  const repairing: Repairing = {
+  const span = new RecordTimeSpan();
+  const behind = countRecordsAfterCut(nodeLogFiles, plan, (record) => span.include(record));
+  const repairing: RepairReport = {
     plan,
-    kept,
+    keptRecords: kept,
     removedFolder,
-    span,
-    readable: behind.records,
-    lost: behind.position - plan.position - behind.records,
+    timeSpan: span,
+    readableRecords: behind.records,
+    lostRecords: behind.position - plan.position - behind.records,
   };
   if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
   if (json) {
-    printJson(jsonOf(repairing, yes));
+    printJson(repairToJson(repairing, yes));
     return;
   }
-  printResult(`${yes ? 'This has been done' : 'This is what would be done'}:\n\n${reportOf(repairing)}`);
-  if (!yes) say('Nothing has been changed. Add --yes to do it.');
+  printResult(`${yes ? 'This has been done' : 'This is what would be done'}:\n\n${formatRepair(repairing)}`);
+  if (!yes) printNotice('Nothing has been changed. Add --yes to do it.');
 }
 
 /** A repair, as it is told before and after. */
-interface Repairing {
+interface RepairReport {
   readonly plan: RepairPlan;
   /** Records that stay. */
-  readonly kept: number;
+  readonly keptRecords: number;
   readonly removedFolder: string;
   /** When the records happened that can be read in what is set aside, and how many they are. */
-  readonly span: TimeSpan;
-  readonly readable: number;
+  readonly timeSpan: RecordTimeSpan;
+  readonly readableRecords: number;
   /** How many cannot be read. */
-  readonly lost: number;
+  readonly lostRecords: number;
 }
 
-function jsonOf({ plan, kept, removedFolder, span, readable, lost }: Repairing, done: boolean) {
+function repairToJson({ plan, keptRecords: kept, removedFolder, timeSpan: span, readableRecords: readable, lostRecords: lost }: RepairReport, done: boolean) {
   return {
     outcome: done ? 'cut' : 'would_cut',
     kept_records: kept,
     kept_to_position: plan.position,
-    moved_bytes: plan.restBytes,
-    moved_segments: plan.later.length,
+    moved_bytes: plan.removedBytes,
+    moved_segments: plan.laterSegments.length,
     moved_records: readable,
-    moved_first_at: isoOrNull(span.firstMs),
-    moved_last_at: isoOrNull(span.lastMs),
+    moved_first_at: isoTimestampOrNull(span.firstMs),
+    moved_last_at: isoTimestampOrNull(span.lastMs),
     lost_records: Math.max(0, lost),
     removed_folder: removedFolder,
   };
 }
 
-function reportOf({ plan, kept, removedFolder, span, readable, lost }: Repairing): string {
-  const { position, end, restBytes, later } = plan;
+function formatRepair({ plan, keptRecords: kept, removedFolder, timeSpan: span, readableRecords: readable, lostRecords: lost }: RepairReport): string {
+  const { position, end, removedBytes: restBytes, laterSegments: later } = plan;
   const [oldest, newest] = [later[0], later.at(-1)];
   const aside: string[] = [];
   if (end !== null && restBytes > 0) aside.push(`${restBytes} bytes at the end of ${basename(end.file)}`);
@@ -120,7 +120,7 @@ function reportOf({ plan, kept, removedFolder, span, readable, lost }: Repairing
   const told =
     readable === 0
       ? 'no record in there can be read'
-      : `${readable} records in there can be read, from ${timestamp(span.firstMs)} to ${timestamp(span.lastMs)}`;
+      : `${readable} records in there can be read, from ${formatTimestamp(span.firstMs)} to ${formatTimestamp(span.lastMs)}`;
   return [
     `kept       ${kept === 0 ? 'nothing' : `${kept} records, up to position ${position}`}`,
     `set aside  ${aside.join(', ')}`,
@@ -133,7 +133,7 @@ function reportOf({ plan, kept, removedFolder, span, readable, lost }: Repairing
 }
 
 /** A file as `log verify` prints it, which may be by another path to the same folder, or by its name alone. */
-function fileIn(folder: string, given: string, file: string): string {
+function resolveSegmentFile(folder: string, given: string, file: string): string {
   if (basename(file) === file || dirname(resolve(file)) === given) return join(folder, basename(file));
   return resolve(file);
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function logVerifyCommand(): Command {
   const command = new Command('verify')
@@ -10,14 +10,14 @@ export function logVerifyCommand(): Command {
     .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
     .option('--json', 'print one JSON object')
     .action(async (folder: string | undefined, options: { readonly json?: true }) => {
-      const { verify } = await import('./log-verify.ts');
+      const { verifyLog: verify } = await import('./log-verify.ts');
       await verify(folder, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],
-    exits: { 0: 'it is whole', 1: null, 3: 'it is damaged', 130: null },
+    exitCodes: { 0: 'it is whole', 1: null, 3: 'it is damaged', 130: null },
     json: {
-      prints: 'one object, also for a damaged log, of which it tells what is before the damage',
+      output: 'one object, also for a damaged log, of which it tells what is before the damage',
       members: {
         folder: 'of the log',
         segments: 'files of it',

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { accountName } from './account-name.ts';
+import { parseAccountName } from './account-name.ts';
 import type { ChangeOriginsOptions } from './change-origins.ts';
-import { guided } from './guide.ts';
-import { requireOrigins } from './require-origins.ts';
+import { withHelp } from './guide.ts';
+import { assertOrigins } from './require-origins.ts';
 
 export function originsAllowCommand(): Command {
   const command = new Command('allow')
@@ -10,22 +10,22 @@ export function originsAllowCommand(): Command {
     .description(
       "Lets the pages of these origins embed an account's widgets: all of them or, after a failure, none. A running server knows it within two seconds.",
     )
-    .requiredOption('--account <name>', 'whose widgets; an account is made with its first key', accountName)
+    .requiredOption('--account <name>', 'whose widgets; an account is made with its first key', parseAccountName)
     .argument('<origin...>', 'scheme, host, and port unless it is the usual one, as a browser sends it')
     .option('--json', 'print one JSON object')
     .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
-      requireOrigins(origins, self);
+      assertOrigins(origins, self);
       const { allowOrigins } = await import('./origins-allow.ts');
       allowOrigins(origins, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace origins allow --account acme https://www.example.com',
       'marketplace origins allow --account acme https://shop.example.com http://localhost:3000',
     ],
-    exits: { 0: 'they are allowed, now or before', 1: null },
+    exitCodes: { 0: 'they are allowed, now or before', 1: null },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: {
         account: 'whose widgets',
         origins: 'an array with an object for each origin, in the order given',

@@ -1,7 +1,7 @@
-import { type ChangeOriginsOptions, changeOrigins } from './change-origins.ts';
+import { type ChangeOriginsOptions, changeAndPrintOrigins } from './change-origins.ts';
 
 export function allowOrigins(origins: readonly string[], options: ChangeOriginsOptions): void {
-  changeOrigins(
+  changeAndPrintOrigins(
     origins,
     options,
     (register) => register.allow(options.account, origins),

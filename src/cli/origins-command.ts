@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 import { originsAllowCommand } from './origins-allow-command.ts';
 import { originsListCommand } from './origins-list-command.ts';
 import { originsRemoveCommand } from './origins-remove-command.ts';
@@ -15,12 +15,12 @@ export function originsCommand(): Command {
     .addCommand(originsAllowCommand())
     .addCommand(originsRemoveCommand())
     .addCommand(originsListCommand());
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace origins allow --account acme https://www.example.com https://shop.example.com',
       'marketplace origins list',
       'marketplace origins remove --account acme https://shop.example.com',
     ],
-    exits: { 1: null },
+    exitCodes: { 1: null },
   });
 }

@@ -1,23 +1,23 @@
 import { Command } from 'commander';
-import { accountName } from './account-name.ts';
-import { guided } from './guide.ts';
+import { parseAccountName } from './account-name.ts';
+import { withHelp } from './guide.ts';
 import type { ListOriginsOptions } from './origins-list.ts';
 
 export function originsListCommand(): Command {
   const command = new Command('list')
     .summary('list where widgets may be embedded')
     .description('Lists the origins that each account allows its widgets to be embedded in.')
-    .option('--account <name>', 'of this account only', accountName)
+    .option('--account <name>', 'of this account only', parseAccountName)
     .option('--json', 'print an array of JSON objects')
     .action(async (options: ListOriginsOptions) => {
-      const { listOrigins } = await import('./origins-list.ts');
+      const { printOrigins: listOrigins } = await import('./origins-list.ts');
       listOrigins(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: ['marketplace origins list', "marketplace origins list --account acme --json | jq -r '.[].origin'"],
-    exits: { 1: null },
+    exitCodes: { 1: null },
     json: {
-      prints: 'an array with an object for each origin, by account',
+      output: 'an array with an object for each origin, by account',
       members: { account: 'whose widgets', origin: 'where they may be embedded' },
     },
   });

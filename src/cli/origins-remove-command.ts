@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { accountName } from './account-name.ts';
+import { parseAccountName } from './account-name.ts';
 import type { ChangeOriginsOptions } from './change-origins.ts';
-import { guided } from './guide.ts';
-import { requireOrigins } from './require-origins.ts';
+import { withHelp } from './guide.ts';
+import { assertOrigins } from './require-origins.ts';
 
 export function originsRemoveCommand(): Command {
   const command = new Command('remove')
@@ -10,22 +10,22 @@ export function originsRemoveCommand(): Command {
     .description(
       "No longer lets the pages of these origins embed an account's widgets. A running server knows it within two seconds.",
     )
-    .requiredOption('--account <name>', 'whose widgets', accountName)
+    .requiredOption('--account <name>', 'whose widgets', parseAccountName)
     .argument('<origin...>', 'as marketplace origins list shows it')
     .option('--json', 'print one JSON object')
     .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
-      requireOrigins(origins, self);
+      assertOrigins(origins, self);
       const { removeOrigins } = await import('./origins-remove.ts');
       removeOrigins(origins, options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: [
       'marketplace origins remove --account acme https://shop.example.com',
       'marketplace origins remove --account acme https://shop.example.com --json | jq .count',
     ],
-    exits: { 0: 'they are off the list, whether they were on it or not', 1: null },
+    exitCodes: { 0: 'they are off the list, whether they were on it or not', 1: null },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: {
         account: 'whose widgets',
         origins: 'an array with an object for each origin, in the order given',

@@ -6,20 +6,20 @@ import { capacityCommand } from './capacity-command.ts';
 import { catalogCommand } from './catalog-command.ts';
 import { checkConfigCommand } from './check-config-command.ts';
 import { confirmCommand } from './confirm-command.ts';
-import { guided, guideText } from './guide.ts';
+import { withHelp, formatHelp } from './guide.ts';
 import { keysCommand } from './keys-command.ts';
 import { logCommand } from './log-command.ts';
 import { originsCommand } from './origins-command.ts';
-import { requireLast } from './required-options.ts';
+import { checkRequiredOptionsLast } from './required-options.ts';
 import { secretCommand } from './secret-command.ts';
 import { serveCommand } from './serve-command.ts';
-import { usageMessage } from './usage-message.ts';
+import { formatUsageError } from './usage-message.ts';
 
 /**
  * The whole command line, without the work of any command: that is loaded when the command runs. It throws commander's errors
  * instead of ending the process; `quiet`, it leaves them to be told by whoever catches them.
  */
-export function program(version: string, { quiet = false } = {}): Command {
+export function createProgram(version: string, { quiet = false } = {}): Command {
   const root = new Command('marketplace')
     .description('A marketplace service for financial offers: sessions, ranked lender offers, clicks and analytics.')
     .version(version, '-V, --version', 'print the version')
@@ -34,25 +34,25 @@ export function program(version: string, { quiet = false } = {}): Command {
     .addCommand(logCommand())
     .addCommand(secretCommand())
     .addCommand(capacityCommand());
-  guided(root, {
+  withHelp(root, {
     examples: [
       'marketplace serve',
       'marketplace keys create --account acme --vertical personal-loans --mode test',
       'marketplace analytics summary --account acme --tag hero-short-form',
       'marketplace help log',
     ],
-    exits: { 1: null, 3: null, 4: null, 130: null },
+    exitCodes: { 1: null, 3: null, 4: null, 130: null },
   });
-  for (const command of family(root)) {
+  for (const command of withSubcommands(root)) {
     command
       .exitOverride()
       .helpOption('-h, --help', 'print this help')
-      .configureOutput({ outputError: (text, write) => write(`${root.name()}: ${usageMessage(text)}\n`) })
-      .showHelpAfterError(`Try: ${pathOf(command)} --help`)
+      .configureOutput({ outputError: (text, write) => write(`${root.name()}: ${formatUsageError(text)}\n`) })
+      .showHelpAfterError(`Try: ${commandPath(command)} --help`)
       // Commander drops the styles where the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
-      .addHelpText('after', () => guideText(command));
-    requireLast(command);
+      .addHelpText('after', () => formatHelp(command));
+    checkRequiredOptionsLast(command);
     if (quiet) command.configureOutput({ writeErr: () => {} });
     if (command.commands.length > 0) command.helpCommand('help [command]', 'print the help of a command');
   }
@@ -60,10 +60,10 @@ export function program(version: string, { quiet = false } = {}): Command {
 }
 
 /** A command and all below it, in the order of the help. */
-export function family(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(family)];
+export function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
-export function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+export function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
 }

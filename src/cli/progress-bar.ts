@@ -20,20 +20,20 @@ export interface ProgressBar {
   /** That much more is done. Cheap enough to be called for every record. */
   advance(amount: number): void;
   /** Takes the bar away. Call it before anything else is written, also after a failure. Idempotent. */
-  done(): void;
+  clear(): void;
 }
 
 /**
  * One line that shows how far a long work has got and how long the rest will take, redrawn a few times a second. Nothing is
  * drawn where the stream is no terminal, or for work that is over in about a second.
  */
-export function progressBar(
+export function createProgressBar(
   stream: ProgressStream,
   { total, unit, clock = systemClock }: ProgressBarOptions,
 ): ProgressBar {
-  if (stream.isTTY !== true) return { advance() {}, done() {} };
+  if (stream.isTTY !== true) return { advance() {}, clear() {} };
   const startMs = clock.monotonicMs();
-  let nextDrawMs = startMs + bounds.progressShownAfterMs;
+  let nextDrawMs = startMs + bounds.progressBarDelayMs;
   let doneSoFar = 0;
   let drawnCharacters = 0;
   /** Writes over what the line shows now; spaces, since not every terminal can erase. */
@@ -46,11 +46,11 @@ export function progressBar(
       doneSoFar += amount;
       const nowMs = clock.monotonicMs();
       if (nowMs < nextDrawMs) return;
-      nextDrawMs = nowMs + bounds.progressDrawnMs;
+      nextDrawMs = nowMs + bounds.progressBarRedrawIntervalMs;
       // A full line would wrap, and the next one be drawn below it. Some terminals say they had no columns.
-      draw(lineOf(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
+      draw(formatProgressLine(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
     },
-    done() {
+    clear() {
       nextDrawMs = Number.POSITIVE_INFINITY;
       if (drawnCharacters === 0) return;
       draw('');
@@ -61,24 +61,24 @@ export function progressBar(
 
 const barCharacters = 24;
 
-function lineOf(done: number, total: number, unit: string | null, elapsedMs: number): string {
+function formatProgressLine(done: number, total: number, unit: string | null, elapsedMs: number): string {
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const bar = '#'.repeat(Math.floor(share * barCharacters)).padEnd(barCharacters, '-');
   const percent = String(Math.floor(share * 100)).padStart(3);
-  const amounts = unit === null ? '' : ` ${amountOf(done, unit)} of ${amountOf(Math.max(done, total), unit)}`;
-  const left = share > 0 ? `, ${durationOf((elapsedMs * (1 - share)) / share)} left` : '';
+  const amounts = unit === null ? '' : ` ${formatAmount(done, unit)} of ${formatAmount(Math.max(done, total), unit)}`;
+  const left = share > 0 ? `, ${formatDuration((elapsedMs * (1 - share)) / share)} left` : '';
   return `${percent}% [${bar}]${amounts}${left}`;
 }
 
 const byteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-function amountOf(amount: number, unit: string): string {
+function formatAmount(amount: number, unit: string): string {
   if (unit !== 'bytes') return `${amount} ${unit}`;
   const power = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, amount)) / 10));
   return `${(amount / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${byteUnits[power]}`;
 }
 
-function durationOf(ms: number): string {
+function formatDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

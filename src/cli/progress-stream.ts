@@ -2,6 +2,6 @@ import process from 'node:process';
 import type { ProgressStream } from './progress-bar.ts';
 
 /** What a command draws its bar on: nothing with --json, with which errors alone go to standard error. */
-export function progressStream({ json }: { readonly json?: true }): ProgressStream {
+export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
   return json ? { write() {} } : process.stderr;
 }

@@ -1,16 +1,16 @@
 import type { Command, Option } from 'commander';
 
-const required = new WeakSet<Option>();
+const requiredOptions = new WeakSet<Option>();
 
 /**
  * Has a command look for its mandatory options last. Commander does so before it looks for options that it does not know, and so says
  * of `--acount x` only that `--account` is missing.
  */
-export function requireLast(command: Command): void {
+export function checkRequiredOptionsLast(command: Command): void {
   const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of mandatory) {
     option.makeOptionMandatory(false);
-    required.add(option);
+    requiredOptions.add(option);
   }
   command.hook('preAction', () => {
     const missing = mandatory.find((option) => command.getOptionValue(option.attributeName()) === undefined);
@@ -19,6 +19,6 @@ export function requireLast(command: Command): void {
 }
 
 /** Whether an option of a command of `program` must be given. */
-export function isRequired(option: Option): boolean {
-  return required.has(option);
+export function isRequiredOption(option: Option): boolean {
+  return requiredOptions.has(option);
 }

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function secretCommand(): Command {
   const command = new Command('secret')
     .summary('replace the secret that signs and seals')
     .description('Looks after the secret file of the service (SVC_SECRET_FILE, or secrets.json in the data folder).')
     .addCommand(rotateCommand());
-  return guided(command, {
+  return withHelp(command, {
     examples: ['marketplace secret rotate', 'marketplace secret rotate --help'],
-    exits: { 1: null },
+    exitCodes: { 1: null },
   });
 }
 
@@ -23,14 +23,14 @@ function rotateCommand(): Command {
     )
     .option('--json', 'print one JSON object')
     .action(async (options: { readonly json?: true }) => {
-      const { rotateSecret } = await import('./secret-rotate.ts');
+      const { addAndPrintSecret: rotateSecret } = await import('./secret-rotate.ts');
       rotateSecret(options);
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: ['marketplace secret rotate', 'SVC_SECRET_FILE=/etc/marketplace/secrets.json marketplace secret rotate'],
-    exits: { 1: null },
+    exitCodes: { 1: null },
     json: {
-      prints: 'one object',
+      output: 'one object',
       members: { number: 'of the secret added; ids and tokens carry it', file: 'the secret file' },
     },
   });

@@ -2,15 +2,15 @@ import { loadConfig } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { addSecret } from '../secrets/secret-file.ts';
 import { printJson, printResult } from './output.ts';
-import { startFailure } from './start-failure.ts';
+import { toStartError } from './start-failure.ts';
 
-export function rotateSecret({ json }: { readonly json?: true }): void {
+export function addAndPrintSecret({ json }: { readonly json?: true }): void {
   const { config } = loadConfig(readEnv());
   try {
     const number = addSecret(config.secretFile);
     if (json) printJson({ number, file: config.secretFile });
     else printResult(`added secret ${number}; the service signs with it after its next start`);
   } catch (fault) {
-    throw startFailure(fault, config);
+    throw toStartError(fault, config);
   }
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { guided } from './guide.ts';
+import { withHelp } from './guide.ts';
 
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -9,11 +9,11 @@ export function serveCommand(): Command {
         'Its settings are environment variables; marketplace check-config shows them. Where it serves goes to standard output, its log to standard error, a JSON object a line.',
     )
     .action(async () => {
-      const { serve } = await import('./serve.ts');
+      const { runServer: serve } = await import('./serve.ts');
       await serve();
     });
-  return guided(command, {
+  return withHelp(command, {
     examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],
-    exits: { 0: 'it was told to stop, and has', 1: 'it could not start, or was told twice to stop' },
+    exitCodes: { 0: 'it was told to stop, and has', 1: 'it could not start, or was told twice to stop' },
   });
 }

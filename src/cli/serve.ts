@@ -3,27 +3,27 @@ import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isKeyFileBusy } from '../access/key-file.ts';
-import { noOwnLimits } from '../access/key-limits.ts';
+import { noLimitOverrides } from '../access/key-limits.ts';
 import { bounds } from '../bounds.ts';
-import { personalLoanCatalogs } from '../catalogs/example-catalogs.ts';
+import { examplePersonalLoanCatalogs } from '../catalogs/example-catalogs.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnv } from '../config/env.ts';
 import { resolveUrls } from '../config/resolve-urls.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import { TaskQueue } from '../domain/task-queue.ts';
-import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
+import { SerialQueue } from '../domain/task-queue.ts';
+import { isDiskFull, diskFullMessage } from '../files/has-no-room.ts';
 import { writeFileDurably } from '../files/write-file-durably.ts';
-import { standardErrorLog } from '../logs/standard-error-log.ts';
+import { createStandardErrorLog } from '../logs/standard-error-log.ts';
 import type { Service } from '../service/service.ts';
 import { startService } from '../service/start-service.ts';
 import { version } from '../service/version.ts';
 import { personalLoans } from '../verticals/personal-loans.ts';
-import { endOnFault } from './end-on-fault.ts';
+import { exitOnUncaughtException } from './end-on-fault.ts';
 import { printResult } from './output.ts';
-import { readBackProgress } from './read-back-progress.ts';
-import { serveSignals } from './serve-signals.ts';
-import { startFailure } from './start-failure.ts';
+import { createRecoveryProgress } from './read-back-progress.ts';
+import { installServeSignals } from './serve-signals.ts';
+import { toStartError } from './start-failure.ts';
 import { watchFiles } from './watch-files.ts';
 
 /**
@@ -31,24 +31,24 @@ import { watchFiles } from './watch-files.ts';
  * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog and the certificate
  * again. docs/operating-lifecycle.md tells it to operators.
  */
-export async function serve(): Promise<void> {
+export async function runServer(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
-  const { logger, flush } = standardErrorLog(config.logLevel);
+  const { logger, flush } = createStandardErrorLog(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
-  const signals = serveSignals();
+  const signals = installServeSignals();
   let running: Service | null = null;
-  endOnFault(logger, async () => {
-    await running?.closeAtOnce();
+  exitOnUncaughtException(logger, async () => {
+    await running?.closeNow();
     await flush();
   });
-  signals.onSecond((signal) => {
+  signals.onSecondStop((signal) => {
     // Should the drain be over before the log is written, that does not make it an orderly end.
     process.exitCode = 1;
-    logger.warn({ signal, unanswered: running?.unanswered() ?? 0 }, 'service ended by a second signal');
+    logger.warn({ signal, unanswered: running?.requestsInFlight() ?? 0 }, 'service ended by a second signal');
     void flush().finally(() => process.exit());
   });
 
-  const service = await start(config, logger, signals.stopping);
+  const service = await startServer(config, logger, signals.stopSignal);
   if (service === null) {
     logger.info('service stopped during its start');
     if (!(await flush())) process.exit();
@@ -56,21 +56,21 @@ export async function serve(): Promise<void> {
   }
   running = service;
   // One reading, and one more for all who ask meanwhile: that finds whatever they ask for.
-  const readings = new TaskQueue(1);
-  const rereadCatalogs = (): void => void readings.run(() => reloadCatalogs(service, logger, signals.stopping));
-  const watches = watch(config, service, logger, rereadCatalogs);
-  const reloaded = signals.onHangUp(() => {
-    if (signals.stopping.aborted) return;
+  const readings = new SerialQueue(1);
+  const rereadCatalogs = (): void => void readings.run(() => reloadCatalogs(service, logger, signals.stopSignal));
+  const watches = watchReloadableFiles(config, service, logger, rereadCatalogs);
+  const reloaded = signals.onReload(() => {
+    if (signals.stopSignal.aborted) return;
     reloadCertificate(service, logger);
     rereadCatalogs();
   });
   // The pair may have been renewed since it was read, which a long start does first.
   if (!reloaded) reloadCertificate(service, logger);
   try {
-    announce(config, service);
+    printStartMessages(config, service);
   } catch (fault) {
     for (const end of watches) end();
-    await service.closeAtOnce();
+    await service.closeNow();
     throw fault;
   }
   const { engine, ports } = service;
@@ -81,8 +81,8 @@ export async function serve(): Promise<void> {
       engine: engine?.name,
       engineReason: engine?.reason,
       url: service.urls.public,
-      public: { ...config.listen, port: ports?.public },
-      operations: { ...config.operations, port: ports?.operations },
+      public: { ...config.publicEndpoint, port: ports?.public },
+      operations: { ...config.operationsEndpoint, port: ports?.operations },
       dataDir: config.dataDir,
       verticals: [personalLoans.segment],
       matcherThreads: config.matcher.kind === 'workers' ? config.matcher.threads : 0,
@@ -92,7 +92,7 @@ export async function serve(): Promise<void> {
     'service started',
   );
 
-  const signal = await signals.stopAsked;
+  const signal = await signals.stopRequested;
   logger.info({ signal }, 'service draining');
   for (const end of watches) end();
   await service.close();
@@ -102,16 +102,16 @@ export async function serve(): Promise<void> {
 }
 
 /** Null when it was given up since a signal said stop. */
-async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): Promise<Service | null> {
+async function startServer(config: Config, logger: Logger, giveUpStart: AbortSignal): Promise<Service | null> {
   // A signal that came while files were loaded is heard of in the next turn of the event loop, and nothing is to be written after it.
   await nextTurn();
   if (giveUpStart.aborted) return null;
-  const progress = readBackProgress(process.stderr, logger);
+  const progress = createRecoveryProgress(process.stderr, logger);
   try {
     return await startService({
       dataDir: config.dataDir,
       secretFile: config.secretFile,
-      catalogs: personalLoanCatalogs(config.catalog.kind === 'file' ? config.catalog.path : undefined),
+      catalogs: examplePersonalLoanCatalogs(config.catalog.kind === 'file' ? config.catalog.path : undefined),
       durability: config.durability,
       retentionDays: config.retentionDays,
       matcher: config.matcher,
@@ -119,33 +119,33 @@ async function start(config: Config, logger: Logger, giveUpStart: AbortSignal): 
       limits: config.limits,
       corsOrigins: config.cors.kind === 'origins' ? config.cors.origins : [],
       listen: {
-        public: config.listen,
-        operations: config.operations,
+        public: config.publicEndpoint,
+        operations: config.operationsEndpoint,
         operationsAllowedHosts: config.operationsAllowedHosts,
-        engine: config.listener,
+        engine: config.engine,
         tls: config.tls,
       },
       drain: config.drain,
-      giveUpStart,
-      urlsFor: (boundPort) => {
+      startAbortSignal: giveUpStart,
+      resolveUrls: (boundPort) => {
         const { urls, warnings: ofUrls } = resolveUrls(config, boundPort);
         for (const warning of ofUrls) logger.warn(warning);
         return urls;
       },
-      onReadBack: progress.onReadBack,
+      onRestoreProgress: progress.onProgress,
       clock: systemClock,
       logger,
     });
   } catch (fault) {
     if (giveUpStart.aborted && fault === giveUpStart.reason) return null;
-    throw startFailure(fault, config);
+    throw toStartError(fault, config);
   } finally {
-    progress.done();
+    progress.clear();
   }
 }
 
 /** Watches the files that may change while it runs. Returns what ends each watch. */
-function watch(
+function watchReloadableFiles(
   { catalog, tls }: Config,
   service: Service,
   logger: Logger,
@@ -153,17 +153,17 @@ function watch(
 ): readonly (() => void)[] {
   const watches: (() => void)[] = [];
   if (catalog.kind === 'file') {
-    const times = { intervalMs: bounds.catalogWatchMs, settleMs: 0 };
+    const times = { intervalMs: bounds.catalogPollIntervalMs, settleMs: 0 };
     watches.push(watchFiles([catalog.path], times, rereadCatalogs));
   }
   if (tls !== null) {
-    const times = { intervalMs: bounds.certificateWatchMs, settleMs: bounds.certificateSettleMs };
+    const times = { intervalMs: bounds.certificatePollIntervalMs, settleMs: bounds.certificateReloadDelayMs };
     watches.push(watchFiles([tls.certificateFile, tls.keyFile], times, () => reloadCertificate(service, logger)));
   }
   return watches;
 }
 
-function announce({ operations, dataDir }: Config, service: Service): void {
+function printStartMessages({ operationsEndpoint: operations, dataDir }: Config, service: Service): void {
   printResult(
     `serving ${service.urls.public}/v1/personal-loans, operations on ${operations.host}:${service.ports?.operations}`,
   );
@@ -173,7 +173,7 @@ function announce({ operations, dataDir }: Config, service: Service): void {
       `The operator's token, which keys and confirmations over HTTP want (docs/operations-api.md), is in ${operatorToken.path}`,
     );
   }
-  if (service.keys.list().length === 0) introduce(service, dataDir);
+  if (service.keys.list().length === 0) createFirstKeys(service, dataDir);
 }
 
 function reloadCertificate(service: Service, logger: Logger): void {
@@ -203,10 +203,10 @@ async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortS
  * On a start without any key, creates one of each mode and shows them, with a line to try them. They are printed on a terminal only:
  * anything else keeps what it reads, such as a container's log, so there they go into a file that only its owner can read.
  */
-function introduce(service: Service, dataDir: string): void {
+function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: Mode): string =>
     service.keys.create(
-      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: noOwnLimits },
+      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: noLimitOverrides },
       systemClock.wallMs(),
     ).key;
   let live: string;
@@ -238,8 +238,8 @@ Try one, in another terminal:
       `API keys of the account demo, made by the first start. Copy them, then delete this file.\n\n${keys}`,
     );
   } catch (fault) {
-    if (!hasNoRoom(fault)) throw fault;
-    printResult(`${made} They are lost: ${noRoomIn(dataDir)} with: marketplace keys create`);
+    if (!isDiskFull(fault)) throw fault;
+    printResult(`${made} They are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
     return;
   }
   printResult(`${made} They are in ${path}, which only its owner can read. Copy them, then delete the file.`);

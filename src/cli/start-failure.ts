@@ -2,17 +2,17 @@ import { dirname, join, sep } from 'node:path';
 import { KeyFileError } from '../access/key-file.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { FolderInUse } from '../events/folder-lock.ts';
-import { LogDamaged } from '../events/segment-reader.ts';
-import { hasNoRoom, noRoomIn } from '../files/has-no-room.ts';
-import { CatalogUnusable } from '../offers/catalog-library.ts';
+import { FolderInUseError } from '../events/folder-lock.ts';
+import { LogDamagedError } from '../events/segment-reader.ts';
+import { isDiskFull, diskFullMessage } from '../files/has-no-room.ts';
+import { InvalidCatalogError } from '../offers/catalog-library.ts';
 import { SecretFileError } from '../secrets/secret-file.ts';
-import { FolderMissing } from '../service/missing-folder.ts';
-import { CertificateFaulty } from '../tls/certificate.ts';
+import { FolderMissingError } from '../service/missing-folder.ts';
+import { InvalidCertificateError } from '../tls/certificate.ts';
 import { CommandLineError } from './command-line-error.ts';
 
 /** Of what Node and SQLite throw, the members that tell an operator what to mend. */
-interface SystemFault {
+interface SystemErrorDetails {
   readonly code?: string;
   readonly syscall?: string;
   readonly path?: string;
@@ -22,30 +22,30 @@ interface SystemFault {
 }
 
 /** Turns a failed start that an operator can mend into one line that names the setting to mend; anything else stays as it is. */
-export function startFailure(fault: unknown, config: Config): unknown {
-  if (fault instanceof FolderInUse || fault instanceof FolderMissing || fault instanceof SecretFileError) {
+export function toStartError(fault: unknown, config: Config): unknown {
+  if (fault instanceof FolderInUseError || fault instanceof FolderMissingError || fault instanceof SecretFileError) {
     return new CommandLineError(fault.message, { cause: fault });
   }
-  if (fault instanceof CertificateFaulty) {
-    return ConfigError.wrong(fault.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', fault.file, fault.expected);
+  if (fault instanceof InvalidCertificateError) {
+    return ConfigError.invalidValue(fault.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', fault.file, fault.expected);
   }
-  if (fault instanceof LogDamaged) return damagedLog(fault, config);
+  if (fault instanceof LogDamagedError) return damagedLogError(fault, config);
   if (fault instanceof KeyFileError)
     return new CommandLineError(`${fault.message} (see SVC_DATA_DIR)`, { cause: fault });
-  if (fault instanceof CatalogUnusable) return catalogFailure(fault, config);
+  if (fault instanceof InvalidCatalogError) return catalogError(fault, config);
   if (!(fault instanceof Error)) return fault;
-  const { code = '', syscall = '', path } = fault as Error & SystemFault;
-  if (hasNoRoom(fault)) return noRoom(fault, path, config);
+  const { code = '', syscall = '', path } = fault as Error & SystemErrorDetails;
+  if (isDiskFull(fault)) return diskFullError(fault, path, config);
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
-    return listenFailure(fault as SystemFault, config);
-  if (path !== undefined) return pathFailure(path, code, fault, config);
+    return listenError(fault as SystemErrorDetails, config);
+  if (path !== undefined) return pathError(path, code, fault, config);
   // SQLite does not tell which file; all of its files are in the data folder.
-  if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return unusableFolder(config, code);
+  if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
   return fault;
 }
 
 /** A damaged journal costs live sessions their fields, a damaged ledger costs figures: only the first is for a shrug. */
-function damagedLog(fault: LogDamaged, { dataDir }: Config): CommandLineError {
+function damagedLogError(fault: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = join(dataDir, 'journal') + sep;
   if (!fault.file.startsWith(journal)) {
     return new CommandLineError(`${fault.message} (see marketplace log verify)`, { cause: fault });
@@ -55,49 +55,49 @@ function damagedLog(fault: LogDamaged, { dataDir }: Config): CommandLineError {
   return new CommandLineError(`${fault.message}; ${remedy}`, { cause: fault });
 }
 
-function catalogFailure(fault: CatalogUnusable, { catalog }: Config): CommandLineError {
+function catalogError(fault: InvalidCatalogError, { catalog }: Config): CommandLineError {
   const which =
     catalog.kind === 'file'
       ? `the catalog ${catalog.path} cannot be used (see SVC_CATALOG)`
       : 'the catalog cannot be used';
-  const more = fault.faults.length > 1 ? ` (and ${fault.faults.length - 1} more)` : '';
-  return new CommandLineError(`${which}: ${fault.faults[0]}${more}`, { cause: fault });
+  const more = fault.errors.length > 1 ? ` (and ${fault.errors.length - 1} more)` : '';
+  return new CommandLineError(`${which}: ${fault.errors[0]}${more}`, { cause: fault });
 }
 
-function listenFailure(fault: SystemFault, { listen, operations }: Config): Error {
+function listenError(fault: SystemErrorDetails, { publicEndpoint: listen, operationsEndpoint: operations }: Config): Error {
   const { code, address, hostname, port } = fault;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const setting = port === operations.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
     const mayHold =
       code === 'EADDRINUSE' ? 'a port that nobody else listens on' : 'a port that this process may listen on';
-    return ConfigError.wrong(setting, String(port), `${mayHold} (${code})`);
+    return ConfigError.invalidValue(setting, String(port), `${mayHold} (${code})`);
   }
   const host = hostname ?? address;
   const setting = host === operations.host && host !== listen.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
-  return ConfigError.wrong(setting, String(host), `an address of this machine (${code})`);
+  return ConfigError.invalidValue(setting, String(host), `an address of this machine (${code})`);
 }
 
 /** The setting that owns a path is the one whose file or folder it is, is in, or leads to. */
-function pathFailure(path: string, code: string, fault: Error, config: Config): unknown {
+function pathError(path: string, code: string, fault: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
     if (dirname(secretFile) !== dataDir) {
-      return ConfigError.wrong('SVC_SECRET_FILE', secretFile, `a file in a folder that this process may use (${code})`);
+      return ConfigError.invalidValue('SVC_SECRET_FILE', secretFile, `a file in a folder that this process may use (${code})`);
     }
   }
   if (path === dataDir || path.startsWith(`${dataDir}${sep}`) || dataDir.startsWith(`${path}${sep}`)) {
-    return unusableFolder(config, path === dataDir ? code : `${code} at ${JSON.stringify(path)}`);
+    return dataFolderError(config, path === dataDir ? code : `${code} at ${JSON.stringify(path)}`);
   }
   return fault;
 }
 
 /** SQLite does not tell which file; all of its files are in the data folder. */
-function noRoom(fault: Error, path: string | undefined, { dataDir, secretFile }: Config): CommandLineError {
+function diskFullError(fault: Error, path: string | undefined, { dataDir, secretFile }: Config): CommandLineError {
   const isSecret = path !== undefined && dirname(path) === dirname(secretFile) && dirname(secretFile) !== dataDir;
   const [folder, setting] = isSecret ? [dirname(secretFile), 'SVC_SECRET_FILE'] : [dataDir, 'SVC_DATA_DIR'];
-  return new CommandLineError(`${noRoomIn(folder)} (see ${setting})`, { cause: fault });
+  return new CommandLineError(`${diskFullMessage(folder)} (see ${setting})`, { cause: fault });
 }
 
-function unusableFolder({ dataDir }: Config, reason: string): ConfigError {
-  return ConfigError.wrong('SVC_DATA_DIR', dataDir, `a folder that this process may create and write (${reason})`);
+function dataFolderError({ dataDir }: Config, reason: string): ConfigError {
+  return ConfigError.invalidValue('SVC_DATA_DIR', dataDir, `a folder that this process may create and write (${reason})`);
 }

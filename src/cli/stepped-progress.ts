@@ -1,15 +1,15 @@
 import type { Clock } from '../domain/clock.ts';
-import { type ProgressStream, progressBar } from './progress-bar.ts';
+import { type ProgressStream, createProgressBar } from './progress-bar.ts';
 
 export interface SteppedProgress<Step extends string> {
   /** The steps before this one are over, and this share of it, from 0 to 1, is done. */
-  at(step: Step, share?: number): void;
+  update(step: Step, share?: number): void;
   /** Takes the bar away, as that of `ProgressBar`. */
-  done(): void;
+  clear(): void;
 }
 
 /** One bar over work of several steps, given in their order with about how long each takes, in any unit. */
-export function steppedProgress<Step extends string>(
+export function createSteppedProgress<Step extends string>(
   stream: ProgressStream,
   steps: Readonly<Record<Step, number>>,
   clock?: Clock,
@@ -20,14 +20,14 @@ export function steppedProgress<Step extends string>(
     begins[step] = total;
     total += length;
   }
-  const bar = progressBar(stream, { total, unit: null, ...(clock && { clock }) });
+  const bar = createProgressBar(stream, { total, unit: null, ...(clock && { clock }) });
   let reached = 0;
   return {
-    at(step, share = 0) {
+    update(step, share = 0) {
       const now = begins[step]! + share * steps[step];
       bar.advance(now - reached);
       reached = now;
     },
-    done: () => bar.done(),
+    clear: () => bar.clear(),
   };
 }

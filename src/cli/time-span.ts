@@ -1,7 +1,7 @@
 import { recordTimeMs } from '../events/ledger-record.ts';
 
 /** When the first and the last of a row of records happened; null while none of them had a time. */
-export class TimeSpan {
+export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;
 

@@ -1,10 +1,10 @@
 import { KeyFileError } from '../access/key-file.ts';
-import type { KeyRegister } from '../access/key-register.ts';
+import type { KeyRegistry } from '../access/key-register.ts';
 import { CommandLineError } from './command-line-error.ts';
 
 /** Runs a command on the keys, and closes the file whatever happens. */
-export function withKeyRegister<Result>(open: () => KeyRegister, run: (register: KeyRegister) => Result): Result {
-  const register = opened(open);
+export function withKeyRegister<Result>(open: () => KeyRegistry, run: (register: KeyRegistry) => Result): Result {
+  const register = openKeyFile(open);
   try {
     return run(register);
   } finally {
@@ -13,7 +13,7 @@ export function withKeyRegister<Result>(open: () => KeyRegister, run: (register:
 }
 
 /** A key file that is not there, or of a newer version, is told in one line. */
-export function opened<Register>(open: () => Register): Register {
+export function openKeyFile<Register>(open: () => Register): Register {
   try {
     return open();
   } catch (error) {

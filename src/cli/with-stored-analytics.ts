@@ -1,33 +1,33 @@
 import { existsSync } from 'node:fs';
-import { analyticsFiles } from '../analytics/analytics-files.ts';
-import { isDamage, OtherStoreFormat } from '../analytics/analytics-schema.ts';
-import { StoredAnalytics } from '../analytics/stored-analytics.ts';
+import { dataFiles } from '../analytics/analytics-files.ts';
+import { isDatabaseCorrupt, StoreVersionMismatch } from '../analytics/analytics-schema.ts';
+import { ReadOnlyAnalytics } from '../analytics/stored-analytics.ts';
 import { CommandLineError } from './command-line-error.ts';
 
 /** Runs a command on the analytics store of a data folder, which a server may have open too, and closes it whatever happens. */
 export async function withStoredAnalytics(
   dataDir: string,
-  run: (analytics: StoredAnalytics) => void | Promise<void>,
+  run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,
 ): Promise<void> {
-  const { storeFile } = analyticsFiles(dataDir);
+  const { analyticsStoreFile: storeFile } = dataFiles(dataDir);
   if (!existsSync(storeFile)) {
     throw new CommandLineError(`there are no analytics in ${dataDir} yet (see SVC_DATA_DIR)`);
   }
   try {
-    const analytics = new StoredAnalytics(storeFile);
+    const analytics = new ReadOnlyAnalytics(storeFile);
     try {
       await run(analytics);
     } finally {
       await analytics.close();
     }
   } catch (fault) {
-    throw storeFailure(storeFile, fault);
+    throw toStoreCommandError(storeFile, fault);
   }
 }
 
 /** What an operator can do something about, as one line; anything else stays as it is. */
-function storeFailure(file: string, fault: unknown): unknown {
-  if (fault instanceof OtherStoreFormat || isDamage(fault)) {
+function toStoreCommandError(file: string, fault: unknown): unknown {
+  if (fault instanceof StoreVersionMismatch || isDatabaseCorrupt(fault)) {
     const remedy = 'the next start of the service derives it again, or marketplace analytics rebuild';
     return new CommandLineError(`${file} cannot be read (${fault.message}): ${remedy}`, { cause: fault });
   }

@@ -1,13 +1,13 @@
 import { bounds } from '../bounds.ts';
-import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
+import { decodeCanonicalBase64url } from '../secrets/exact-base64url.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { TokenCipher } from '../secrets/token-cipher.ts';
-import { subIdBytes } from '../sessions/sub-id.ts';
-import { SignedClickIds } from './signed-click-id.ts';
+import { subIdByteLength } from '../sessions/sub-id.ts';
+import { LegacyClickIds } from './signed-click-id.ts';
 
 /** What a click_id says of the click it names (docs/contract.md#click-ids): enough to restore a click that no log could take. */
-export interface Click {
+export interface ClickIdPayload {
   readonly sub: Uint8Array;
   readonly offerId: string;
   readonly clickedMs: number;
@@ -22,7 +22,7 @@ const encryptedLayout = 0;
 
 // The text of the token.
 const subAt = 1;
-const clickedAt = subAt + subIdBytes;
+const clickedAt = subAt + subIdByteLength;
 const valueAt = clickedAt + 6;
 const valueBytes = 5;
 const offerAt = valueAt + valueBytes;
@@ -38,37 +38,37 @@ const offerAt = valueAt + valueBytes;
  */
 export class ClickIds {
   readonly #cipher: TokenCipher;
-  readonly #signed: SignedClickIds;
+  readonly #legacyIds: LegacyClickIds;
 
   constructor(secrets: SecretRing, random: RandomPool) {
-    this.#signed = new SignedClickIds(secrets);
+    this.#legacyIds = new LegacyClickIds(secrets);
     this.#cipher = new TokenCipher(secrets, random, {
-      padKey: 'click-id-pad',
-      tagKey: 'click-id-tag',
-      associatedBytes: 1,
-      textBytesMax: offerAt + bounds.offerIdCharactersMax,
+      encryptionPurpose: 'click-id-pad',
+      macPurpose: 'click-id-tag',
+      associatedDataBytes: 1,
+      plaintextBytesMax: offerAt + bounds.offerIdCharactersMax,
     });
-    this.#cipher.bytes[0] = encryptedLayout;
+    this.#cipher.buffer[0] = encryptedLayout;
   }
 
-  issue({ sub, offerId, clickedMs, valueMicros, countable }: Click): string {
-    const { bytes, textAt } = this.#cipher;
+  issue({ sub, offerId, clickedMs, valueMicros, countable }: ClickIdPayload): string {
+    const { buffer: bytes, plaintextOffset: textAt } = this.#cipher;
     bytes[textAt] = countable ? 1 : 0;
     bytes.set(sub, textAt + subAt);
     bytes.writeUIntBE(clickedMs, textAt + clickedAt, 6);
     bytes.writeUIntBE(valueMicros, textAt + valueAt, valueBytes);
     const textBytes = offerAt + bytes.write(offerId, textAt + offerAt, bounds.offerIdCharactersMax, 'latin1');
-    return bytes.toString('base64url', 0, this.#cipher.seal(textBytes));
+    return bytes.toString('base64url', 0, this.#cipher.encrypt(textBytes));
   }
 
   /** The click, or null for an id this service did not issue. */
-  read(text: string): Click | null {
-    const id = decodeExactBase64url(text);
+  verify(text: string): ClickIdPayload | null {
+    const id = decodeCanonicalBase64url(text);
     if (id === null) return null;
-    if (id[0] !== encryptedLayout) return this.#signed.read(id);
-    const textEnd = this.#cipher.open(id.subarray(1));
+    if (id[0] !== encryptedLayout) return this.#legacyIds.verify(id);
+    const textEnd = this.#cipher.decrypt(id.subarray(1));
     if (textEnd === null) return null;
-    const { bytes, textAt } = this.#cipher;
+    const { buffer: bytes, plaintextOffset: textAt } = this.#cipher;
     return {
       countable: bytes[textAt] === 1,
       sub: Uint8Array.from(bytes.subarray(textAt + subAt, textAt + clickedAt)),

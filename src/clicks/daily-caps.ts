@@ -3,15 +3,15 @@ import { bounds } from '../bounds.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
 import type { LedgerRecord } from '../events/ledger-record.ts';
 import type { ReplacedCatalog } from '../offers/catalog-library.ts';
-import { type ClosedOffers, noneClosed } from '../offers/closed-offers.ts';
+import { type UnavailableOffers, noUnavailableOffers } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
 import { decodeSubId } from '../sessions/sub-id.ts';
-import { CappedOffer } from './capped-offer.ts';
-import { followRecord, mayBook } from './follow-record.ts';
-import { SessionPairs } from './session-pairs.ts';
+import { OfferCapState } from './capped-offer.ts';
+import { applyRecord, canTakePlace } from './follow-record.ts';
+import { SessionOfferPairs } from './session-pairs.ts';
 
 /** What an offer's daily cap makes of a click. */
-export interface CapVerdict {
+export interface CapDecision {
   /** The day's places are taken: the click is worth nothing. */
   readonly atCap: boolean;
   /** What the click's record says of it; undefined where there is no cap. */
@@ -22,7 +22,7 @@ export interface CapVerdict {
  * Visits the records that the ledger has taken up to the moment of the call, in order, from before `sinceMs` on; what the
  * ledger takes during the visit may be among them, or not.
  */
-export type ReadHistory = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
+export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
  * Daily caps (docs/contract.md#daily-caps): the clicks that each capped offer has booked on a UTC day, and the offers closed by that. A
@@ -37,187 +37,187 @@ export type ReadHistory = (sinceMs: number, visit: (record: LedgerRecord) => voi
  * Where a cap comes to an offer while the service runs, `prepare` reads what it must know of the last day from the ledger.
  */
 export class DailyCaps {
-  readonly #shelves = new Map<number, Shelf>();
+  readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
-  readonly #pairs: SessionPairs;
+  readonly #pairs: SessionOfferPairs;
   /** Records taken by the log while a catalog is being prepared. */
-  #meanwhile: LedgerRecord[] | null = null;
+  #bufferedRecords: LedgerRecord[] | null = null;
   /** Capped offers of all shelves: no more than the catalogs that are kept have, and so bounded with them. */
-  #followed = 0;
+  #cappedOfferCount = 0;
   /** After a restart it must see the records from this moment on. */
-  readonly neededSinceMs: number;
+  readonly replaySinceMs: number;
 
-  constructor(nowMs: number, pairsMax: number = bounds.cappedPairsMax) {
-    this.neededSinceMs = neededSinceMs(nowMs);
+  constructor(nowMs: number, pairsMax: number = bounds.sessionCappedOfferPairsMax) {
+    this.replaySinceMs = replayStartMs(nowMs);
     this.#pairsMax = pairsMax;
-    this.#pairs = new SessionPairs(pairsMax, this.neededSinceMs);
+    this.#pairs = new SessionOfferPairs(pairsMax, this.replaySinceMs);
   }
 
   /** No offer has a cap: nothing needs to be seen. */
-  get idle(): boolean {
-    return this.#followed === 0 && this.#meanwhile === null;
+  get isIdle(): boolean {
+    return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
 
   /** How many offers are closed, of all catalogs. */
-  closedCount(nowMs: number): number {
+  countUnavailableOffers(nowMs: number): number {
     let count = 0;
-    for (const { catalog } of this.#shelves.values()) {
-      if (catalog !== null) count += this.closedOffers(catalog, nowMs).count;
+    for (const { catalog } of this.#states.values()) {
+      if (catalog !== null) count += this.unavailableOffers(catalog, nowMs).count;
     }
     return count;
   }
 
   /** The closed offers of a catalog in use. */
-  closedOffers(catalog: CompiledCatalog, nowMs: number): ClosedOffers {
-    if (catalog.dailyCaps.size === 0) return noneClosed;
-    const shelf = this.#shelf(catalog);
+  unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
+    if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
+    const shelf = this.#stateOf(catalog);
     if (shelf.catalog !== catalog) throw new Error('asked for the closed offers of a catalog that is not in use');
     const day = dayOf(nowMs);
-    if (shelf.closedOn !== day) {
-      shelf.closed = closedOn(day, shelf.offers, catalog);
-      shelf.closedOn = day;
+    if (shelf.unavailableDay !== day) {
+      shelf.unavailable = computeUnavailableOffers(day, shelf.offers, catalog);
+      shelf.unavailableDay = day;
     }
-    return shelf.closed;
+    return shelf.unavailable;
   }
 
   /** Judges a click that is about to be recorded, or one that will not be. */
-  judge(sub: Uint8Array, offerId: string, clickedMs: number): CapVerdict {
-    if (this.#followed === 0) return uncapped;
-    const offer = this.#shelves.get(shelfOf(sub))?.offers.get(offerId);
-    if (offer === undefined || offer.cap === null) return uncapped;
-    const atCap = offer.isFull(dayOf(clickedMs));
-    return { atCap, withinDailyCap: mayBook(sub, offer, this.#pairs) ? !atCap : null };
+  check(sub: Uint8Array, offerId: string, clickedMs: number): CapDecision {
+    if (this.#cappedOfferCount === 0) return noCapDecision;
+    const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
+    if (offer === undefined || offer.dailyCap === null) return noCapDecision;
+    const atCap = offer.isAtCap(dayOf(clickedMs));
+    return { atCap, withinDailyCap: canTakePlace(sub, offer, this.#pairs) ? !atCap : null };
   }
 
   /** Takes note of a record that the log has taken. */
-  see(record: LedgerRecord): void {
-    if (this.idle) return;
+  apply(record: LedgerRecord): void {
+    if (this.isIdle) return;
     // The bytes of the sub_id are the caller's, and will be others.
-    this.#meanwhile?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
-    const shelf = this.#shelves.get(shelfOf(record[2]));
-    if (shelf !== undefined && followRecord(record, shelf.offers, this.#pairs)) shelf.closedOn = null;
+    this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
+    const shelf = this.#states.get(stateKeyOfSub(record[2]));
+    if (shelf !== undefined && applyRecord(record, shelf.offers, this.#pairs)) shelf.unavailableDay = null;
   }
 
   /** Reads what must be known of the offers that a catalog, about to come into use, gives their first cap. */
-  async prepare(catalog: CompiledCatalog, nowMs: number, readHistory: ReadHistory): Promise<void> {
-    const shelf = this.#shelf(catalog);
-    const offers = new Map<string, CappedOffer>();
-    for (const id of catalog.dailyCaps.keys()) if (!shelf.offers.has(id)) offers.set(id, new CappedOffer());
+  async loadHistory(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
+    const shelf = this.#stateOf(catalog);
+    const offers = new Map<string, OfferCapState>();
+    for (const id of catalog.dailyCaps.keys()) if (!shelf.offers.has(id)) offers.set(id, new OfferCapState());
     if (offers.size === 0) return;
-    const sinceMs = neededSinceMs(nowMs);
-    const isOfShelf = (record: LedgerRecord): boolean => shelfOf(record[2]) === shelfKey(catalog);
+    const sinceMs = replayStartMs(nowMs);
+    const isOfShelf = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
     // Of their own, while records are read that are older than those seen meanwhile.
-    const pairs = new SessionPairs(this.#pairsMax, sinceMs);
+    const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const meanwhile: LedgerRecord[] = [];
-    this.#meanwhile = meanwhile;
+    this.#bufferedRecords = meanwhile;
     try {
       await readHistory(sinceMs, (record) => {
-        if (isOfShelf(record)) followRecord(record, offers, pairs);
+        if (isOfShelf(record)) applyRecord(record, offers, pairs);
       });
-      for (const _ of this.#pairs.takeIn(pairs)) await nextTurn();
+      for (const _ of this.#pairs.merge(pairs)) await nextTurn();
     } finally {
-      this.#meanwhile = null;
+      this.#bufferedRecords = null;
     }
-    for (const record of meanwhile) if (isOfShelf(record)) followRecord(record, offers, this.#pairs);
+    for (const record of meanwhile) if (isOfShelf(record)) applyRecord(record, offers, this.#pairs);
     for (const [id, offer] of offers) shelf.offers.set(id, offer);
-    this.#followed += offers.size;
+    this.#cappedOfferCount += offers.size;
   }
 
   /**
    * Has the caps of a catalog hold from `nowMs` on: it is in use. Its offers are new, or prepared. An offer that it no longer
    * has keeps the cap it had last while links to it live, which is as long as the replaced catalog is kept (docs/contract.md#daily-caps).
    */
-  adopt(catalog: CompiledCatalog, nowMs: number): void {
-    const shelf = this.#shelf(catalog);
-    const offers = new Map<string, CappedOffer>();
+  activate(catalog: CompiledCatalog, nowMs: number): void {
+    const shelf = this.#stateOf(catalog);
+    const offers = new Map<string, OfferCapState>();
     for (const [id, cap] of catalog.dailyCaps) {
-      const offer = shelf.offers.get(id) ?? new CappedOffer();
-      offer.cap = cap;
-      offer.departedMs = null;
+      const offer = shelf.offers.get(id) ?? new OfferCapState();
+      offer.dailyCap = cap;
+      offer.removedMs = null;
       offers.set(id, offer);
     }
     for (const [id, offer] of shelf.offers) {
       // An offer that stays without a cap has it lifted; one without a cap yet was prepared for a catalog that never came.
-      if (catalog.offerIndex(id) >= 0 || offer.cap === null) continue;
-      offer.departedMs ??= nowMs;
+      if (catalog.offerIndex(id) >= 0 || offer.dailyCap === null) continue;
+      offer.removedMs ??= nowMs;
       offers.set(id, offer);
     }
     shelf.offers = offers;
     shelf.catalog = catalog;
-    shelf.closedOn = null;
-    this.#forgetDeparted(nowMs);
+    shelf.unavailableDay = null;
+    this.#deleteExpiredOffers(nowMs);
   }
 
   /** After a restart: as `adopt` of the catalogs that are kept though replaced, in that order, and then of the one in use. */
-  resume(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
+  restoreCatalogs(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
-      this.adopt(compiled, sinceMs);
+      this.activate(compiled, sinceMs);
       sinceMs = replacedMs;
     }
-    this.adopt(catalog, sinceMs);
+    this.activate(catalog, sinceMs);
   }
 
-  #forgetDeparted(nowMs: number): void {
-    this.#followed = 0;
-    for (const { offers } of this.#shelves.values()) {
-      for (const [id, { departedMs }] of offers) {
-        if (departedMs !== null && nowMs - departedMs >= bounds.catalogKeptMs) offers.delete(id);
+  #deleteExpiredOffers(nowMs: number): void {
+    this.#cappedOfferCount = 0;
+    for (const { offers } of this.#states.values()) {
+      for (const [id, { removedMs: departedMs }] of offers) {
+        if (departedMs !== null && nowMs - departedMs >= bounds.replacedCatalogRetentionMs) offers.delete(id);
       }
-      this.#followed += offers.size;
+      this.#cappedOfferCount += offers.size;
     }
   }
 
-  #shelf(catalog: CompiledCatalog): Shelf {
-    const key = shelfKey(catalog);
-    let shelf = this.#shelves.get(key);
+  #stateOf(catalog: CompiledCatalog): CatalogCapState {
+    const key = stateKeyOfCatalog(catalog);
+    let shelf = this.#states.get(key);
     if (shelf === undefined) {
-      shelf = { catalog: null, offers: new Map(), closed: noneClosed, closedOn: null };
-      this.#shelves.set(key, shelf);
+      shelf = { catalog: null, offers: new Map(), unavailable: noUnavailableOffers, unavailableDay: null };
+      this.#states.set(key, shelf);
     }
     return shelf;
   }
 }
 
 /** The capped offers of one vertical and mode. */
-interface Shelf {
+interface CatalogCapState {
   /** Null before the first comes into use. */
   catalog: CompiledCatalog | null;
   /** By id: those of the catalog in use, and departed ones. */
-  offers: Map<string, CappedOffer>;
-  closed: ClosedOffers;
+  offers: Map<string, OfferCapState>;
+  unavailable: UnavailableOffers;
   /** The day that `closed` is of; null when it must be looked at anew. */
-  closedOn: number | null;
+  unavailableDay: number | null;
 }
 
-const uncapped: CapVerdict = { atCap: false, withinDailyCap: undefined };
+const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
 /**
  * Who clicks on some day was shown the offer on that day or the day before. An hour more, so that nothing is missed if the
  * wall clock is set back a little.
  */
-function neededSinceMs(nowMs: number): number {
-  return dayStartMs(dayOf(nowMs)) - bounds.clickAttributedMs - bounds.clockSetBackMs;
+function replayStartMs(nowMs: number): number {
+  return dayStartMs(dayOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
 /** Vertical and mode as one number, as a sub_id has them. */
-function shelfKey({ vertical, mode }: CompiledCatalog): number {
+function stateKeyOfCatalog({ vertical, mode }: CompiledCatalog): number {
   return (vertical.number << 1) | (mode === 'test' ? 1 : 0);
 }
 
-function shelfOf(sub: Uint8Array): number {
+function stateKeyOfSub(sub: Uint8Array): number {
   const { vertical, mode } = decodeSubId(sub);
   return (vertical << 1) | (mode === 'test' ? 1 : 0);
 }
 
-function closedOn(day: number, offers: ReadonlyMap<string, CappedOffer>, catalog: CompiledCatalog): ClosedOffers {
+function computeUnavailableOffers(day: number, offers: ReadonlyMap<string, OfferCapState>, catalog: CompiledCatalog): UnavailableOffers {
   const bits = new Int32Array((catalog.offers.length + 31) >>> 5);
   let count = 0;
   for (const id of catalog.dailyCaps.keys()) {
-    if (offers.get(id)?.isFull(day) !== true) continue;
+    if (offers.get(id)?.isAtCap(day) !== true) continue;
     const index = catalog.offerIndex(id);
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;
   }
-  return count === 0 ? noneClosed : { count, bits };
+  return count === 0 ? noUnavailableOffers : { count, bits };
 }

@@ -2,7 +2,7 @@
  * Waits for a promise, but not longer than a fixed time. Waiters that begin within the same tick share one timer: a timer
  * for each click would cost more than the rest of its waiting.
  */
-export class Patience {
+export class SharedTimeout {
   readonly #waitMs: number;
   readonly #tickMs: number;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -15,7 +15,7 @@ export class Patience {
 
   /** `'late'` when the promise has not settled after the wait, at most one tick later; else what the promise does. */
   wait<Value>(promise: Promise<Value>): Promise<Value | 'late'> {
-    return Promise.race([promise, this.#lateFromNow()]);
+    return Promise.race([promise, this.#currentTimeout()]);
   }
 
   close(): void {
@@ -24,19 +24,19 @@ export class Patience {
     this.#current = null;
   }
 
-  #lateFromNow(): Promise<'late'> {
+  #currentTimeout(): Promise<'late'> {
     if (this.#current === null) {
       this.#current = new Promise((resolve) => {
-        this.#after(this.#waitMs + this.#tickMs, () => resolve('late'));
+        this.#setTimer(this.#waitMs + this.#tickMs, () => resolve('late'));
       });
-      this.#after(this.#tickMs, () => {
+      this.#setTimer(this.#tickMs, () => {
         this.#current = null;
       });
     }
     return this.#current;
   }
 
-  #after(ms: number, action: () => void): void {
+  #setTimer(ms: number, action: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       action();

@@ -15,7 +15,7 @@ const rowOffsets = [14, 17, 20, 24];
  * Sessions created on one UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their session, so two
  * sketches are enough: a sketch is replaced when the day after the next begins.
  */
-export class SessionClickCounts {
+export class SessionClickSketch {
   readonly #max: number;
   readonly #mask: number;
   readonly #sketches = [new Uint8Array(0), new Uint8Array(0)];
@@ -32,7 +32,7 @@ export class SessionClickCounts {
   }
 
   /** Counts a click of the session and returns true; false, with nothing counted, when the session has its maximum. */
-  add(sub: Uint8Array): boolean {
+  tryAdd(sub: Uint8Array): boolean {
     const cells = this.#cells;
     const sketch = this.#sketchOf(sub);
     let count = this.#max;

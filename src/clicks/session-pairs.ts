@@ -4,7 +4,7 @@ import { decodeSubId } from '../sessions/sub-id.ts';
 export type PairState = 'none' | 'shown' | 'clicked';
 
 /** 64 random bits that stand for an offer. */
-export interface OfferMark {
+export interface RandomOfferId {
   readonly high: number;
   readonly low: number;
 }
@@ -20,15 +20,15 @@ const minuteMs = 60 * 1000;
  * so large that its growing is felt, and go a minute at a time: when no click of such a session counts any more, or when there
  * are too many.
  */
-export class SessionPairs {
+export class SessionOfferPairs {
   readonly #pairsMax: number;
-  readonly #minutes = new Map<number, PairTable>();
+  readonly #tablesByMinute = new Map<number, PairTable>();
   #size = 0;
-  #knownSinceMs: number;
+  #completeSinceMs: number;
 
   constructor(pairsMax: number, knownSinceMs: number) {
     this.#pairsMax = pairsMax;
-    this.#knownSinceMs = knownSinceMs;
+    this.#completeSinceMs = knownSinceMs;
   }
 
   get size(): number {
@@ -36,66 +36,66 @@ export class SessionPairs {
   }
 
   /** Whether all there is to know of a session created then is known; of older ones a part may have been forgotten. */
-  knows(createdMs: number): boolean {
-    return createdMs >= this.#knownSinceMs;
+  isComplete(createdMs: number): boolean {
+    return createdMs >= this.#completeSinceMs;
   }
 
-  state(sub: Uint8Array, mark: OfferMark): PairState {
-    return this.#minutes.get(minuteOf(sub))?.state(sub, mark) ?? 'none';
+  state(sub: Uint8Array, mark: RandomOfferId): PairState {
+    return this.#tablesByMinute.get(minuteOf(sub))?.state(sub, mark) ?? 'none';
   }
 
-  show(sub: Uint8Array, mark: OfferMark): void {
-    this.#put(sub, mark, false);
+  markShown(sub: Uint8Array, mark: RandomOfferId): void {
+    this.#addPair(sub, mark, false);
   }
 
-  click(sub: Uint8Array, mark: OfferMark): void {
-    this.#put(sub, mark, true);
+  markClicked(sub: Uint8Array, mark: RandomOfferId): void {
+    this.#addPair(sub, mark, true);
   }
 
   /** Takes in what others know of other offers, a minute's pairs at each step: a few milliseconds at most. */
-  *takeIn(others: SessionPairs): Generator<void> {
-    this.#knownSinceMs = Math.max(this.#knownSinceMs, others.#knownSinceMs);
-    for (const [minute, table] of others.#minutes) {
-      this.#size += this.#table(minute).takeIn(table);
-      this.#keepToMax();
+  *merge(others: SessionOfferPairs): Generator<void> {
+    this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
+    for (const [minute, table] of others.#tablesByMinute) {
+      this.#size += this.#table(minute).merge(table);
+      this.#evictToMax();
       yield;
     }
   }
 
   /** Lets go of the sessions created before that moment, as far as they lie in minutes that are over by then. */
-  forgetBefore(createdMs: number): void {
-    if (createdMs <= this.#knownSinceMs) return;
-    const minuteBefore = Math.floor(this.#knownSinceMs / minuteMs);
-    this.#knownSinceMs = createdMs;
+  evictBefore(createdMs: number): void {
+    if (createdMs <= this.#completeSinceMs) return;
+    const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
+    this.#completeSinceMs = createdMs;
     if (Math.floor(createdMs / minuteMs) === minuteBefore) return;
-    for (const minute of this.#minutes.keys()) if ((minute + 1) * minuteMs <= createdMs) this.#drop(minute);
+    for (const minute of this.#tablesByMinute.keys()) if ((minute + 1) * minuteMs <= createdMs) this.#evictMinute(minute);
   }
 
-  #put(sub: Uint8Array, mark: OfferMark, clicked: boolean): void {
-    this.#size += this.#table(minuteOf(sub)).put(highOf(sub, mark), lowOf(sub, mark), clicked);
-    if (this.#size > this.#pairsMax) this.#keepToMax();
+  #addPair(sub: Uint8Array, mark: RandomOfferId, clicked: boolean): void {
+    this.#size += this.#table(minuteOf(sub)).add(highWordOf(sub, mark), lowWordOf(sub, mark), clicked);
+    if (this.#size > this.#pairsMax) this.#evictToMax();
   }
 
   #table(minute: number): PairTable {
-    let table = this.#minutes.get(minute);
+    let table = this.#tablesByMinute.get(minute);
     if (table === undefined) {
       table = new PairTable();
-      this.#minutes.set(minute, table);
+      this.#tablesByMinute.set(minute, table);
     }
     return table;
   }
 
-  #keepToMax(): void {
+  #evictToMax(): void {
     while (this.#size > this.#pairsMax) {
-      const oldest = Math.min(...this.#minutes.keys());
-      this.#knownSinceMs = Math.max(this.#knownSinceMs, (oldest + 1) * minuteMs);
-      this.#drop(oldest);
+      const oldest = Math.min(...this.#tablesByMinute.keys());
+      this.#completeSinceMs = Math.max(this.#completeSinceMs, (oldest + 1) * minuteMs);
+      this.#evictMinute(oldest);
     }
   }
 
-  #drop(minute: number): void {
+  #evictMinute(minute: number): void {
     this.#size -= this.#table(minute).size;
-    this.#minutes.delete(minute);
+    this.#tablesByMinute.delete(minute);
   }
 }
 
@@ -105,7 +105,7 @@ function minuteOf(sub: Uint8Array): number {
 
 /** Where the random bits of a sub_id begin. */
 const randomAt = 14;
-const firstSlots = 64;
+const initialSlots = 64;
 
 /**
  * A hash table with open addressing. An entry is two words, the lowest bit of the second telling whether the pair was
@@ -113,16 +113,16 @@ const firstSlots = 64;
  */
 class PairTable {
   size = 0;
-  #words = new Uint32Array(2 * firstSlots);
+  #words = new Uint32Array(2 * initialSlots);
 
-  state(sub: Uint8Array, mark: OfferMark): PairState {
-    const at = this.#find(highOf(sub, mark), lowOf(sub, mark));
+  state(sub: Uint8Array, mark: RandomOfferId): PairState {
+    const at = this.#find(highWordOf(sub, mark), lowWordOf(sub, mark));
     if (this.#isEmpty(at)) return 'none';
     return (this.#words[at + 1]! & 1) === 1 ? 'clicked' : 'shown';
   }
 
   /** Returns how many pairs that adds: 1 or 0. */
-  put(high: number, low: number, clicked: boolean): number {
+  add(high: number, low: number, clicked: boolean): number {
     const at = this.#find(high, low);
     const isNew = this.#isEmpty(at);
     if (isNew) {
@@ -136,14 +136,14 @@ class PairTable {
   }
 
   /** Returns how many pairs that adds. */
-  takeIn(other: PairTable): number {
+  merge(other: PairTable): number {
     const words = other.#words;
     let added = 0;
     // At once, since entries in the order of a larger table would crowd at the beginning of a smaller one.
     while ((this.size + other.size) * 3 > this.#words.length) this.#grow();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
-      if (high !== 0 || low !== 0) added += this.put(high, (low & ~1) >>> 0, (low & 1) === 1);
+      if (high !== 0 || low !== 0) added += this.add(high, (low & ~1) >>> 0, (low & 1) === 1);
     }
     return added;
   }
@@ -177,14 +177,14 @@ class PairTable {
 }
 
 /** Never 0, so that no entry looks empty. */
-function highOf(sub: Uint8Array, { high }: OfferMark): number {
-  return (word(sub, randomAt) ^ high) >>> 0 || 1;
+function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
+  return (readWord(sub, randomAt) ^ high) >>> 0 || 1;
 }
 
-function lowOf(sub: Uint8Array, { low }: OfferMark): number {
-  return ((word(sub, randomAt + 4) ^ low) & ~1) >>> 0;
+function lowWordOf(sub: Uint8Array, { low }: RandomOfferId): number {
+  return ((readWord(sub, randomAt + 4) ^ low) & ~1) >>> 0;
 }
 
-function word(bytes: Uint8Array, at: number): number {
+function readWord(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
 }

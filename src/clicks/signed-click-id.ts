@@ -1,15 +1,15 @@
 import type { Hmac } from '../secrets/hmac.ts';
-import { hmacsOf } from '../secrets/hmacs-of.ts';
+import { deriveHmacs } from '../secrets/hmacs-of.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { subIdBytes } from '../sessions/sub-id.ts';
-import type { Click } from './click-id.ts';
+import { subIdByteLength } from '../sessions/sub-id.ts';
+import type { ClickIdPayload } from './click-id.ts';
 
-const clickedAt = 1 + subIdBytes;
-const valueAt = clickedAt + 6;
-const offerAt = valueAt + 6;
-const macBytes = 10;
-const offerIdBytesMax = 64;
-const signedBytesMax = offerAt + offerIdBytesMax;
+const legacyClickedAt = 1 + subIdByteLength;
+const legacyValueAt = legacyClickedAt + 6;
+const legacyOfferAt = legacyValueAt + 6;
+const legacyMacBytes = 10;
+const legacyOfferIdBytesMax = 64;
+const legacySignedBytesMax = legacyOfferAt + legacyOfferIdBytesMax;
 
 /**
  * Reads the click ids issued before they were encrypted, which lenders may confirm for 90 days:
@@ -18,25 +18,25 @@ const signedBytesMax = offerAt + offerIdBytesMax;
  *
  * under an HMAC-SHA-256 cut to 80 bits. They do not tell a click of HEAD or of a bot from others.
  */
-export class SignedClickIds {
+export class LegacyClickIds {
   readonly #signers: readonly (Hmac | undefined)[];
 
   constructor(secrets: SecretRing) {
-    this.#signers = hmacsOf(secrets, 'click-id', signedBytesMax);
+    this.#signers = deriveHmacs(secrets, 'click-id', legacySignedBytesMax);
   }
 
   /** The click, or null for bytes this service did not sign. */
-  read(id: Buffer): Click | null {
-    const signed = id.length - macBytes;
-    if (signed <= offerAt || signed > signedBytesMax) return null;
+  verify(id: Buffer): ClickIdPayload | null {
+    const signed = id.length - legacyMacBytes;
+    if (signed <= legacyOfferAt || signed > legacySignedBytesMax) return null;
     const signer = this.#signers[id[0]!];
-    if (signer === undefined || !signer.verify(id, signed, id, signed, macBytes)) return null;
+    if (signer === undefined || !signer.verify(id, signed, id, signed, legacyMacBytes)) return null;
     return {
       countable: true,
-      sub: Uint8Array.from(id.subarray(1, clickedAt)),
-      clickedMs: id.readUIntBE(clickedAt, 6),
-      valueMicros: id.readUIntBE(valueAt, 6),
-      offerId: id.toString('latin1', offerAt, signed),
+      sub: Uint8Array.from(id.subarray(1, legacyClickedAt)),
+      clickedMs: id.readUIntBE(legacyClickedAt, 6),
+      valueMicros: id.readUIntBE(legacyValueAt, 6),
+      offerId: id.toString('latin1', legacyOfferAt, signed),
     };
   }
 }

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { visibleText } from '../domain/plain-text.ts';
+import { escapeInvisible } from '../domain/plain-text.ts';
 import type { SettingName } from './env.ts';
 
 /** Settings that stop the start. The message is one line for people. */
@@ -13,21 +13,21 @@ export class ConfigError extends Error {
   }
 
   /** The variable, what it holds, what it may hold. */
-  static wrong(setting: SettingName, holds: string, mayHold: string): ConfigError {
-    return new ConfigError(setting, `${setting} holds ${shown(holds)}; it may hold ${mayHold}`);
+  static invalidValue(setting: SettingName, holds: string, mayHold: string): ConfigError {
+    return new ConfigError(setting, `${setting} holds ${quoteForDisplay(holds)}; it may hold ${mayHold}`);
   }
 
   /** A variable was meant to be a setting, whose place its default would take in silence. */
-  static misspelt(variable: string, meant: SettingName): ConfigError {
+  static misspelledName(variable: string, meant: SettingName): ConfigError {
     return new ConfigError(
       meant,
-      `${visibleText(variable)} is set, but no setting has this name; did you mean ${meant}?`,
+      `${escapeInvisible(variable)} is set, but no setting has this name; did you mean ${meant}?`,
     );
   }
 }
 
 /** Quoted and escaped, so that no value can break the line or hide in it; and without the password that a URL may hold. */
-function shown(text: string): string {
+function quoteForDisplay(text: string): string {
   const { settingCharactersShown: most } = bounds;
   const harmless = text.replaceAll(/\/\/[^/?#]*@/g, '//...@');
   return JSON.stringify(harmless.length > most ? `${harmless.slice(0, most)}...` : harmless);

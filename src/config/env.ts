@@ -41,22 +41,22 @@ export interface Env {
   /** As set, without those that are not set or empty: a compose file cannot unset a variable, only empty it. */
   readonly values: { readonly [Name in SettingName]?: string };
   /** Variables with nearly the name of a setting, which they were most likely meant to be. */
-  readonly misspelt: readonly { readonly name: string; readonly meant: SettingName }[];
+  readonly misspelled: readonly { readonly name: string; readonly meant: SettingName }[];
   /** Variables that begin like ours and resemble none of them. */
   readonly unknown: readonly string[];
 }
 
 /** Of our settings, and `MARKETPLACE_` of those that the launcher reads before the service is loaded. */
-const prefixes = ['SVC_', 'MARKETPLACE_'] as const;
+const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
 /** What our walk-through of the API reads; people export it in the shell they serve from. */
-const walkThroughKey = 'MARKETPLACE_API_KEY';
+const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**
  * What an orchestrator tells of the services next to ours. It puts their names in front, so a service called `svc-marketplace`
  * gives `SVC_MARKETPLACE_SERVICE_HOST` to every container, and one called `marketplace` `MARKETPLACE_PORT`.
  */
-const serviceLink = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
+const kubernetesServiceName = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
 /**
  * Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has read and checked
@@ -68,31 +68,31 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
     const value = environment[name];
     if (value !== undefined && value !== '') values[name] = value;
   }
-  const known = new Set<string>([...settingNames, walkThroughKey]);
+  const known = new Set<string>([...settingNames, demoApiKeyName]);
   const others = Object.keys(environment).filter((name) => prefixOf(name) !== undefined && !known.has(name));
   const misspelt = others.flatMap((name) => {
-    const meant = settingMeantBy(name);
+    const meant = nearestSetting(name);
     return meant === null ? [] : [{ name, meant }];
   });
-  const unknown = others.filter((name) => settingMeantBy(name) === null && !serviceLink.test(name));
-  return { values, misspelt, unknown };
+  const unknown = others.filter((name) => nearestSetting(name) === null && !kubernetesServiceName.test(name));
+  return { values, misspelled: misspelt, unknown };
 }
 
 /**
  * The prefix does not make two names more alike. A setting is also meant by its name behind the wrong prefix of ours, but for
  * `MARKETPLACE_HOST` and its like: that word is anybody's, and such a name may tell another program where we are.
  */
-function settingMeantBy(name: string): SettingName | null {
+function nearestSetting(name: string): SettingName | null {
   const prefix = prefixOf(name);
   const candidates = prefix === 'SVC_' ? settingNames : settingNames.filter((each) => prefixOf(each) === prefix);
-  const meant = nearestWord(bare(name), candidates.map(bare));
-  return candidates.find((each) => bare(each) === meant) ?? null;
+  const meant = nearestWord(withoutPrefix(name), candidates.map(withoutPrefix));
+  return candidates.find((each) => withoutPrefix(each) === meant) ?? null;
 }
 
 function prefixOf(name: string): string | undefined {
-  return prefixes.find((prefix) => name.startsWith(prefix));
+  return settingPrefixes.find((prefix) => name.startsWith(prefix));
 }
 
-function bare(name: string): string {
+function withoutPrefix(name: string): string {
   return name.slice(prefixOf(name)?.length);
 }

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
 import { nearestWord } from '../domain/nearest-word.ts';
-import { baseUrl, baseUrlExpected, isWebOrigin } from './base-url.ts';
+import { parseBaseUrl, baseUrlRule, isHttpOrigin } from './base-url.ts';
 import { ConfigError } from './config-error.ts';
 import type { Env, SettingName } from './env.ts';
 
 /** One parser for each kind of setting. Each returns null when the setting is not set, and throws `ConfigError` when it is wrong. */
 
-export function wholeNumberSetting(env: Env, name: SettingName, min: number, max: number): number | null {
+export function parseIntegerSetting(env: Env, name: SettingName, min: number, max: number): number | null {
   const text = env.values[name];
   if (text === undefined) return null;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw ConfigError.wrong(name, text, `a whole number from ${min} to ${max}`);
+  throw ConfigError.invalidValue(name, text, `a whole number from ${min} to ${max}`);
 }
 
-export function choiceSetting<const Choice extends string>(
+export function parseChoiceSetting<const Choice extends string>(
   env: Env,
   name: SettingName,
   choices: readonly Choice[],
@@ -25,27 +25,27 @@ export function choiceSetting<const Choice extends string>(
   if (choice !== undefined) return choice;
   const meant = nearestWord(text, choices);
   const hint = meant === null ? '' : `; did you mean ${meant}?`;
-  throw ConfigError.wrong(name, text, `one of ${choices.join(', ')}${hint}`);
+  throw ConfigError.invalidValue(name, text, `one of ${choices.join(', ')}${hint}`);
 }
 
 /** An IP address or host name to listen on, without a port. */
-export function hostSetting(env: Env, name: SettingName): string | null {
+export function parseHostSetting(env: Env, name: SettingName): string | null {
   const text = env.values[name];
   if (text === undefined) return null;
   if (isIP(text) !== 0 || isHostName(text)) return text;
-  throw ConfigError.wrong(name, text, 'an IP address or a host name, without a port');
+  throw ConfigError.invalidValue(name, text, 'an IP address or a host name, without a port');
 }
 
 /** Host names separated by commas. */
-export function hostNamesSetting(env: Env, name: SettingName, most: number): readonly string[] | null {
+export function parseHostNamesSetting(env: Env, name: SettingName, most: number): readonly string[] | null {
   const text = env.values[name];
   if (text === undefined) return null;
   const names = text.split(',').map((each) => each.trim());
   if (names.length <= most && names.every(isHostName)) return [...new Set(names)];
-  throw ConfigError.wrong(name, text, `up to ${most} ${hostNamesExpected}, separated by commas`);
+  throw ConfigError.invalidValue(name, text, `up to ${most} ${hostNamesRule}, separated by commas`);
 }
 
-export const hostNamesExpected = 'host names without ports, like marketplace.internal (IP addresses need no entry)';
+export const hostNamesRule = 'host names without ports, like marketplace.internal (IP addresses need no entry)';
 
 /** Whether it is a host name and no IPv4 address. Names of containers may have underscores. */
 export function isHostName(text: unknown): text is string {
@@ -53,21 +53,21 @@ export function isHostName(text: unknown): text is string {
 }
 
 /** An absolute URL that paths are appended to; its trailing slash is dropped. */
-export function baseUrlSetting(env: Env, name: SettingName): string | null {
+export function parseBaseUrlSetting(env: Env, name: SettingName): string | null {
   const text = env.values[name];
   if (text === undefined) return null;
-  const url = baseUrl(text);
+  const url = parseBaseUrl(text);
   if (url !== null) return url;
-  throw ConfigError.wrong(name, text, baseUrlExpected);
+  throw ConfigError.invalidValue(name, text, baseUrlRule);
 }
 
 /** Origins as browsers send them, separated by commas. */
-export function originsSetting(env: Env, name: SettingName, most: number): readonly string[] | null {
+export function parseOriginsSetting(env: Env, name: SettingName, most: number): readonly string[] | null {
   const text = env.values[name];
   if (text === undefined) return null;
   const origins = text.split(',').map((origin) => origin.trim());
-  if (origins.length <= most && origins.every(isWebOrigin)) return [...new Set(origins)];
-  throw ConfigError.wrong(
+  if (origins.length <= most && origins.every(isHttpOrigin)) return [...new Set(origins)];
+  throw ConfigError.invalidValue(
     name,
     text,
     `up to ${most} origins separated by commas, each exactly as a browser sends it, like https://www.example.com`,

@@ -1,22 +1,22 @@
 import { bounds } from '../bounds.ts';
 import type { Config, Machine, PublicUrls } from './config.ts';
-import { isLoopback } from './resolve-urls.ts';
-import { urlSettings } from './url-settings.ts';
+import { isLoopbackHost } from './resolve-urls.ts';
+import { urlSettingNames } from './url-settings.ts';
 
 /**
  * What these settings risk together, as whole sentences: each is allowed, and right somewhere, so a server starts with it and
  * says nothing.
  */
-export function risksOf(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
-  const { operations, durability, limits, matcher, sessions, logLevel } = config;
+export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
+  const { operationsEndpoint: operations, durability, limits, matcher, sessions, logLevel } = config;
   const risks: string[] = [];
-  const plain = unencrypted(urls);
+  const plain = unencryptedUrlSettings(urls);
   if (plain.length > 0) {
     risks.push(
       `Answers name ${plain.join(' and ')} by http, so what goes there from other machines, keys included, can be read on the way.`,
     );
   }
-  if (!isLoopback(operations.host)) {
+  if (!isLoopbackHost(operations.host)) {
     risks.push(
       `SVC_OPS_HOST lets other machines reach ${operations.host}:${operations.port}: health and metrics need no key, and confirmations a token that goes unencrypted.`,
     );
@@ -42,14 +42,14 @@ export function risksOf(config: Config, urls: PublicUrls, machine: Pick<Machine,
 }
 
 /** Those that follow from one that is told are not told again. */
-function unencrypted(urls: PublicUrls): string[] {
+function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const reachable = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);
-    return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+    return protocol === 'http:' && !isLoopbackHost(hostname.replace(/^\[|\]$/g, ''));
   };
-  const names = Object.keys(urlSettings) as (keyof PublicUrls)[];
+  const names = Object.keys(urlSettingNames) as (keyof PublicUrls)[];
   return names
     .filter((name) => reachable(urls[name]))
     .filter((name) => name === 'public' || !reachable(urls.public) || !urls[name].startsWith(urls.public))
-    .map((name) => urlSettings[name]);
+    .map((name) => urlSettingNames[name]);
 }

@@ -1,7 +1,7 @@
 import type { PublicUrls } from './config.ts';
 
 /** What each of our addresses is set by. */
-export const urlSettings = {
+export const urlSettingNames = {
   public: 'SVC_PUBLIC_URL',
   click: 'SVC_CLICK_URL',
   widget: 'SVC_WIDGET_URL',

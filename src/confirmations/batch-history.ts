@@ -1,60 +1,60 @@
 import type { Confirmation, Payout } from './confirmation.ts';
-import type { AskedPayout, KnownPayout } from './confirmation-history.ts';
-import { changeMicros, payoutAfter } from './judge-confirmation.ts';
+import type { PayoutKey, PayoutStateWithLender } from './confirmation-history.ts';
+import { revenueDeltaMicros, applyToPayout } from './judge-confirmation.ts';
 
-interface Click {
-  readonly shown: boolean;
+interface PendingClick {
+  readonly offerShown: boolean;
   readonly clickedMs: number | null;
   readonly lenderName: string | null;
 }
 
 /** What the ledger holds of the rows of one batch, kept up to date as its rows are accepted one after the other. */
-export class BatchHistory {
-  readonly #sessions = new Map<string, number>();
-  readonly #clicks = new Map<string, Click>();
+export class PendingPayoutStates {
+  readonly #revenueBySession = new Map<string, number>();
+  readonly #clicks = new Map<string, PendingClick>();
   readonly #payouts = new Map<string, Payout | null>();
 
   /** @param known answers to `asked`, in their order. */
-  constructor(asked: readonly AskedPayout[], known: readonly KnownPayout[]) {
+  constructor(asked: readonly PayoutKey[], known: readonly PayoutStateWithLender[]) {
     for (const [index, about] of asked.entries()) {
-      const { shown, clickedMs, lenderName, sessionMicros, payout } = known[index]!;
-      this.#sessions.set(sessionKey(about), sessionMicros);
-      this.#clicks.set(clickKey(about), { shown, clickedMs, lenderName });
+      const { offerShown: shown, clickedMs, lenderName, sessionRevenueMicros: sessionMicros, payout } = known[index]!;
+      this.#revenueBySession.set(sessionKey(about), sessionMicros);
+      this.#clicks.set(clickKey(about), { offerShown: shown, clickedMs, lenderName });
       this.#payouts.set(payoutKey(about), payout);
     }
   }
 
   /** Only of rows the batch was opened with. */
-  of(about: AskedPayout): KnownPayout {
+  get(about: PayoutKey): PayoutStateWithLender {
     return {
       ...this.#clicks.get(clickKey(about))!,
-      sessionMicros: this.#sessions.get(sessionKey(about))!,
+      sessionRevenueMicros: this.#revenueBySession.get(sessionKey(about))!,
       payout: this.#payouts.get(payoutKey(about)) ?? null,
     };
   }
 
-  accept(confirmation: Confirmation, lenderName: string): void {
-    const { clickedMs, shown, sessionMicros, payout } = this.of(confirmation);
-    this.#sessions.set(sessionKey(confirmation), sessionMicros + changeMicros(confirmation));
+  applyAccepted(confirmation: Confirmation, lenderName: string): void {
+    const { clickedMs, offerShown: shown, sessionRevenueMicros: sessionMicros, payout } = this.get(confirmation);
+    this.#revenueBySession.set(sessionKey(confirmation), sessionMicros + revenueDeltaMicros(confirmation));
     // A click restored by one row is there for the rows behind it.
     this.#clicks.set(clickKey(confirmation), {
-      shown,
+      offerShown: shown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
       lenderName,
     });
-    this.#payouts.set(payoutKey(confirmation), payoutAfter(confirmation, payout));
+    this.#payouts.set(payoutKey(confirmation), applyToPayout(confirmation, payout));
   }
 }
 
-function sessionKey({ sub }: AskedPayout): string {
+function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
 /** Ids and names of offers and payouts hold no space. */
-function clickKey(about: AskedPayout): string {
+function clickKey(about: PayoutKey): string {
   return `${sessionKey(about)} ${about.offerId}`;
 }
 
-function payoutKey(about: AskedPayout): string {
+function payoutKey(about: PayoutKey): string {
   return `${clickKey(about)} ${about.txid}`;
 }

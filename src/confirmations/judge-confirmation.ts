@@ -4,39 +4,39 @@ import { decodeSubId } from '../sessions/sub-id.ts';
 import type { Booking, Confirmation, Payout, RejectionReason } from './confirmation.ts';
 
 /** What the ledger holds of the session, offer and txid of one confirmation. */
-export interface ConfirmationPast {
+export interface PayoutState {
   /** Whether the session exists and was shown the offer. */
-  readonly shown: boolean;
+  readonly offerShown: boolean;
   /** When the click that counted was made; null when none has. */
   readonly clickedMs: number | null;
   /** Confirmed revenue of the whole session, in micro-dollars. */
-  readonly sessionMicros: number;
+  readonly sessionRevenueMicros: number;
   readonly payout: Payout | null;
 }
 
-export type Verdict = 'accepted' | 'repeated' | RejectionReason;
+export type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
  * The rules of docs/contract.md#confirmation-rules, applied twice to each row: before it enters the ledger, and again, with the same
  * result, when counters are derived from the ledger; so a ledger that breaks them cannot make a payout count below zero
  * or above what was funded.
  */
-export function judgeConfirmation(confirmation: Confirmation, past: ConfirmationPast, nowMs: number): Verdict {
+export function checkConfirmation(confirmation: Confirmation, past: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
   // Before all that time can change: a repeat gets the first answer as long as the payout is kept.
   const first = past.payout?.[status] ?? null;
-  if (first !== null) return isSame(first, confirmation) ? 'repeated' : 'conflict';
+  if (first !== null) return isSameBooking(first, confirmation) ? 'repeated' : 'conflict';
 
   const clickedMs = past.clickedMs ?? confirmation.click?.clickedMs ?? null;
   // A click may be older than its session, by a clock that was set back in between.
-  if (clickedMs === null || !past.shown) {
+  if (clickedMs === null || !past.offerShown) {
     // Of a session so old that a click on it would be, maybe nothing is kept to tell more by.
-    const lastMs = createdMs + bounds.clickAttributedMs + bounds.confirmationAcceptedMs;
+    const lastMs = createdMs + bounds.clickAttributionMs + bounds.confirmationWindowMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';
   }
-  if (clickedMs - createdMs > bounds.clickAttributedMs) return 'click_late';
+  if (clickedMs - createdMs > bounds.clickAttributionMs) return 'click_late';
 
   if (status === 'reversed') {
     if (past.payout === null) return 'txid_unknown';
@@ -44,15 +44,15 @@ export function judgeConfirmation(confirmation: Confirmation, past: Confirmation
   }
   if (occurredMs < clickedMs - bounds.confirmationClockSkewMs) return 'before_click';
   if (occurredMs > nowMs + bounds.confirmationClockSkewMs) return 'in_future';
-  if (nowMs - clickedMs > bounds.confirmationAcceptedMs) return 'too_late';
-  if (status === 'funded' && past.sessionMicros + amountMicros > bounds.confirmedUsdMax * microsPerUsd) {
+  if (nowMs - clickedMs > bounds.confirmationWindowMs) return 'too_late';
+  if (status === 'funded' && past.sessionRevenueMicros + amountMicros > bounds.confirmedRevenueUsdMax * microsPerUsd) {
     return 'session_limit';
   }
   return 'accepted';
 }
 
 /** The payout after an accepted confirmation. */
-export function payoutAfter(
+export function applyToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
   payout: Payout | null,
 ): Payout {
@@ -63,10 +63,10 @@ export function payoutAfter(
 }
 
 /** What an accepted confirmation adds to confirmed revenue; below zero for a reversal. */
-export function changeMicros({ status, amountMicros }: Pick<Confirmation, 'status' | 'amountMicros'>): number {
+export function revenueDeltaMicros({ status, amountMicros }: Pick<Confirmation, 'status' | 'amountMicros'>): number {
   return status === 'funded' ? amountMicros : -amountMicros;
 }
 
-function isSame(booking: Booking, { amountMicros, occurredMs }: Confirmation): boolean {
+function isSameBooking(booking: Booking, { amountMicros, occurredMs }: Confirmation): boolean {
   return booking.amountMicros === amountMicros && booking.occurredMs === occurredMs;
 }

@@ -1,52 +1,52 @@
 import { bounds } from '../bounds.ts';
 import type { ClickIds } from '../clicks/click-id.ts';
-import { parseTimestamp } from '../domain/iso-timestamp.ts';
-import { exactMicros, microsPerUsd } from '../domain/money.ts';
+import { parseIsoTimestamp } from '../domain/iso-timestamp.ts';
+import { usdToExactMicros, microsPerUsd } from '../domain/money.ts';
 import { isVisibleAscii } from '../domain/visible-ascii.ts';
-import { type SubIds, subIdText } from '../sessions/sub-id.ts';
+import { type SubIds, formatSubId } from '../sessions/sub-id.ts';
 import type { ClickEvidence, Confirmation, ConfirmationMember, RejectionReason } from './confirmation.ts';
 
-export interface IdReaders {
+export interface ParseConfirmationDeps {
   readonly subIds: Pick<SubIds, 'verify'>;
-  readonly clickIds: Pick<ClickIds, 'read'>;
+  readonly clickIds: Pick<ClickIds, 'verify'>;
 }
 
 /** One row as the endpoint takes it; members with other names are passed over. */
-type Row = { readonly [Member in ConfirmationMember]?: unknown };
+type UnparsedRow = { readonly [Member in ConfirmationMember]?: unknown };
 
 /** Reads one row of whatever type (docs/contract.md#confirmation-rows), or says why it cannot be one. Knows nothing of what happened. */
-export function parseConfirmation(ids: IdReaders, row: unknown): Confirmation | RejectionReason {
+export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'not_an_object';
-  const { txid, status, amount, occurred_at: occurredAt } = row as Row;
+  const { txid, status, amount, occurred_at: occurredAt } = row as UnparsedRow;
   if (status !== 'funded' && status !== 'reversed') return 'status_invalid';
   if (typeof txid !== 'string' || !isVisibleAscii(txid, bounds.txidCharactersMax)) return 'txid_invalid';
-  const amountMicros = typeof amount === 'number' ? exactMicros(amount) : null;
+  const amountMicros = typeof amount === 'number' ? usdToExactMicros(amount) : null;
   if (amountMicros === null || amountMicros === 0) return 'amount_invalid';
-  if (amountMicros > bounds.confirmedUsdMax * microsPerUsd) return 'amount_invalid';
-  const occurredMs = typeof occurredAt === 'string' ? parseTimestamp(occurredAt) : null;
+  if (amountMicros > bounds.confirmedRevenueUsdMax * microsPerUsd) return 'amount_invalid';
+  const occurredMs = typeof occurredAt === 'string' ? parseIsoTimestamp(occurredAt) : null;
   if (occurredMs === null || occurredMs < 0) return 'occurred_at_invalid';
-  const click = readClick(ids, row as Row);
+  const click = parseClick(ids, row as UnparsedRow);
   if (typeof click === 'string') return click;
   return { status, txid, amountMicros, occurredMs, ...click };
 }
 
-interface NamedClick {
+interface ReferencedClick {
   readonly sub: Uint8Array;
   readonly offerId: string;
   readonly click: ClickEvidence | null;
 }
 
 /** The click a row names, by its click_id, by session and offer, or by both when they agree. Null members are absent ones. */
-function readClick(
-  { subIds, clickIds }: IdReaders,
-  { click_id: clickId, sub_id: subId, svc_offer_id: offerId }: Row,
-): NamedClick | RejectionReason {
+function parseClick(
+  { subIds, clickIds }: ParseConfirmationDeps,
+  { click_id: clickId, sub_id: subId, svc_offer_id: offerId }: UnparsedRow,
+): ReferencedClick | RejectionReason {
   const hasSub = subId !== undefined && subId !== null;
   const hasOffer = offerId !== undefined && offerId !== null;
   if (clickId !== undefined && clickId !== null) {
-    const click = typeof clickId === 'string' && clickId.length <= clickIdCharactersMax ? clickIds.read(clickId) : null;
+    const click = typeof clickId === 'string' && clickId.length <= clickIdCharactersMax ? clickIds.verify(clickId) : null;
     if (click === null) return 'click_id_invalid';
-    if ((hasSub && subId !== subIdText(click.sub)) || (hasOffer && offerId !== click.offerId)) return 'click_mismatch';
+    if ((hasSub && subId !== formatSubId(click.sub)) || (hasOffer && offerId !== click.offerId)) return 'click_mismatch';
     if (!click.countable) return 'click_not_counted';
     const { clickedMs, valueMicros } = click;
     return { sub: click.sub, offerId: click.offerId, click: { clickedMs, valueMicros } };

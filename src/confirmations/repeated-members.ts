@@ -5,7 +5,7 @@ import { type ConfirmationMember, confirmationMembers } from './confirmation.ts'
  * Finds the rows of a JSON text that give a member of a confirmation more than once, which `JSON.parse` hides: it takes the last.
  * The text must be JSON: one row, or an array of rows. Returns the first repeated member of each such row, by the row's index.
  */
-export function repeatedMembers(text: string): ReadonlyMap<number, ConfirmationMember> {
+export function findDuplicateMembers(text: string): ReadonlyMap<number, ConfirmationMember> {
   const repeated = new Map<number, ConfirmationMember>();
   const scanner = createScanner(text, true);
   let rowDepth = 1;

@@ -29,7 +29,7 @@ let lastCompactDate = 0;
  * A calendar date as one integer, 19871231 for 1987-12-31: compact, ordered, and free of time zones. Nearly always asked
  * for today, so the last answer is remembered.
  */
-export function compactDate(day: number): number {
+export function toCompactDate(day: number): number {
   if (day !== lastDay) {
     const date = new Date(day * dayMs);
     lastCompactDate = date.getUTCFullYear() * 10_000 + (date.getUTCMonth() + 1) * 100 + date.getUTCDate();

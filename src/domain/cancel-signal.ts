@@ -3,5 +3,5 @@
  * deadline's 503 for example. An `Exchange` is one, so a request allocates nothing for it.
  */
 export interface CancelSignal {
-  readonly over: boolean;
+  readonly ended: boolean;
 }

@@ -113,7 +113,7 @@ export const errorTable = {
 } as const satisfies Record<string, { status: number; phrase: string; message: string }>;
 
 /** What UNAUTHORIZED says on the operations listener, which asks for another credential. */
-export const operatorWanted =
+export const operatorTokenRequiredMessage =
   "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
 
 export type ErrorCode = keyof typeof errorTable;

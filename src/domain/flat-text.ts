@@ -3,6 +3,6 @@
  * it is then put into walks that tree again: whatever goes into every answer should be flat. Measured with the offers of
  * an answer, where the parts were three quarters of the work.
  */
-export function flatText(text: string): string {
+export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -1,4 +1,4 @@
 /** A wall time as JSON has it. */
-export function isoOrNull(ms: number | null): string | null {
+export function isoTimestampOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

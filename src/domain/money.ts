@@ -13,7 +13,7 @@ export function usdToMicros(usd: number): number {
  * Micro-dollars of an amount in USD exactly as it is written, or null: below zero, a billion or more, or with more than six
  * decimals. The shortest decimal that stands for a number is what its sender wrote, so nothing is rounded.
  */
-export function exactMicros(usd: number): number | null {
+export function usdToExactMicros(usd: number): number | null {
   const digits = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(String(usd));
   if (digits === null) return null;
   const [, whole, fraction = ''] = digits;

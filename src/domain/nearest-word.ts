@@ -10,7 +10,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
     const most = word.length < 6 ? 1 : 2;
     // Also what keeps a long text from being compared at all.
     if (Math.abs(word.length - wanted.length) > most) continue;
-    const distance = distanceOf(wanted, word.toLowerCase());
+    const distance = editDistance(wanted, word.toLowerCase());
     if (distance > most || distance >= least) continue;
     nearest = word;
     least = distance;
@@ -19,7 +19,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
 }
 
 /** Optimal string alignment, row by row. */
-function distanceOf(one: string, other: string): number {
+function editDistance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i++) {

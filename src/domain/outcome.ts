@@ -32,7 +32,7 @@ export type Outcome<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly refusal: Refusal };
 
-export function done<Value>(value: Value): Outcome<Value> {
+export function succeeded<Value>(value: Value): Outcome<Value> {
   return { ok: true, value };
 }
 
@@ -40,7 +40,7 @@ export function refused(refusal: Refusal): { readonly ok: false; readonly refusa
   return { ok: false, refusal };
 }
 
-export function refusedFor(code: ErrorCode): { readonly ok: false; readonly refusal: Refusal } {
+export function refusedWith(code: ErrorCode): { readonly ok: false; readonly refusal: Refusal } {
   return refused({ code });
 }
 

@@ -1,19 +1,19 @@
 /** What a terminal would obey, or not show at all: control and format characters, halves of pairs, other ends of lines. */
-const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** A value as JSON that shows everything in it. */
-export function jsonText(value: unknown): string {
-  return visibleText(JSON.stringify(value));
+export function escapedJson(value: unknown): string {
+  return escapeInvisible(JSON.stringify(value));
 }
 
 /** Strings without quotes where nothing in them needs one. */
-export function plainText(value: unknown): string {
-  return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : jsonText(value);
+export function displayText(value: unknown): string {
+  return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : escapedJson(value);
 }
 
 /** A text with escapes, as in JSON, in place of whatever would not be seen. */
-export function visibleText(text: string): string {
-  return text.replaceAll(unseen, (character) =>
+export function escapeInvisible(text: string): string {
+  return text.replaceAll(invisibleCharacters, (character) =>
     Array.from(
       { length: character.length },
       (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
@@ -22,6 +22,6 @@ export function visibleText(text: string): string {
 }
 
 /** The first `most` UTF-16 units of a text, with dots behind them where there were more. */
-export function cutText(text: string, most: number): string {
+export function truncateText(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}...` : text;
 }

@@ -17,11 +17,11 @@ export const requestRules = {
   user_agent: `must be a string of at most ${bounds.userAgentCharactersMax} characters`,
   metadata: `must be an object of at most ${bounds.metadataKeysMax} members whose names and values have at most ${bounds.metadataCharactersMax} characters each; a value is a string, number, boolean or null`,
   sub_id: 'is required, and must be the sub_id that the session operation returned',
-  fields: `is required, and must be an object of at most ${bounds.fieldNamesMax} members with names of at most ${bounds.fieldNameCharactersMax} characters`,
+  fields: `is required, and must be an object of at most ${bounds.fieldsMax} members with names of at most ${bounds.fieldNameCharactersMax} characters`,
 
   // Offers
   format: 'is required, and must be json, iframe or js',
-  max_offers: `must be an integer from 1 to ${bounds.offersMax}`,
+  max_offers: `must be an integer from 1 to ${bounds.offersShownMax}`,
   sort: 'must be recommended, lowest_apr, highest_amount or svc_revenue',
   explain: 'must be true or false; true needs a test key and format=json',
 
@@ -31,13 +31,13 @@ export const requestRules = {
   date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
   date_to: 'must be a calendar date YYYY-MM-DD',
   granularity: 'must be summary, daily or row',
-  limit: `must be an integer from 1 to ${bounds.analyticsPageMax}, and needs granularity=daily or granularity=row`,
+  limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax}, and needs granularity=daily or granularity=row`,
   cursor:
     'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily or row)',
 
   // Widgets
   load: 'must be the id of a widget load: 16 lower-case hexadecimal digits',
-  events: `must be an array of 1 to ${bounds.widgetBatchEventsMax} events of the documented types`,
+  events: `must be an array of 1 to ${bounds.widgetEventsPerBatchMax} events of the documented types`,
 
   // Operations listener
   account: `must be the name of an account: 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end. Only creating a key adds an account`,
@@ -48,7 +48,7 @@ export const requestRules = {
   analytics_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
   sessions_per_day: `must be an integer from 1 to ${bounds.limitPerDayMax}, or null for the default`,
   origin: 'must be one web origin, such as https://www.example.com',
-  origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsMax}`,
+  origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
 } as const satisfies Record<string, string>;
 
 /** The name of something that INVALID_REQUEST may be about. */

@@ -1,5 +1,5 @@
 import { nearestWord } from './nearest-word.ts';
-import { visibleText } from './plain-text.ts';
+import { escapeInvisible } from './plain-text.ts';
 
 /**
  * For what a program hands us, which no compiler may have seen: throws a RangeError that tells the first member whose name is none of
@@ -7,11 +7,11 @@ import { visibleText } from './plain-text.ts';
  *
  * @param within where the members are, such as `listen`; empty at the top
  */
-export function requireKnownNames(within: string, holder: object, names: readonly string[]): void {
+export function assertKnownNames(within: string, holder: object, names: readonly string[]): void {
   const wrong = Object.keys(holder).find((name) => !names.includes(name));
   if (wrong === undefined) return;
   const placed = (name: string) => (within === '' ? name : `${within}.${name}`);
   const meant = nearestWord(wrong, names);
   const hint = meant === null ? `the options are ${names.map(placed).join(', ')}` : `did you mean ${placed(meant)}?`;
-  throw new RangeError(`${placed(visibleText(wrong))} is no option; ${hint}`);
+  throw new RangeError(`${placed(escapeInvisible(wrong))} is no option; ${hint}`);
 }

@@ -16,16 +16,16 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-export function chance(random: Random, probability: number): boolean {
+export function randomBoolean(random: Random, probability: number): boolean {
   return random() < probability;
 }
 
 /** A whole number from `low` to `high`, both included. */
-export function wholeNumber(random: Random, low: number, high: number): number {
+export function randomInteger(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
 
 /** One of some values, each as likely as the others. */
-export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
+export function randomElement<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)]!;
 }

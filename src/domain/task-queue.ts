@@ -1,10 +1,10 @@
 import type { CancelSignal } from './cancel-signal.ts';
 
 /** Runs one task after the other, in the order they come; a bounded number of them waits. */
-export class TaskQueue {
+export class SerialQueue {
   readonly #waitingMax: number;
-  #unfinished = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  #unfinishedCount = 0;
+  #lastTask: Promise<unknown> = Promise.resolve();
 
   constructor(waitingMax: number) {
     this.#waitingMax = waitingMax;
@@ -12,11 +12,11 @@ export class TaskQueue {
 
   /** Returns the result of the task, or null when too many tasks wait already or the task was cancelled before its turn. */
   run<Result>(task: () => Promise<Result>, signal: CancelSignal | null = null): Promise<Result | null> | null {
-    if (this.#unfinished > this.#waitingMax) return null;
-    this.#unfinished++;
-    const result = this.#last.then(() => (signal?.over ? null : task())).finally(() => this.#unfinished--);
+    if (this.#unfinishedCount > this.#waitingMax) return null;
+    this.#unfinishedCount++;
+    const result = this.#lastTask.then(() => (signal?.ended ? null : task())).finally(() => this.#unfinishedCount--);
     // Whoever asked hears of a failure; the next in line does not care.
-    this.#last = result.catch(() => {});
+    this.#lastTask = result.catch(() => {});
     return result;
   }
 }

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import type { LogFiles, ReadableLogFile } from './log-files.ts';
-import { firstSequences, segmentName } from './log-format.ts';
-import { type LogPlace, LogWalk } from './log-walk.ts';
-import { LogDamaged } from './segment-reader.ts';
+import { segmentFirstSequences, segmentFileName } from './log-format.ts';
+import { type LogLocation, LogScanner } from './log-walk.ts';
+import { LogDamagedError } from './segment-reader.ts';
 
 /** What a log holds. All but `segments` and `bytes` tells of what is whole: up to the damage, if there is some. */
-export interface LogCheck {
+export interface LogVerification {
   readonly folder: string;
   /** Segment files in the folder, and the size of them all, with what is reserved behind the last record. */
   readonly segments: number;
@@ -19,31 +19,31 @@ export interface LogCheck {
   /** Shard of the segments; null when no header is whole. */
   readonly shard: number | null;
   /** Where the last record ends; null when not even a segment's header is whole. */
-  readonly end: LogPlace | null;
+  readonly end: LogLocation | null;
   /** Bytes behind the end that are no whole record: a write under way, or a torn tail that opening the log cuts. */
   readonly tornBytes: number;
   /** The first thing wrong, which keeps a log from being opened that is read from its start. */
-  readonly damage: LogDamaged | null;
+  readonly damage: LogDamagedError | null;
 }
 
-export interface CheckLogOptions {
+export interface VerifyLogOptions {
   readonly onRecord?: (position: number, record: readonly unknown[]) => void;
   /** Told how many bytes more were read, after each record. */
-  readonly onBytes?: (bytes: number) => void;
+  readonly onBytesRead?: (bytes: number) => void;
   /** Gives up, and rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
 /** Size of the segments of a log, which may be in use: of all, or from one on. */
-export function logBytes(files: LogFiles, folder: string, fromSegment = 0): number {
-  const firsts = firstSequences(files.list(folder)).filter((first) => first >= fromSegment);
-  return firsts.reduce((sum, first) => sum + sizeOf(files, folder, first), 0);
+export function logSizeBytes(files: LogFiles, folder: string, fromSegment = 0): number {
+  const firsts = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= fromSegment);
+  return firsts.reduce((sum, first) => sum + segmentSizeBytes(files, folder, first), 0);
 }
 
-function sizeOf(files: LogFiles, folder: string, first: number): number {
+function segmentSizeBytes(files: LogFiles, folder: string, first: number): number {
   let file: ReadableLogFile;
   try {
-    file = files.openForReading(join(folder, segmentName(first)));
+    file = files.openForReading(join(folder, segmentFileName(first)));
   } catch (error) {
     // Dropped since the folder was listed.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
@@ -60,30 +60,30 @@ function sizeOf(files: LogFiles, folder: string, first: number): number {
  * Reads a whole log, every record and what ties it to the one before, by the very steps of opening it, giving way to the
  * event loop now and then, and changes nothing. The log may be in use.
  *
- * @throws LogRewritten when its writer went back behind what had been read, or dropped it; then it is to be checked again.
+ * @throws LogRewrittenError when its writer went back behind what had been read, or dropped it; then it is to be checked again.
  */
-export async function checkLog(
+export async function verifyLog(
   files: LogFiles,
   folder: string,
-  { onRecord, onBytes, signal }: CheckLogOptions = {},
-): Promise<LogCheck> {
-  const walk = new LogWalk(files, folder, { decode: true });
+  { onRecord, onBytesRead: onBytes, signal }: VerifyLogOptions = {},
+): Promise<LogVerification> {
+  const walk = new LogScanner(files, folder, { decode: true });
   let records = 0;
-  let end: LogPlace | null = null;
-  let damage: LogDamaged | null = null;
-  let yieldAt: number = bounds.logChunkBytes;
+  let end: LogLocation | null = null;
+  let damage: LogDamagedError | null = null;
+  let yieldAt: number = bounds.logReadChunkBytes;
   try {
     let reported = 0;
     const report = (): void => {
-      onBytes?.(walk.bytes - reported);
-      reported = walk.bytes;
+      onBytes?.(walk.bytesRead - reported);
+      reported = walk.bytesRead;
     };
-    while (walk.next()) {
+    while (walk.nextRecord()) {
       records++;
       onRecord?.(walk.position, walk.record);
       report();
-      if (walk.bytes < yieldAt) continue;
-      yieldAt = walk.bytes + bounds.logChunkBytes;
+      if (walk.bytesRead < yieldAt) continue;
+      yieldAt = walk.bytesRead + bounds.logReadChunkBytes;
       await nextTurn();
       signal?.throwIfAborted();
     }
@@ -91,13 +91,13 @@ export async function checkLog(
     report();
     end = walk.end;
   } catch (error) {
-    if (!(error instanceof LogDamaged)) throw error;
+    if (!(error instanceof LogDamagedError)) throw error;
     damage = error;
     end = walk.end;
   } finally {
     walk.close();
   }
   const { position, crc, shard, tornBytes } = walk;
-  const segments = firstSequences(files.list(folder)).length;
-  return { folder, segments, bytes: logBytes(files, folder), records, position, crc, shard, end, tornBytes, damage };
+  const segments = segmentFirstSequences(files.listNames(folder)).length;
+  return { folder, segments, bytes: logSizeBytes(files, folder), records, position, crc, shard, end, tornBytes, damage };
 }

@@ -2,64 +2,64 @@ import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import { makeFolderDurably } from '../files/make-folder-durably.ts';
-import { syncPath } from '../files/sync-path.ts';
-import { type CheckLogOptions, checkLog, type LogCheck } from './check-log.ts';
-import { firstSequences, headerBytes, segmentName } from './log-format.ts';
-import { LogRewritten } from './log-walk.ts';
+import { createFolderDurably } from '../files/make-folder-durably.ts';
+import { fsyncPath } from '../files/sync-path.ts';
+import { type VerifyLogOptions, verifyLog, type LogVerification } from './check-log.ts';
+import { segmentFirstSequences, segmentHeaderBytes, segmentFileName } from './log-format.ts';
+import { LogRewrittenError } from './log-walk.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 import { writeSegment } from './write-segment.ts';
 
 /** How often a copy reads each byte: to check the log, to copy it, and to check the copy. */
-export const copyReadings = 3;
+export const copyReadPasses = 3;
 
 /**
  * Copies a log, which may be in use, up to the record that was its last one when the copy began. What lies before the end of a whole
  * record never changes again, while bytes behind it may be written as they are read: a copy of the whole file could have a hole.
- * The copy is durable, ends as a closed log does, and has been checked; it holds what its `LogCheck` says.
+ * The copy is durable, ends as a closed log does, and has been checked; it holds what its `LogVerification` says.
  *
- * @throws LogDamaged when the log, or its copy, cannot be read to its end
- * @throws LogRewritten when its writer went back, or dropped it, meanwhile; then it is to be copied again
+ * @throws LogDamagedError when the log, or its copy, cannot be read to its end
+ * @throws LogRewrittenError when its writer went back, or dropped it, meanwhile; then it is to be copied again
  */
 export async function copyLog(
   folder: string,
   target: string,
-  options: Pick<CheckLogOptions, 'onBytes' | 'signal'> = {},
-): Promise<LogCheck> {
-  const { position, crc, shard, end, damage } = await checkLog(nodeLogFiles, folder, options);
+  options: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'> = {},
+): Promise<LogVerification> {
+  const { position, crc, shard, end, damage } = await verifyLog(nodeLogFiles, folder, options);
   if (damage !== null) throw damage;
-  makeFolderDurably(target);
+  createFolderDurably(target);
   if (end !== null) {
     const last = basename(end.file);
-    for (const first of firstSequences(nodeLogFiles.list(folder))) {
-      const name = segmentName(first);
+    for (const first of segmentFirstSequences(nodeLogFiles.listNames(folder))) {
+      const name = segmentFileName(first);
       // Names ascend with the positions; what has been begun since is of records that came later.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
-      await copyBytes(join(folder, name), join(target, name), bytes, options);
+      await copySegmentFile(join(folder, name), join(target, name), bytes, options);
     }
-    syncPath(target);
+    fsyncPath(target);
     // The copy of a log in use is complete, too: with an end mark, a byte of its last record that goes bad shows as damage.
-    if (shard !== null && end.offset > headerBytes) {
+    if (shard !== null && end.offset > segmentHeaderBytes) {
       writeSegment(target, { shard, firstSequence: position + 1, previousCrc: crc }, []);
     }
   }
-  syncPath(dirname(target));
-  const copied = await checkLog(nodeLogFiles, target, options);
+  fsyncPath(dirname(target));
+  const copied = await verifyLog(nodeLogFiles, target, options);
   if (copied.damage !== null) throw copied.damage;
   return copied;
 }
 
-async function copyBytes(
+async function copySegmentFile(
   from: string,
   to: string,
   bytes: number,
-  { onBytes, signal }: Pick<CheckLogOptions, 'onBytes' | 'signal'>,
+  { onBytesRead: onBytes, signal }: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>,
 ): Promise<void> {
-  const source = openedForCopy(from);
+  const source = openForCopy(from);
   const copy = openSync(to, 'wx', 0o600);
   try {
-    const chunk = Buffer.allocUnsafe(bounds.logChunkBytes);
+    const chunk = Buffer.allocUnsafe(bounds.logReadChunkBytes);
     for (let at = 0; at < bytes; ) {
       const read = readSync(source, chunk, 0, Math.min(chunk.length, bytes - at), at);
       if (read === 0) break;
@@ -76,11 +76,11 @@ async function copyBytes(
   }
 }
 
-function openedForCopy(segment: string): number {
+function openForCopy(segment: string): number {
   try {
     return openSync(segment, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new LogRewritten(`${segment} was dropped by the log's writer`, { cause: error });
+    throw new LogRewrittenError(`${segment} was dropped by the log's writer`, { cause: error });
   }
 }

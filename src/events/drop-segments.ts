@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
-import { firstSequences, isCutTailOf, segmentName } from './log-format.ts';
+import { segmentFirstSequences, isRemovedTailOf, segmentFileName } from './log-format.ts';
 
 /**
  * Removes the segments of a log that hold only records before a sequence number, oldest first and each for good before the
@@ -10,12 +10,12 @@ import { firstSequences, isCutTailOf, segmentName } from './log-format.ts';
  * Returns how many were removed. Rejects with the error of the system.
  */
 export async function dropSegments(files: LogFiles, folder: string, beforeSequence: number): Promise<number> {
-  const names = files.list(folder);
-  const firsts = firstSequences(names);
+  const names = files.listNames(folder);
+  const firsts = segmentFirstSequences(names);
   let dropped = 0;
   for (; firsts[dropped + 1] !== undefined && firsts[dropped + 1]! <= beforeSequence; dropped++) {
-    const segment = segmentName(firsts[dropped]!);
-    for (const name of names) if (isCutTailOf(segment, name)) await files.remove(join(folder, name));
+    const segment = segmentFileName(firsts[dropped]!);
+    for (const name of names) if (isRemovedTailOf(segment, name)) await files.remove(join(folder, name));
     await files.remove(join(folder, segment));
     await files.syncFolder(folder);
   }

@@ -7,11 +7,11 @@ import type { LedgerRecord } from './ledger-record.ts';
 export interface EventLog {
   /**
    * Appends a record; the promise settles when the group it travels in is durable. Everything the record refers to is
-   * copied before the call returns. Rejects with `LogUnavailable` when the log is full, closed or cannot be written.
+   * copied before the call returns. Rejects with `LogUnavailableError` when the log is full, closed or cannot be written.
    */
   append(record: LedgerRecord): Promise<void>;
   /** Appends a record nobody waits for (a view): it rides the next group. False when the log cannot take it. */
-  note(record: LedgerRecord): boolean;
+  appendWithoutWaiting(record: LedgerRecord): boolean;
   /** Position of the last record appended, durable or not; 0 when there is none. */
   readonly appendedPosition: number;
   /** Position up to which everything is durable. */
@@ -25,22 +25,22 @@ export interface EventLog {
 }
 
 /** A record did not become durable in time: the log is full, closed, or its file cannot be written. */
-export class LogUnavailable extends Error {
+export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailable';
   /**
    * Null when the log refused the record. Otherwise the log writes the record as soon as it works again, and this promise
    * resolves when the record is durable: in the order of the log, and before the promise of any later `append`. It stays
    * pending when the log closes first, and never rejects.
    */
-  readonly written: Promise<void> | null;
+  readonly durableLater: Promise<void> | null;
 
   constructor(message: string, written: Promise<void> | null, options?: ErrorOptions) {
     super(message, options);
-    this.written = written;
+    this.durableLater = written;
   }
 
   /** Whether the log took the record all the same. */
-  get taken(): boolean {
-    return this.written !== null;
+  get isAppended(): boolean {
+    return this.durableLater !== null;
   }
 }

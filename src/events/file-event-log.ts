@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { LogUnavailable } from './event-log.ts';
+import { LogUnavailableError } from './event-log.ts';
 import type { LedgerRecord } from './ledger-record.ts';
 import type { LogFiles, WritableLogFile } from './log-files.ts';
 import {
-  encodeHeader,
+  encodeSegmentHeader,
   frameCrc,
-  frameHeadBytes,
-  headerBytes,
-  markBit,
-  markBytes,
-  segmentName,
-  unfinishedName,
-  writeChain,
+  frameHeaderBytes,
+  segmentHeaderBytes,
+  syncMarkBit,
+  chainFieldsBytes,
+  segmentFileName,
+  temporaryFileName,
+  writeChainFields,
 } from './log-format.ts';
-import type { CutTail, RecordVisitor, RecoveredLog, RecoveryObserver, VisitSince } from './log-recovery.ts';
+import type { RemovedTail, RecordVisitor, RecoveredLog, ReadProgressListener, ReadSince } from './log-recovery.ts';
 import { recoverLog } from './log-recovery.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 
-export interface EventLogOptions {
+export interface FileEventLogOptions {
   /** Of this log alone; created when missing. Hold its data folder's lock first. */
   readonly folder: string;
   readonly shard: number;
@@ -28,11 +28,11 @@ export interface EventLogOptions {
   /** Called for every record read at opening, before `openEventLog` resolves. */
   readonly onRecord?: RecordVisitor;
   /** Leaves segments unread that hold only records from before this; default: all are read. */
-  readonly visitSince?: VisitSince;
+  readonly readSince?: ReadSince;
   /** Told how far the reading at opening has got. */
-  readonly onRead?: RecoveryObserver | undefined;
+  readonly onProgress?: ReadProgressListener | undefined;
   /** Called when the log runs into trouble or out of it; for the operator's eyes. */
-  readonly onTrouble?: (trouble: LogTrouble) => void;
+  readonly onTrouble?: (trouble: LogIncident) => void;
   /** Told of each group that was stored: its records and bytes, and the microseconds that writing and syncing took. */
   readonly onStored?: (records: number, bytes: number, elapsedUs: number) => void;
   readonly segmentBytesMax?: number;
@@ -42,9 +42,9 @@ export interface EventLogOptions {
   readonly files?: LogFiles;
 }
 
-export type LogTrouble =
+export type LogIncident =
   /** The log had not been closed and ended in bytes that are no whole record; they were moved to a file of their own. */
-  | ({ readonly kind: 'tail-cut' } & CutTail)
+  | ({ readonly kind: 'tail-cut' } & RemovedTail)
   /** A write or sync failed; the log goes on in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
   /** That failed too: the log refuses appends until it works again. */
@@ -56,29 +56,29 @@ export type LogTrouble =
 /**
  * Opens the log of a folder, recovering it first. The order of events is that of the calls to `append` and `note`.
  *
- * @throws LogDamaged when a record that was safe once cannot be read, naming file and byte offset.
+ * @throws LogDamagedError when a record that was safe once cannot be read, naming file and byte offset.
  */
 export async function openEventLog<Item extends readonly unknown[] = LedgerRecord>(
-  options: EventLogOptions,
+  options: FileEventLogOptions,
 ): Promise<FileEventLog<Item>> {
   const files = options.files ?? nodeLogFiles;
-  files.makeFolder(options.folder);
-  const { folder, shard, onRecord, visitSince, onRead } = options;
+  files.createFolder(options.folder);
+  const { folder, shard, onRecord, readSince: visitSince, onProgress: onRead } = options;
   const recovered = await recoverLog(files, folder, shard, onRecord, visitSince, onRead);
-  if (recovered.cut !== null) options.onTrouble?.({ kind: 'tail-cut', ...recovered.cut });
+  if (recovered.removedTail !== null) options.onTrouble?.({ kind: 'tail-cut', ...recovered.removedTail });
   return new FileEventLog<Item>(options, files, recovered);
 }
 
 /** Creates a log in an empty folder whose name is durable already. There is nothing to recover, so it does no I/O. */
 export function createEventLog<Item extends readonly unknown[] = LedgerRecord>(
-  options: EventLogOptions,
+  options: FileEventLogOptions,
 ): FileEventLog<Item> {
-  return new FileEventLog<Item>(options, options.files ?? nodeLogFiles, { position: 0, crc: 0, endMarked: true });
+  return new FileEventLog<Item>(options, options.files ?? nodeLogFiles, { position: 0, crc: 0, hasEndMark: true });
 }
 
 /** Frames that are written and synced together, end to end in one buffer that is used again. */
-class Group {
-  #buffer = Buffer.allocUnsafeSlow(bounds.logGroupBytes);
+class FrameGroup {
+  #buffer = Buffer.allocUnsafeSlow(bounds.logGroupInitialBytes);
   length = 0;
   records = 0;
   firstSequence = 0;
@@ -87,23 +87,23 @@ class Group {
   lastCrc = 0;
   #promise: Promise<void> | null = null;
   #resolve: () => void = () => {};
-  #reject: (error: LogUnavailable) => void = () => {};
+  #reject: (error: LogUnavailableError) => void = () => {};
   /** The promise of callers that were already rejected: their records are still to be written. */
-  #written: PromiseWithResolvers<void> | null = null;
+  #durableLater: PromiseWithResolvers<void> | null = null;
 
   get bytes(): Buffer {
     return this.#buffer;
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, marked: boolean): void {
-    const start = this.length + frameHeadBytes + (marked ? markBytes : 0);
+    const start = this.length + frameHeaderBytes + (marked ? chainFieldsBytes : 0);
     const end = start + payload.length;
     if (end > this.#buffer.length) this.#grow(end);
     const buffer = this.#buffer;
     const crc = frameCrc(sequence, previousCrc, payload);
-    buffer.writeUInt32BE(marked ? markBit + payload.length : payload.length, this.length);
+    buffer.writeUInt32BE(marked ? syncMarkBit + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (marked) writeChain(buffer, this.length + frameHeadBytes, sequence, previousCrc);
+    if (marked) writeChainFields(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
@@ -115,7 +115,7 @@ class Group {
   }
 
   /** The one promise of everybody who waits for this group. */
-  promise(): Promise<void> {
+  durablePromise(): Promise<void> {
     this.#promise ??= new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -123,19 +123,19 @@ class Group {
     return this.#promise;
   }
 
-  resolve(): void {
+  settleDurable(): void {
     // First, since these records are ahead of those appended after the log worked again.
-    this.#written?.resolve();
-    this.#written = null;
+    this.#durableLater?.resolve();
+    this.#durableLater = null;
     if (this.#promise !== null) this.#resolve();
     this.#promise = null;
   }
 
   /** Tells those who wait; the frames stay. */
-  reject(cause: unknown): void {
+  rejectWaiters(cause: unknown): void {
     if (this.#promise === null) return;
-    this.#written ??= Promise.withResolvers();
-    this.#reject(new LogUnavailable('the log cannot be written', this.#written.promise, { cause }));
+    this.#durableLater ??= Promise.withResolvers();
+    this.#reject(new LogUnavailableError('the log cannot be written', this.#durableLater.promise, { cause }));
     this.#promise = null;
   }
 
@@ -151,12 +151,12 @@ class Group {
   }
 }
 
-interface Segment {
+interface OpenSegment {
   readonly file: WritableLogFile;
   /** Where the next group goes. */
   offset: number;
   /** Up to here the file has been written, with zeros behind `offset`. */
-  reserved: number;
+  preallocatedBytes: number;
 }
 
 /**
@@ -168,7 +168,7 @@ interface Segment {
  *     idle --append--> gathering --end of turn--> storing --durable--> idle, or storing what came meanwhile
  *     idle --note--> gathering --a few milliseconds, or an append--> storing
  *     storing --failed--> storing the same group in a new segment --failed--> unavailable
- *     unavailable --every healMs: a new segment works--> storing
+ *     unavailable --every retryMs: a new segment works--> storing
  *
  * A record once taken is never dropped and its sequence number never given to another, even if those who waited for it
  * were told that its outcome is unknown: its frames stay in memory until the log works again. While unavailable the log
@@ -178,50 +178,50 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #shard: number;
-  readonly #synced: boolean;
+  readonly #syncsGroups: boolean;
   readonly #segmentBytesMax: number;
   readonly #pendingBytesMax: number;
-  readonly #healMs: number;
-  readonly #onTrouble: (trouble: LogTrouble) => void;
-  readonly #onStored: (records: number, bytes: number, elapsedUs: number) => void;
+  readonly #retryMs: number;
+  readonly #onIncident: (trouble: LogIncident) => void;
+  readonly #onGroupStored: (records: number, bytes: number, elapsedUs: number) => void;
   readonly #encoder = new Encoder();
-  #gathering = new Group();
-  #storing = new Group();
+  #pendingGroup = new FrameGroup();
+  #writingGroup = new FrameGroup();
   /** Null before the first group and after a failure: the next group begins a new one. */
-  #segment: Segment | null = null;
+  #openSegment: OpenSegment | null = null;
   #appendedPosition: number;
   #appendedCrc: number;
   #durablePosition: number;
   /** Whether the newest segment holds no record, or there is none. */
-  #endMarked: boolean;
+  #hasEndMark: boolean;
   #healthy = true;
   #closing = false;
   /** The gathered records are to be stored without further ado: somebody waits, or they are many. */
-  #due = false;
+  #storeRequested = false;
   /** Until notes that nobody waits for are stored. */
-  #linger: NodeJS.Timeout | null = null;
+  #lingerTimer: NodeJS.Timeout | null = null;
   /** The loop that stores groups, while it runs. */
-  #running: Promise<void> | null = null;
-  #endPause: () => void = () => {};
-  #closed: Promise<void> | null = null;
-  #listener: (position: number) => void = () => {};
+  #storeLoop: Promise<void> | null = null;
+  #cancelRetryPause: () => void = () => {};
+  #closePromise: Promise<void> | null = null;
+  #durableListener: (position: number) => void = () => {};
 
   /** Use `openEventLog` or `createEventLog`: the log must have been recovered. */
   constructor(
-    options: EventLogOptions,
+    options: FileEventLogOptions,
     files: LogFiles,
-    { position, crc, endMarked }: Pick<RecoveredLog, 'position' | 'crc' | 'endMarked'>,
+    { position, crc, hasEndMark: endMarked }: Pick<RecoveredLog, 'position' | 'crc' | 'hasEndMark'>,
   ) {
-    this.#endMarked = endMarked;
+    this.#hasEndMark = endMarked;
     this.#files = files;
     this.#folder = options.folder;
     this.#shard = options.shard;
-    this.#synced = options.durability === 'fsync';
-    this.#segmentBytesMax = options.segmentBytesMax ?? bounds.segmentBytesMax;
+    this.#syncsGroups = options.durability === 'fsync';
+    this.#segmentBytesMax = options.segmentBytesMax ?? bounds.logSegmentBytesMax;
     this.#pendingBytesMax = options.pendingBytesMax ?? bounds.logPendingBytesMax;
-    this.#healMs = options.healMs ?? bounds.logHealMs;
-    this.#onTrouble = options.onTrouble ?? (() => {});
-    this.#onStored = options.onStored ?? (() => {});
+    this.#retryMs = options.healMs ?? bounds.logRetryIntervalMs;
+    this.#onIncident = options.onTrouble ?? (() => {});
+    this.#onGroupStored = options.onStored ?? (() => {});
     this.#appendedPosition = position;
     this.#durablePosition = position;
     this.#appendedCrc = crc;
@@ -240,142 +240,142 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   }
 
   onDurable(listener: (position: number) => void): void {
-    this.#listener = listener;
+    this.#durableListener = listener;
   }
 
   append(record: Item): Promise<void> {
-    if (!this.#healthy) return Promise.reject(new LogUnavailable('the log cannot be written', null));
-    if (this.#closing) return Promise.reject(new LogUnavailable('the log is closed', null));
-    if (!this.#add(record)) return Promise.reject(new LogUnavailable('too much waits for the log', null));
-    this.#storeNow();
-    return this.#gathering.promise();
+    if (!this.#healthy) return Promise.reject(new LogUnavailableError('the log cannot be written', null));
+    if (this.#closing) return Promise.reject(new LogUnavailableError('the log is closed', null));
+    if (!this.#addToPendingGroup(record)) return Promise.reject(new LogUnavailableError('too much waits for the log', null));
+    this.#scheduleStore();
+    return this.#pendingGroup.durablePromise();
   }
 
-  note(record: Item): boolean {
-    if (this.#closing || !this.#add(record)) return false;
-    if (this.#gathering.length >= bounds.logGroupBytes) this.#storeNow();
-    else if (this.#running === null) this.#storeSoon();
+  appendWithoutWaiting(record: Item): boolean {
+    if (this.#closing || !this.#addToPendingGroup(record)) return false;
+    if (this.#pendingGroup.length >= bounds.logGroupInitialBytes) this.#scheduleStore();
+    else if (this.#storeLoop === null) this.#scheduleStoreAfterLinger();
     return true;
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.#closePromise ??= this.#close();
+    return this.#closePromise;
   }
 
-  #add(record: Item): boolean {
+  #addToPendingGroup(record: Item): boolean {
     const payload = this.#encoder.encodeSharedRef(record);
-    if (payload.length > bounds.recordBytesMax) throw new RangeError('a record is larger than a log may hold');
-    const group = this.#gathering;
-    const largest = payload.length + frameHeadBytes + markBytes;
-    if (this.#storing.length + group.length + largest > this.#pendingBytesMax) return false;
+    if (payload.length > bounds.logRecordBytesMax) throw new RangeError('a record is larger than a log may hold');
+    const group = this.#pendingGroup;
+    const largest = payload.length + frameHeaderBytes + chainFieldsBytes;
+    if (this.#writingGroup.length + group.length + largest > this.#pendingBytesMax) return false;
     // A group is written only after all ahead of it are durable, which its first frame may therefore say.
-    group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#synced && group.records === 0);
+    group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
     return true;
   }
 
   /** At the end of this turn of the event loop, so that all requests that arrived together travel together. */
-  #storeNow(): void {
-    this.#due = true;
-    this.#running ??= new Promise((resolve) => {
-      setImmediate(() => resolve(this.#storeGroups()));
+  #scheduleStore(): void {
+    this.#storeRequested = true;
+    this.#storeLoop ??= new Promise((resolve) => {
+      setImmediate(() => resolve(this.#runStoreLoop()));
     });
   }
 
   /** Nobody waits for a group of notes alone, and a write and a sync cost the same for few as for many. */
-  #storeSoon(): void {
-    this.#linger ??= setTimeout(() => {
-      this.#linger = null;
-      this.#storeNow();
-    }, bounds.logNoteLingerMs);
+  #scheduleStoreAfterLinger(): void {
+    this.#lingerTimer ??= setTimeout(() => {
+      this.#lingerTimer = null;
+      this.#scheduleStore();
+    }, bounds.logLingerMs);
   }
 
-  async #storeGroups(): Promise<void> {
-    while (this.#due && this.#gathering.records > 0 && (this.#healthy || !this.#closing)) {
-      this.#due = false;
-      const group = this.#gathering;
-      this.#gathering = this.#storing;
-      this.#storing = group;
-      if (!(await this.#storedAtLast(group))) break;
+  async #runStoreLoop(): Promise<void> {
+    while (this.#storeRequested && this.#pendingGroup.records > 0 && (this.#healthy || !this.#closing)) {
+      this.#storeRequested = false;
+      const group = this.#pendingGroup;
+      this.#pendingGroup = this.#writingGroup;
+      this.#writingGroup = group;
+      if (!(await this.#storeWithRetries(group))) break;
       this.#durablePosition = group.firstSequence + group.records - 1;
       group.clear();
-      this.#listener(this.#durablePosition);
+      this.#durableListener(this.#durablePosition);
       // Those who waited run after the next write has begun.
-      group.resolve();
+      group.settleDurable();
     }
-    this.#running = null;
-    if (this.#gathering.records > 0 && !this.#closing) this.#storeSoon();
+    this.#storeLoop = null;
+    if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleStoreAfterLinger();
   }
 
   /** Tries until the group is durable; false when an attempt fails that began after the log was closed. */
-  async #storedAtLast(group: Group): Promise<boolean> {
+  async #storeWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const last = this.#closing;
       try {
         const startedMs = performance.now();
-        await this.#store(group);
-        this.#onStored(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
+        await this.#storeGroup(group);
+        this.#onGroupStored(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
         if (!this.#healthy) {
           this.#healthy = true;
-          this.#onTrouble({ kind: 'healed' });
+          this.#onIncident({ kind: 'healed' });
         }
         return true;
       } catch (error) {
         await this.#abandonSegment();
         if (attempt === 1) {
-          this.#onTrouble({ kind: 'segment-abandoned', error });
+          this.#onIncident({ kind: 'segment-abandoned', error });
           continue;
         }
         if (this.#healthy) {
           this.#healthy = false;
-          this.#onTrouble({ kind: 'unavailable', error });
+          this.#onIncident({ kind: 'unavailable', error });
         }
-        group.reject(error);
-        this.#gathering.reject(error);
+        group.rejectWaiters(error);
+        this.#pendingGroup.rejectWaiters(error);
         if (last) return false;
-        if (!this.#closing) await this.#pause();
+        if (!this.#closing) await this.#waitBeforeRetry();
       }
     }
   }
 
-  async #store(group: Group): Promise<void> {
-    const open = this.#segment;
+  async #storeGroup(group: FrameGroup): Promise<void> {
+    const open = this.#openSegment;
     const fits = open !== null && open.offset + group.length <= this.#segmentBytesMax;
-    const segment = fits ? open : await this.#beginSegment(group);
+    const segment = fits ? open : await this.#createSegment(group);
     const { file, offset } = segment;
     const end = offset + group.length;
-    const reserves = end > segment.reserved;
-    if (reserves) await this.#reserve(segment, end);
-    if (this.#synced && !reserves) {
-      await file.store(group.bytes, group.length, offset);
+    const reserves = end > segment.preallocatedBytes;
+    if (reserves) await this.#preallocate(segment, end);
+    if (this.#syncsGroups && !reserves) {
+      await file.writeAndSync(group.bytes, group.length, offset);
     } else {
       await file.write(group.bytes, group.length, offset);
       // The zeros, too: else every group after this one would find the file's size changed.
-      if (this.#synced) await file.datasync();
+      if (this.#syncsGroups) await file.datasync();
     }
     segment.offset = end;
-    this.#endMarked = false;
+    this.#hasEndMark = false;
   }
 
   /**
    * Zeros behind the data: a sync that need not also record a new size of the file takes about two thirds of the time, and
    * only one in many has to.
    */
-  async #reserve(segment: Segment, end: number): Promise<void> {
-    const reserved = Math.max(end, Math.min(this.#segmentBytesMax, end + zeros.length));
-    if (reserved > end) await segment.file.write(zeros, reserved - end, end);
-    segment.reserved = reserved;
+  async #preallocate(segment: OpenSegment, end: number): Promise<void> {
+    const reserved = Math.max(end, Math.min(this.#segmentBytesMax, end + zeroFill.length));
+    if (reserved > end) await segment.file.write(zeroFill, reserved - end, end);
+    segment.preallocatedBytes = reserved;
   }
 
-  async #beginSegment({ firstSequence, previousCrc }: Pick<Group, 'firstSequence' | 'previousCrc'>): Promise<Segment> {
-    await this.#finishSegment();
-    const name = segmentName(firstSequence);
-    const unfinished = join(this.#folder, unfinishedName(name));
+  async #createSegment({ firstSequence, previousCrc }: Pick<FrameGroup, 'firstSequence' | 'previousCrc'>): Promise<OpenSegment> {
+    await this.#closeSegment();
+    const name = segmentFileName(firstSequence);
+    const unfinished = join(this.#folder, temporaryFileName(name));
     const file = await this.#files.create(unfinished);
     try {
-      await file.write(encodeHeader({ shard: this.#shard, firstSequence, previousCrc }), headerBytes, 0);
+      await file.write(encodeSegmentHeader({ shard: this.#shard, firstSequence, previousCrc }), segmentHeaderBytes, 0);
       await file.datasync();
       await this.#files.rename(unfinished, join(this.#folder, name));
       await this.#files.syncFolder(this.#folder);
@@ -383,31 +383,31 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
       await file.close().catch(() => {});
       throw error;
     }
-    this.#segment = { file, offset: headerBytes, reserved: headerBytes };
-    return this.#segment;
+    this.#openSegment = { file, offset: segmentHeaderBytes, preallocatedBytes: segmentHeaderBytes };
+    return this.#openSegment;
   }
 
   /** Closes a segment that is whole: without the zeros, and synced even where groups are not. */
-  async #finishSegment(): Promise<void> {
-    const segment = this.#segment;
+  async #closeSegment(): Promise<void> {
+    const segment = this.#openSegment;
     if (segment === null) return;
-    if (segment.reserved > segment.offset) await segment.file.truncate(segment.offset);
+    if (segment.preallocatedBytes > segment.offset) await segment.file.truncate(segment.offset);
     await segment.file.datasync();
-    this.#segment = null;
+    this.#openSegment = null;
     await segment.file.close();
   }
 
   /** Never to be written again: what the kernel kept of it is not known. */
   async #abandonSegment(): Promise<void> {
-    const segment = this.#segment;
-    this.#segment = null;
+    const segment = this.#openSegment;
+    this.#openSegment = null;
     await segment?.file.close().catch(() => {});
   }
 
-  #pause(): Promise<void> {
+  #waitBeforeRetry(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#healMs);
-      this.#endPause = () => {
+      const timer = setTimeout(resolve, this.#retryMs);
+      this.#cancelRetryPause = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -416,23 +416,23 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
 
   async #close(): Promise<void> {
     this.#closing = true;
-    if (this.#linger !== null) clearTimeout(this.#linger);
-    this.#endPause();
-    if (this.#gathering.records > 0) this.#storeNow();
-    await this.#running;
+    if (this.#lingerTimer !== null) clearTimeout(this.#lingerTimer);
+    this.#cancelRetryPause();
+    if (this.#pendingGroup.records > 0) this.#scheduleStore();
+    await this.#storeLoop;
     const lost = this.#appendedPosition - this.#durablePosition;
-    if (lost > 0) this.#onTrouble({ kind: 'records-lost', records: lost });
+    if (lost > 0) this.#onIncident({ kind: 'records-lost', records: lost });
     try {
       // The end mark (see log-format.ts). The segment before it is whole and synced by then.
-      if (lost === 0 && !this.#endMarked) {
-        await this.#beginSegment({ firstSequence: this.#appendedPosition + 1, previousCrc: this.#appendedCrc });
+      if (lost === 0 && !this.#hasEndMark) {
+        await this.#createSegment({ firstSequence: this.#appendedPosition + 1, previousCrc: this.#appendedCrc });
       }
-      await this.#finishSegment();
+      await this.#closeSegment();
     } catch (error) {
       await this.#abandonSegment();
-      this.#onTrouble({ kind: 'segment-abandoned', error });
+      this.#onIncident({ kind: 'segment-abandoned', error });
     }
   }
 }
 
-const zeros = Buffer.alloc(bounds.logReserveBytes);
+const zeroFill = Buffer.alloc(bounds.logPreallocationBytes);

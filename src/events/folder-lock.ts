@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { createPrivateFile } from '../files/create-private-file.ts';
 
 /** Another opener, in this process or another, has the folder. */
-export class FolderInUse extends Error {
+export class FolderInUseError extends Error {
   override readonly name = 'FolderInUse';
 }
 
@@ -13,13 +13,13 @@ export interface FolderLock {
 }
 
 /** A connection nobody refers to is collected and lets its lock go, so those that hold one are referred to from here. */
-const holders = new Set<Database.Database>();
+const openLockConnections = new Set<Database.Database>();
 
 /**
  * Takes a folder for one opener until it lets go or dies. It is a lock of the kernel, which ends with its process however
  * that ends; SQLite adds that two openers of the same process exclude each other too, which plain POSIX locks do not.
  *
- * @throws FolderInUse
+ * @throws FolderInUseError
  */
 export function lockFolder(folder: string): FolderLock {
   const path = join(folder, 'lock');
@@ -33,14 +33,14 @@ export function lockFolder(folder: string): FolderLock {
   } catch (error) {
     database.close();
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
-      throw new FolderInUse(`${folder} is in use by another instance of this service`, { cause: error });
+      throw new FolderInUseError(`${folder} is in use by another instance of this service`, { cause: error });
     }
     throw error;
   }
-  holders.add(database);
+  openLockConnections.add(database);
   return {
     release: () => {
-      holders.delete(database);
+      openLockConnections.delete(database);
       database.close();
     },
   };

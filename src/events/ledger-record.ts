@@ -9,15 +9,15 @@ export type LedgerRecord =
   | OfferClicked
   | RevenueConfirmed
   | RevenueReversed
-  | WidgetReported;
+  | WidgetEventsReported;
 
-export const recordKind = {
+export const ledgerRecordKind = {
   sessionCreated: 1,
   offersViewed: 2,
   offerClicked: 3,
   revenueConfirmed: 4,
   revenueReversed: 5,
-  widgetReported: 6,
+  widgetEventsReported: 6,
 } as const;
 
 /** `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]`, and `idempotencyKey, payload` where it was created with a key. */
@@ -54,7 +54,7 @@ export type OffersViewed = readonly [
 ];
 
 /**
- * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks); and `withinDailyCap`
+ * `[3, wallMs, sub, catalogVersion, offerIdRegex, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks); and `withinDailyCap`
  * where the offer had a daily cap (docs/contract.md#daily-caps).
  */
 export type OfferClicked = readonly [
@@ -87,7 +87,7 @@ type Booking = readonly [
 ];
 
 /**
- * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
+ * `[4, wallMs, sub, offerIdRegex, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender owes a payout
  * (docs/contract.md#confirmations). The last two come from the click_id, null without one: they count the click if nothing else has.
  */
 export type RevenueConfirmed = readonly [
@@ -97,14 +97,14 @@ export type RevenueConfirmed = readonly [
   clickValueMicros: number | null,
 ];
 
-/** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender takes back a payout or a part of it. */
+/** `[5, wallMs, sub, offerIdRegex, lenderName, txid, amountMicros, occurredMs]`: a lender takes back a payout or a part of it. */
 export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
 
 /**
  * `[6, wallMs, sub, load, eventIds, types, offerIds]`: events that a widget reported (docs/contract.md#widget-events), one
  * item of each list an event. None of its ids has been recorded for this session before.
  */
-export type WidgetReported = readonly [
+export type WidgetEventsReported = readonly [
   kind: 6,
   wallMs: number,
   sub: Uint8Array,
@@ -140,8 +140,8 @@ export type DeviceClass = 0 | 1 | 2 | 3 | 4;
 /** When a decoded record happened, or null: a file may hold anything. */
 export function recordTimeMs(record: unknown): number | null {
   const time: unknown = Array.isArray(record) ? record[1] : null;
-  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 && time <= latestMs ? time : null;
+  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 && time <= dateMsMax ? time : null;
 }
 
 /** The last moment a Date can hold. */
-const latestMs = 8_640_000_000_000_000;
+const dateMsMax = 8_640_000_000_000_000;

@@ -8,9 +8,9 @@ export interface LogFiles {
    * Creates the folder and what leads to it, and makes their names durable. Also those of folders that exist: whoever made
    * them may have crashed before its sync.
    */
-  makeFolder(folder: string): void;
+  createFolder(folder: string): void;
   /** Names in a folder, in no order. */
-  list(folder: string): string[];
+  listNames(folder: string): string[];
   /** Opens an existing file for reading. */
   openForReading(path: string): ReadableLogFile;
   /** Creates the file, or empties it, for writing. */
@@ -37,7 +37,7 @@ export interface WritableLogFile {
   /** Makes the bytes written durable, with what is needed to find them again. */
   datasync(): Promise<void>;
   /** As `write`, and these bytes are as durable as `datasync` makes them; of others nothing is said. */
-  store(source: Uint8Array, length: number, position: number): Promise<void>;
+  writeAndSync(source: Uint8Array, length: number, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }

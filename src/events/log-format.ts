@@ -28,14 +28,14 @@ import { crc32 } from 'node:zlib';
  * is missing before it is damage and no torn tail. The first segment that is written afterwards has the same name and the
  * same header, and replaces it.
  */
-export const headerBytes = 32;
-export const frameHeadBytes = 8;
-export const markBytes = 12;
-export const markBit = 0x8000_0000;
+export const segmentHeaderBytes = 32;
+export const frameHeaderBytes = 8;
+export const chainFieldsBytes = 12;
+export const syncMarkBit = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
-const headerCrcAt = 28;
+const headerCrcOffset = 28;
 
 export interface SegmentHeader {
   readonly shard: number;
@@ -43,22 +43,22 @@ export interface SegmentHeader {
   readonly previousCrc: number;
 }
 
-export function encodeHeader(header: SegmentHeader): Buffer {
-  const bytes = Buffer.alloc(headerBytes);
+export function encodeSegmentHeader(header: SegmentHeader): Buffer {
+  const bytes = Buffer.alloc(segmentHeaderBytes);
   magic.copy(bytes);
   bytes.writeUInt32BE(formatVersion, 8);
   bytes.writeUInt32BE(header.shard, 12);
   bytes.writeBigUInt64BE(BigInt(header.firstSequence), 16);
   bytes.writeUInt32BE(header.previousCrc, 24);
-  bytes.writeUInt32BE(crc32(bytes.subarray(0, headerCrcAt)), headerCrcAt);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, headerCrcOffset)), headerCrcOffset);
   return bytes;
 }
 
 /** The header, or what is wrong with it in words. */
-export function decodeHeader(bytes: Buffer): SegmentHeader | string {
-  if (bytes.length < headerBytes) return 'the segment is shorter than its header';
+export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
+  if (bytes.length < segmentHeaderBytes) return 'the segment is shorter than its header';
   if (!bytes.subarray(0, magic.length).equals(magic)) return 'this is no log segment';
-  if (bytes.readUInt32BE(headerCrcAt) !== crc32(bytes.subarray(0, headerCrcAt))) return 'the segment header is damaged';
+  if (bytes.readUInt32BE(headerCrcOffset) !== crc32(bytes.subarray(0, headerCrcOffset))) return 'the segment header is damaged';
   const version = bytes.readUInt32BE(8);
   if (version !== formatVersion)
     return `the segment has format version ${version}, and this program reads ${formatVersion}`;
@@ -70,63 +70,63 @@ export function decodeHeader(bytes: Buffer): SegmentHeader | string {
 }
 
 /** Sixteen digits hold every sequence number a double holds exactly. */
-export function segmentName(firstSequence: number): string {
+export function segmentFileName(firstSequence: number): string {
   return `${String(firstSequence).padStart(16, '0')}.log`;
 }
 
 /** A segment under construction: it becomes one by its rename, header written and synced. */
-export function unfinishedName(name: string): string {
+export function temporaryFileName(name: string): string {
   return `${name}.new`;
 }
 
 /** Name of the copy of what recovery cuts off a segment. The CRC keeps two different tails of one name apart. */
-export function cutTailName(segment: string, offset: number, crc: number): string {
+export function removedTailFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
 }
 
 /** Whether `name` is the copy of a tail that recovery cut off this segment. */
-export function isCutTailOf(segment: string, name: string): boolean {
+export function isRemovedTailOf(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
 
 /** A segment, or the copy of a cut tail, whose writing was interrupted. */
-export function isUnfinished(name: string): boolean {
+export function isTemporaryFile(name: string): boolean {
   return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
 
 /** First sequences of the segments among `names`, ascending; other files are not the log's. */
-export function firstSequences(names: readonly string[]): number[] {
+export function segmentFirstSequences(names: readonly string[]): number[] {
   return names
     .filter((name) => /^\d{16}\.log$/.test(name))
     .map((name) => Number.parseInt(name, 10))
     .sort((a, b) => a - b);
 }
 
-const chainScratch = Buffer.alloc(markBytes);
+const chainFieldsScratch = Buffer.alloc(chainFieldsBytes);
 
 /** The CRC of a frame whose payload lies at `bytes[start, end)`. */
 export function frameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
-  writeChain(chainScratch, 0, sequence, previousCrc);
-  return crc32(payload, crc32(chainScratch));
+  writeChainFields(chainFieldsScratch, 0, sequence, previousCrc);
+  return crc32(payload, crc32(chainFieldsScratch));
 }
 
 /** A marked frame, and its CRC, which the next one names. For those who write seldom: the log lays its frames out in place. */
-export function encodeFrame(
+export function encodeMarkedFrame(
   payload: Uint8Array,
   sequence: number,
   previousCrc: number,
 ): { readonly bytes: Buffer; readonly crc: number } {
   const crc = frameCrc(sequence, previousCrc, payload);
-  const bytes = Buffer.alloc(frameHeadBytes + markBytes + payload.length);
-  bytes.writeUInt32BE(markBit + payload.length, 0);
+  const bytes = Buffer.alloc(frameHeaderBytes + chainFieldsBytes + payload.length);
+  bytes.writeUInt32BE(syncMarkBit + payload.length, 0);
   bytes.writeUInt32BE(crc, 4);
-  writeChain(bytes, frameHeadBytes, sequence, previousCrc);
-  bytes.set(payload, frameHeadBytes + markBytes);
+  writeChainFields(bytes, frameHeaderBytes, sequence, previousCrc);
+  bytes.set(payload, frameHeaderBytes + chainFieldsBytes);
   return { bytes, crc };
 }
 
 /** What a marked frame writes down of its place in the chain: sequence u64, previous CRC u32. */
-export function writeChain(target: Buffer, at: number, sequence: number, previousCrc: number): void {
+export function writeChainFields(target: Buffer, at: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), at);
   target.writeUInt32BE(sequence >>> 0, at + 4);
   target.writeUInt32BE(previousCrc, at + 8);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
-import { decodeHeader, firstSequences, headerBytes, segmentName } from './log-format.ts';
+import { decodeSegmentHeader, segmentFirstSequences, segmentHeaderBytes, segmentFileName } from './log-format.ts';
 import { nodeLogFiles } from './node-log-files.ts';
 import { RecordDecoder } from './record-decoder.ts';
-import { LogDamaged, SegmentReader } from './segment-reader.ts';
+import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /** Where a reader stands: plain numbers, to be stored beside what was made of the records read so far. */
 export interface LogCursor {
@@ -21,7 +21,7 @@ export interface LogCursor {
  * The cursor does not lie on this log: the log ends before it, or went on differently (a power cut under
  * `durability: 'write'`, or a restored data folder). Whatever was derived from the log must be derived again from its start.
  */
-export class CursorBeyondLog extends Error {
+export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLog';
 }
 
@@ -36,13 +36,13 @@ export class LogReader {
   #position: number;
   #crc: number;
   /** First sequence of the segment being read; 0 before the first. */
-  #first: number;
+  #segmentFirst: number;
   #offset: number;
   #segment: SegmentReader | null = null;
 
   /**
    * @param cursor where to go on, or null for the oldest record there is.
-   * @throws CursorBeyondLog, at once, when the cursor is not on the log as it lies there. Open the log (which recovers it)
+   * @throws CursorBeyondLogError, at once, when the cursor is not on the log as it lies there. Open the log (which recovers it)
    *   before its reader.
    */
   constructor(folder: string, cursor: LogCursor | null, files: LogFiles = nodeLogFiles) {
@@ -50,19 +50,19 @@ export class LogReader {
     this.#files = files;
     this.#position = cursor?.position ?? 0;
     this.#crc = cursor?.crc ?? 0;
-    this.#first = cursor?.segment ?? 0;
+    this.#segmentFirst = cursor?.segment ?? 0;
     this.#offset = cursor?.offset ?? 0;
-    if (this.#first > 0) this.#continue();
+    if (this.#segmentFirst > 0) this.#resumeAtCursor();
   }
 
   /** After the last record visited. */
   get cursor(): LogCursor {
-    return { position: this.#position, segment: this.#first, offset: this.#offset, crc: this.#crc };
+    return { position: this.#position, segment: this.#segmentFirst, offset: this.#offset, crc: this.#crc };
   }
 
   /** First sequence of the segment that the last record visited, or the one being visited, lies in. */
   get segment(): number {
-    return this.#first;
+    return this.#segmentFirst;
   }
 
   /**
@@ -70,26 +70,26 @@ export class LogReader {
    * `upToPosition`, which must be durable. A record whose visit throws counts as not read. Bytes inside a record are views
    * of a larger piece of the file: copy what is kept for long.
    *
-   * @throws LogDamaged when a record up to `upToPosition` cannot be read, naming file and byte offset.
+   * @throws LogDamagedError when a record up to `upToPosition` cannot be read, naming file and byte offset.
    */
   read(upToPosition: number, maxRecords: number, visit: (position: number, record: unknown) => void): number {
     if (upToPosition <= this.#position) return 0;
     // A segment has its name before any of its records is durable, so one listing serves this whole call.
-    const later = firstSequences(this.#files.list(this.#folder)).filter((first) => first > this.#first);
+    const later = segmentFirstSequences(this.#files.listNames(this.#folder)).filter((first) => first > this.#segmentFirst);
     let upcoming = 0;
-    this.#segment?.refresh();
+    this.#segment?.discardReadAhead();
     let visited = 0;
     while (visited < maxRecords && this.#position < upToPosition) {
       if (this.#segment === null || later[upcoming] === this.#position + 1) {
-        this.#enter(later[upcoming++]);
+        this.#enterSegment(later[upcoming++]);
         continue;
       }
       const segment = this.#segment;
       segment.offset = this.#offset;
-      if (!segment.next(this.#position + 1, this.#crc)) {
-        throw new LogDamaged(segment.path, this.#offset, `record ${this.#position + 1} is missing or not whole`);
+      if (!segment.readFrame(this.#position + 1, this.#crc)) {
+        throw new LogDamagedError(segment.path, this.#offset, `record ${this.#position + 1} is missing or not whole`);
       }
-      visit(this.#position + 1, this.#decode(segment));
+      visit(this.#position + 1, this.#decodeRecord(segment));
       this.#position++;
       this.#crc = segment.crc;
       this.#offset = segment.offset;
@@ -104,11 +104,11 @@ export class LogReader {
     this.#segment = null;
   }
 
-  #decode(segment: SegmentReader): unknown[] {
+  #decodeRecord(segment: SegmentReader): unknown[] {
     try {
       return this.#decoder.decode(segment.payload);
     } catch (error) {
-      throw new LogDamaged(
+      throw new LogDamagedError(
         segment.path,
         this.#offset,
         `record ${this.#position + 1} cannot be decoded: ${String(error)}`,
@@ -116,14 +116,14 @@ export class LogReader {
     }
   }
 
-  #enter(first: number | undefined): void {
-    if (first === undefined) throw new LogDamaged(this.#folder, 0, `no segment holds record ${this.#position + 1}`);
-    const segment = new SegmentReader(this.#files, join(this.#folder, segmentName(first)));
+  #enterSegment(first: number | undefined): void {
+    if (first === undefined) throw new LogDamagedError(this.#folder, 0, `no segment holds record ${this.#position + 1}`);
+    const segment = new SegmentReader(this.#files, join(this.#folder, segmentFileName(first)));
     try {
-      const header = segment.header();
-      const oldest = this.#first === 0;
+      const header = segment.readHeader();
+      const oldest = this.#segmentFirst === 0;
       if (!oldest && (first !== this.#position + 1 || header.previousCrc !== this.#crc)) {
-        throw new LogDamaged(segment.path, 0, `the segment does not continue record ${this.#position}`);
+        throw new LogDamagedError(segment.path, 0, `the segment does not continue record ${this.#position}`);
       }
       this.#position = first - 1;
       this.#crc = header.previousCrc;
@@ -133,17 +133,17 @@ export class LogReader {
     }
     this.#segment?.close();
     this.#segment = segment;
-    this.#first = first;
-    this.#offset = headerBytes;
+    this.#segmentFirst = first;
+    this.#offset = segmentHeaderBytes;
   }
 
-  #continue(): void {
-    const segments = firstSequences(this.#files.list(this.#folder));
-    const superseded = segments.some((first) => first > this.#first && first <= this.#position);
-    if (!segments.includes(this.#first) || superseded) throw this.#beyond();
-    const segment = new SegmentReader(this.#files, join(this.#folder, segmentName(this.#first)));
+  #resumeAtCursor(): void {
+    const segments = segmentFirstSequences(this.#files.listNames(this.#folder));
+    const superseded = segments.some((first) => first > this.#segmentFirst && first <= this.#position);
+    if (!segments.includes(this.#segmentFirst) || superseded) throw this.#cursorBeyondLog();
+    const segment = new SegmentReader(this.#files, join(this.#folder, segmentFileName(this.#segmentFirst)));
     try {
-      if (!this.#liesIn(segment)) throw this.#beyond();
+      if (!this.#isCursorIn(segment)) throw this.#cursorBeyondLog();
     } catch (error) {
       segment.close();
       throw error;
@@ -156,20 +156,20 @@ export class LogReader {
    * positions, and its segments may have the same names and grow as long; only the chain of CRCs tells. A part of it that
    * is damaged tells nothing: then the record after the cursor decides, which has to name it.
    */
-  #liesIn(segment: SegmentReader): boolean {
+  #isCursorIn(segment: SegmentReader): boolean {
     if (segment.size() < this.#offset) return false;
-    const header = decodeHeader(segment.bytesAt(0, headerBytes));
+    const header = decodeSegmentHeader(segment.readBytes(0, segmentHeaderBytes));
     if (typeof header === 'string') return true;
     let crc = header.previousCrc;
-    for (let position = this.#first - 1; position < this.#position; position++) {
-      if (!segment.next(position + 1, crc)) return segment.examineTail(position + 1).markOffset !== null;
+    for (let position = this.#segmentFirst - 1; position < this.#position; position++) {
+      if (!segment.readFrame(position + 1, crc)) return segment.examineTail(position + 1).markOffset !== null;
       crc = segment.crc;
     }
     return segment.offset === this.#offset && crc === this.#crc;
   }
 
-  #beyond(): CursorBeyondLog {
-    return new CursorBeyondLog(
+  #cursorBeyondLog(): CursorBeyondLogError {
+    return new CursorBeyondLogError(
       `${this.#folder}: the log does not reach record ${this.#position} where the cursor has it`,
     );
   }

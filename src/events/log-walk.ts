@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
-import { firstSequences, segmentName } from './log-format.ts';
+import { segmentFirstSequences, segmentFileName } from './log-format.ts';
 import { RecordDecoder } from './record-decoder.ts';
-import { LogDamaged, SegmentReader } from './segment-reader.ts';
+import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /** A byte of a log file. */
-export interface LogPlace {
+export interface LogLocation {
   readonly file: string;
   readonly offset: number;
 }
 
-export interface LogWalkOptions {
+export interface LogScannerOptions {
   /** Whose segments they must be; default: those of the shard that the first of them names. */
   readonly shard?: number;
   /** First sequence of the segment to begin with; default: the oldest. */
@@ -23,7 +23,7 @@ export interface LogWalkOptions {
  * What was being read is no longer the log: its writer went back behind it, since a write or sync failed and it repeats those
  * records elsewhere; or its segments were dropped meanwhile, as older than the retention.
  */
-export class LogRewritten extends Error {
+export class LogRewrittenError extends Error {
   override readonly name = 'LogRewritten';
 }
 
@@ -34,7 +34,7 @@ export class LogRewritten extends Error {
  * It only reads, and may do so while another process writes the log: what is under way at the end is no damage, and what
  * is complete by the time the end is reached is read too.
  */
-export class LogWalk {
+export class LogScanner {
   /** Of the record `next` stepped over; before the first, of the one ahead of it. */
   position = 0;
   crc = 0;
@@ -43,9 +43,9 @@ export class LogWalk {
   /** The segment it lies in; null before the first. */
   segment: SegmentReader | null = null;
   /** Where in this segment the last group begins that says so. */
-  groupOffset: number | null = null;
+  lastSyncedGroupOffset: number | null = null;
   /** Bytes of all records and segment headers stepped over. */
-  bytes = 0;
+  bytesRead = 0;
   /** Once `next` has found the end: bytes behind it that are no whole record. */
   tornBytes = 0;
   /** Of all its segments; null until it is known. */
@@ -53,47 +53,47 @@ export class LogWalk {
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
-  #first = 0;
+  #segmentFirst = 0;
   /** A record that cannot be decoded has been stepped over by the segment, but not by the walk. */
-  #end = 0;
+  #endOffset = 0;
   /** First sequences of the segments that follow this one. */
-  #later: number[];
+  #laterSegments: number[];
 
-  constructor(files: LogFiles, folder: string, { shard, segment = 0, decode }: LogWalkOptions) {
+  constructor(files: LogFiles, folder: string, { shard, segment = 0, decode }: LogScannerOptions) {
     this.#files = files;
     this.#folder = folder;
     this.#decoder = decode ? new RecordDecoder() : null;
     this.shard = shard ?? null;
-    this.#later = firstSequences(files.list(folder)).filter((first) => first >= segment);
+    this.#laterSegments = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= segment);
   }
 
   /**
    * Steps over the next record; false at the end of the log.
    *
-   * @throws LogDamaged when it cannot be read although it was safe once. The walk is over then.
-   * @throws LogRewritten when this record was written elsewhere, or dropped, meanwhile.
+   * @throws LogDamagedError when it cannot be read although it was safe once. The walk is over then.
+   * @throws LogRewrittenError when this record was written elsewhere, or dropped, meanwhile.
    */
-  next(): boolean {
+  nextRecord(): boolean {
     for (let look = 1; ; look++) {
       let { segment } = this;
-      if (segment === null || this.#later[0] === this.position + 1) {
-        if (this.#later.length === 0) this.#list();
-        const first = this.#later.shift();
+      if (segment === null || this.#laterSegments[0] === this.position + 1) {
+        if (this.#laterSegments.length === 0) this.#listLaterSegments();
+        const first = this.#laterSegments.shift();
         if (first === undefined) return false;
-        segment = this.#enter(first);
+        segment = this.#enterSegment(first);
       }
       const { offset } = segment;
-      if (segment.next(this.position + 1, this.crc)) {
-        this.#take(segment, offset);
+      if (segment.readFrame(this.position + 1, this.crc)) {
+        this.#acceptRecord(segment, offset);
         return true;
       }
-      if (this.#later.length > 0) {
-        throw new LogDamaged(segment.path, offset, `record ${this.position + 1} is missing or not whole`);
+      if (this.#laterSegments.length > 0) {
+        throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or not whole`);
       }
       if (look === 1) {
         // A writer may have got further since the file and the folder were read.
-        this.#list();
-        segment.refresh();
+        this.#listLaterSegments();
+        segment.discardReadAhead();
         continue;
       }
       const { tornBytes, markOffset } = segment.examineTail(this.position + 1);
@@ -103,10 +103,10 @@ export class LogWalk {
       }
       if (look > 2) {
         const what = `record ${this.position + 1} is not whole, and records synced after it follow at byte ${markOffset}`;
-        throw new LogDamaged(segment.path, offset, what);
+        throw new LogDamagedError(segment.path, offset, what);
       }
       // It may have completed this record, and begun the next group, between the two looks: damage is what stays.
-      segment.refresh();
+      segment.discardReadAhead();
     }
   }
 
@@ -117,8 +117,8 @@ export class LogWalk {
   }
 
   /** Where the record ends, or the header of the segment that is to hold the first; null before that. */
-  get end(): LogPlace | null {
-    return this.segment === null ? null : { file: this.segment.path, offset: this.#end };
+  get end(): LogLocation | null {
+    return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }
 
   /** Idempotent. */
@@ -127,35 +127,35 @@ export class LogWalk {
     this.segment = null;
   }
 
-  #take(segment: SegmentReader, offset: number): void {
+  #acceptRecord(segment: SegmentReader, offset: number): void {
     if (this.#decoder !== null) {
       try {
         this.record = this.#decoder.decode(segment.payload);
       } catch (error) {
-        throw new LogDamaged(segment.path, offset, `the record cannot be decoded: ${String(error)}`);
+        throw new LogDamagedError(segment.path, offset, `the record cannot be decoded: ${String(error)}`);
       }
     }
     this.position++;
     this.crc = segment.crc;
-    this.#end = segment.offset;
-    this.bytes += segment.offset - offset;
-    if (segment.marked) this.groupOffset = offset;
+    this.#endOffset = segment.offset;
+    this.bytesRead += segment.offset - offset;
+    if (segment.hasSyncMark) this.lastSyncedGroupOffset = offset;
   }
 
-  #enter(first: number): SegmentReader {
-    const segment = this.#opened(first);
+  #enterSegment(first: number): SegmentReader {
+    const segment = this.#openSegment(first);
     try {
-      const header = segment.header();
+      const header = segment.readHeader();
       this.shard ??= header.shard;
       if (header.shard !== this.shard) {
-        throw new LogDamaged(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.shard}`);
+        throw new LogDamagedError(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.shard}`);
       }
       if (this.segment === null) {
         this.position = first - 1;
         this.crc = first === 1 ? 0 : header.previousCrc;
       }
       if (header.firstSequence !== this.position + 1 || header.previousCrc !== this.crc) {
-        throw new LogDamaged(segment.path, 0, `the segment does not continue record ${this.position}`);
+        throw new LogDamagedError(segment.path, 0, `the segment does not continue record ${this.position}`);
       }
     } catch (error) {
       segment.close();
@@ -163,28 +163,28 @@ export class LogWalk {
     }
     this.segment?.close();
     this.segment = segment;
-    this.#first = first;
-    this.groupOffset = null;
-    this.#end = segment.offset;
-    this.bytes += segment.offset;
+    this.#segmentFirst = first;
+    this.lastSyncedGroupOffset = null;
+    this.#endOffset = segment.offset;
+    this.bytesRead += segment.offset;
     return segment;
   }
 
-  #opened(first: number): SegmentReader {
+  #openSegment(first: number): SegmentReader {
     try {
-      return new SegmentReader(this.#files, join(this.#folder, segmentName(first)));
+      return new SegmentReader(this.#files, join(this.#folder, segmentFileName(first)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new LogRewritten(`${this.#folder}: the records from ${first} on were dropped while they were read`);
+      throw new LogRewrittenError(`${this.#folder}: the records from ${first} on were dropped while they were read`);
     }
   }
 
   /** Looks for segments a writer has begun since: then the one before them is complete. */
-  #list(): void {
-    this.#later = firstSequences(this.#files.list(this.#folder)).filter((first) => first > this.#first);
-    const [next] = this.#later;
+  #listLaterSegments(): void {
+    this.#laterSegments = segmentFirstSequences(this.#files.listNames(this.#folder)).filter((first) => first > this.#segmentFirst);
+    const [next] = this.#laterSegments;
     if (this.segment !== null && next !== undefined && next <= this.position) {
-      throw new LogRewritten(`${this.#folder}: the records from ${next} on were written again while they were read`);
+      throw new LogRewrittenError(`${this.#folder}: the records from ${next} on were written again while they were read`);
     }
   }
 }

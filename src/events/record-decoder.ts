@@ -7,9 +7,9 @@ import { bounds } from '../bounds.ts';
  */
 export class RecordDecoder {
   readonly #decoder = new Decoder({
-    maxStrLength: bounds.recordBytesMax,
-    maxBinLength: bounds.recordBytesMax,
-    maxArrayLength: bounds.recordItemsMax,
+    maxStrLength: bounds.logRecordBytesMax,
+    maxBinLength: bounds.logRecordBytesMax,
+    maxArrayLength: bounds.logRecordItemsMax,
     maxMapLength: 0,
     maxExtLength: 0,
     keyDecoder: null,

@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
-import type { LogCheck } from './check-log.ts';
+import type { LogVerification } from './check-log.ts';
 import type { LogFiles } from './log-files.ts';
-import { firstSequences, frameHeadBytes, markBytes, readSequence, segmentName } from './log-format.ts';
-import type { LogPlace } from './log-walk.ts';
+import { segmentFirstSequences, frameHeaderBytes, chainFieldsBytes, readSequence, segmentFileName } from './log-format.ts';
+import type { LogLocation } from './log-walk.ts';
 import { RecordDecoder } from './record-decoder.ts';
-import { LogDamaged, SegmentReader } from './segment-reader.ts';
-import { setAside } from './set-aside.ts';
+import { LogDamagedError, SegmentReader } from './segment-reader.ts';
+import { copySegmentRange } from './set-aside.ts';
 
 /** What cutting a log behind its last whole record would do. */
 export interface RepairPlan {
@@ -14,38 +14,38 @@ export interface RepairPlan {
   readonly position: number;
   readonly crc: number;
   /** The segment the log ends in afterwards, cut to `offset`; null when none stays. */
-  readonly end: LogPlace | null;
+  readonly end: LogLocation | null;
   /** Bytes cut off there. */
-  readonly restBytes: number;
+  readonly removedBytes: number;
   /** Paths of the segments behind it, oldest first. */
-  readonly later: readonly string[];
+  readonly laterSegments: readonly string[];
 }
 
-export type CutVerdict =
+export type CutValidation =
   | { readonly kind: 'damage'; readonly plan: RepairPlan }
   /** The log is whole and ends there: so it does after such a cut. */
   | { readonly kind: 'done' }
   | { readonly kind: 'no-damage' }
-  | { readonly kind: 'elsewhere'; readonly damage: LogDamaged };
+  | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
  * Whether a log, as it was just checked, may be cut at a place: only where its first damage is. Where a record is missing at
  * the end of one segment, the start of the next one is the same place.
  */
-export function judgeCut(files: LogFiles, check: LogCheck, cut: LogPlace): CutVerdict {
+export function validateCut(files: LogFiles, check: LogVerification, cut: LogLocation): CutValidation {
   const { folder, damage, end, position, crc } = check;
   const isEnd = cut.file === end?.file && cut.offset === end.offset;
-  const next = join(folder, segmentName(position + 1));
+  const next = join(folder, segmentFileName(position + 1));
   const isNext = cut.offset === 0 && (end === null ? damage === null : cut.file === next);
   if (damage === null) return { kind: isEnd || isNext ? 'done' : 'no-damage' };
   if (!isNext && !isEnd && !(cut.file === damage.file && cut.offset === damage.offset)) {
     return { kind: 'elsewhere', damage };
   }
-  const restBytes = end === null ? 0 : sizeOf(files, end.file) - end.offset;
-  const later = firstSequences(files.list(folder))
-    .map((first) => join(folder, segmentName(first)))
+  const restBytes = end === null ? 0 : fileSizeBytes(files, end.file) - end.offset;
+  const later = segmentFirstSequences(files.listNames(folder))
+    .map((first) => join(folder, segmentFileName(first)))
     .filter((path) => end === null || path > end.file);
-  return { kind: 'damage', plan: { folder, position, crc, end, restBytes, later } };
+  return { kind: 'damage', plan: { folder, position, crc, end, removedBytes: restBytes, laterSegments: later } };
 }
 
 /**
@@ -57,13 +57,13 @@ export function judgeCut(files: LogFiles, check: LogCheck, cut: LogPlace): CutVe
  * the same place.
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
-  files.makeFolder(removedFolder);
-  const { folder, end, restBytes, later } = plan;
+  files.createFolder(removedFolder);
+  const { folder, end, removedBytes: restBytes, laterSegments: later } = plan;
   if (end !== null && restBytes > 0) {
     const segment = new SegmentReader(files, end.file);
     try {
       const path = join(removedFolder, `${basename(end.file)}.from-${end.offset}`);
-      await setAside(files, segment, end.offset, segment.size(), path);
+      await copySegmentRange(files, segment, end.offset, segment.size(), path);
     } finally {
       segment.close();
     }
@@ -80,7 +80,7 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
   await files.syncFolder(folder);
 }
 
-export interface RecordsBehind {
+export interface RecordsAfterCut {
   /** Records behind the cut that can still be read. */
   readonly records: number;
   /** Position of the last record that is known to have been there, by itself or by the name of a segment after it. */
@@ -88,11 +88,11 @@ export interface RecordsBehind {
 }
 
 /** Counts what lies behind a cut, as far as it can be read: from one synced group to the next, segment by segment. */
-export function readBehind(
+export function countRecordsAfterCut(
   files: LogFiles,
-  { position, crc, end, later }: RepairPlan,
+  { position, crc, end, laterSegments: later }: RepairPlan,
   onRecord: (record: readonly unknown[]) => void = () => {},
-): RecordsBehind {
+): RecordsAfterCut {
   const decoder = new RecordDecoder();
   const found = { records: 0, position };
   const take = (segment: SegmentReader, at: number): void => {
@@ -105,28 +105,28 @@ export function readBehind(
     }
   };
   if (end !== null) {
-    const until = later[0] === undefined ? Number.POSITIVE_INFINITY : firstOf(later[0]);
+    const until = later[0] === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(later[0]);
     withSegment(files, end.file, (segment) => {
       segment.offset = end.offset;
-      readOn(segment, position + 1, crc, until, take);
+      readRemainingFrames(segment, position + 1, crc, until, take);
     });
   }
   for (const [index, path] of later.entries()) {
-    found.position = Math.max(found.position, firstOf(path) - 1);
+    found.position = Math.max(found.position, firstSequenceOf(path) - 1);
     const next = later[index + 1];
-    const until = next === undefined ? Number.POSITIVE_INFINITY : firstOf(next);
+    const until = next === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(next);
     withSegment(files, path, (segment) => {
-      const previousCrc = previousCrcOf(segment);
+      const previousCrc = readPreviousCrc(segment);
       // Without it, only from a group that says so itself; the first one is to be among those that are looked for.
-      if (previousCrc === null) readOn(segment, firstOf(path) - 1, 0, until, take);
-      else readOn(segment, firstOf(path), previousCrc, until, take);
+      if (previousCrc === null) readRemainingFrames(segment, firstSequenceOf(path) - 1, 0, until, take);
+      else readRemainingFrames(segment, firstSequenceOf(path), previousCrc, until, take);
     });
   }
   return found;
 }
 
 /** Reads every record of a segment that can be read, up to one that the next segment holds. */
-function readOn(
+function readRemainingFrames(
   segment: SegmentReader,
   first: number,
   previousCrc: number,
@@ -136,7 +136,7 @@ function readOn(
   let sequence = first;
   let crc = previousCrc;
   while (sequence < until) {
-    if (segment.next(sequence, crc)) {
+    if (segment.readFrame(sequence, crc)) {
       take(segment, sequence);
       sequence++;
       crc = segment.crc;
@@ -144,18 +144,18 @@ function readOn(
     }
     const { markOffset } = segment.examineTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.bytesAt(markOffset + frameHeadBytes, markBytes);
+    const chain = segment.readBytes(markOffset + frameHeaderBytes, chainFieldsBytes);
     sequence = readSequence(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;
   }
 }
 
-function previousCrcOf(segment: SegmentReader): number | null {
+function readPreviousCrc(segment: SegmentReader): number | null {
   try {
-    return segment.header().previousCrc;
+    return segment.readHeader().previousCrc;
   } catch (error) {
-    if (error instanceof LogDamaged) return null;
+    if (error instanceof LogDamagedError) return null;
     throw error;
   }
 }
@@ -169,7 +169,7 @@ function withSegment(files: LogFiles, path: string, use: (segment: SegmentReader
   }
 }
 
-function sizeOf(files: LogFiles, path: string): number {
+function fileSizeBytes(files: LogFiles, path: string): number {
   const file = files.openForReading(path);
   try {
     return file.size();
@@ -178,6 +178,6 @@ function sizeOf(files: LogFiles, path: string): number {
   }
 }
 
-function firstOf(path: string): number {
+function firstSequenceOf(path: string): number {
   return Number.parseInt(basename(path), 10);
 }

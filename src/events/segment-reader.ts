@@ -1,21 +1,21 @@
 import { bounds } from '../bounds.ts';
 import type { LogFiles, ReadableLogFile } from './log-files.ts';
 import type { SegmentHeader } from './log-format.ts';
-import { decodeHeader, frameCrc, frameHeadBytes, headerBytes, markBit, markBytes, readSequence } from './log-format.ts';
+import { decodeSegmentHeader, frameCrc, frameHeaderBytes, segmentHeaderBytes, syncMarkBit, chainFieldsBytes, readSequence } from './log-format.ts';
 
 /** A place in a log file where something is wrong that reading cannot get over. */
-export class LogDamaged extends Error {
+export class LogDamagedError extends Error {
   override readonly name = 'LogDamaged';
   readonly file: string;
   readonly offset: number;
   /** What is wrong there, in words. */
-  readonly what: string;
+  readonly reason: string;
 
   constructor(file: string, offset: number, what: string) {
     super(`${file}: damaged at byte ${offset}: ${what}`);
     this.file = file;
     this.offset = offset;
-    this.what = what;
+    this.reason = what;
   }
 }
 
@@ -36,18 +36,18 @@ export class SegmentReader {
   /** Of the frame `next` stepped over. */
   payload: Uint8Array = this.#chunk;
   crc = 0;
-  marked = false;
+  hasSyncMark = false;
 
-  constructor(files: LogFiles, path: string, offset: number = headerBytes) {
+  constructor(files: LogFiles, path: string, offset: number = segmentHeaderBytes) {
     this.path = path;
     this.#file = files.openForReading(path);
     this.offset = offset;
   }
 
-  /** The segment's header. Throws `LogDamaged`. */
-  header(): SegmentHeader {
-    const header = decodeHeader(this.bytesAt(0, headerBytes));
-    if (typeof header === 'string') throw new LogDamaged(this.path, 0, header);
+  /** The segment's header. Throws `LogDamagedError`. */
+  readHeader(): SegmentHeader {
+    const header = decodeSegmentHeader(this.readBytes(0, segmentHeaderBytes));
+    if (typeof header === 'string') throw new LogDamagedError(this.path, 0, header);
     return header;
   }
 
@@ -56,31 +56,31 @@ export class SegmentReader {
   }
 
   /** Forgets what was read ahead: the writer may have got further since. */
-  refresh(): void {
+  discardReadAhead(): void {
     this.#chunk = this.#chunk.subarray(0, 0);
   }
 
   /** Steps over the frame at `offset`; false, without moving, when no whole, genuine frame is there. */
-  next(sequence: number, previousCrc: number): boolean {
-    const head = this.bytesAt(this.offset, frameHeadBytes + markBytes);
-    if (head.length < frameHeadBytes) return false;
+  readFrame(sequence: number, previousCrc: number): boolean {
+    const head = this.readBytes(this.offset, frameHeaderBytes + chainFieldsBytes);
+    if (head.length < frameHeaderBytes) return false;
     const lengthWord = head.readUInt32BE(0);
-    const marked = lengthWord >= markBit;
-    const length = marked ? lengthWord - markBit : lengthWord;
-    if (length === 0 || length > bounds.recordBytesMax) return false;
-    const start = marked ? frameHeadBytes + markBytes : frameHeadBytes;
+    const marked = lengthWord >= syncMarkBit;
+    const length = marked ? lengthWord - syncMarkBit : lengthWord;
+    if (length === 0 || length > bounds.logRecordBytesMax) return false;
+    const start = marked ? frameHeaderBytes + chainFieldsBytes : frameHeaderBytes;
     if (marked) {
-      if (head.length < start || readSequence(head, frameHeadBytes) !== sequence) return false;
-      if (head.readUInt32BE(frameHeadBytes + 8) !== previousCrc) return false;
+      if (head.length < start || readSequence(head, frameHeaderBytes) !== sequence) return false;
+      if (head.readUInt32BE(frameHeaderBytes + 8) !== previousCrc) return false;
     }
-    const frame = this.bytesAt(this.offset, start + length);
+    const frame = this.readBytes(this.offset, start + length);
     if (frame.length < start + length) return false;
     const payload = frame.subarray(start);
     const crc = frame.readUInt32BE(4);
     if (crc !== frameCrc(sequence, previousCrc, payload)) return false;
     this.payload = payload;
     this.crc = crc;
-    this.marked = marked;
+    this.hasSyncMark = marked;
     this.offset += start + length;
     return true;
   }
@@ -91,10 +91,10 @@ export class SegmentReader {
    */
   examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeadBytes + markBytes;
+    const markedHead = frameHeaderBytes + chainFieldsBytes;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
-      const chunk = this.bytesAt(at, Math.min(bounds.logChunkBytes, size - at));
+      const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
       if (chunk.length === 0) break;
       // A head across the end of the chunk is left for the next one.
       const scanned = at + chunk.length < size ? chunk.length - markedHead + 1 : chunk.length;
@@ -102,13 +102,13 @@ export class SegmentReader {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
         // Lengths stay below 2^24, so this is the first byte of every marked frame.
-        if (chunk[i] !== markBit >>> 24 || i + markedHead > chunk.length) continue;
-        const length = chunk.readUInt32BE(i) - markBit;
-        const found = readSequence(chunk, i + frameHeadBytes);
-        if (length === 0 || length > bounds.recordBytesMax || found <= sequence || found > sequence + size) continue;
-        const frame = this.bytesAt(at + i, markedHead + length);
+        if (chunk[i] !== syncMarkBit >>> 24 || i + markedHead > chunk.length) continue;
+        const length = chunk.readUInt32BE(i) - syncMarkBit;
+        const found = readSequence(chunk, i + frameHeaderBytes);
+        if (length === 0 || length > bounds.logRecordBytesMax || found <= sequence || found > sequence + size) continue;
+        const frame = this.readBytes(at + i, markedHead + length);
         if (frame.length < markedHead + length) continue;
-        const previousCrc = frame.readUInt32BE(frameHeadBytes + 8);
+        const previousCrc = frame.readUInt32BE(frameHeaderBytes + 8);
         if (frame.readUInt32BE(4) === frameCrc(found, previousCrc, frame.subarray(markedHead))) {
           return { tornBytes, markOffset: at + i };
         }
@@ -119,9 +119,9 @@ export class SegmentReader {
   }
 
   /** The bytes from `from` up to `to`, or to the end of the file, in order. A piece is overwritten by no later one. */
-  *pieces(from: number, to: number): Generator<Buffer, void> {
+  *readChunks(from: number, to: number): Generator<Buffer, void> {
     for (let at = from; at < to; ) {
-      const piece = this.bytesAt(at, Math.min(bounds.logChunkBytes, to - at));
+      const piece = this.readBytes(at, Math.min(bounds.logReadChunkBytes, to - at));
       if (piece.length === 0) return;
       yield piece;
       at += piece.length;
@@ -133,10 +133,10 @@ export class SegmentReader {
   }
 
   /** Up to `length` bytes of the file from `offset` on, fewer at its end. */
-  bytesAt(offset: number, length: number): Buffer {
+  readBytes(offset: number, length: number): Buffer {
     const from = offset - this.#chunkOffset;
     if (from >= 0 && from + length <= this.#chunk.length) return this.#chunk.subarray(from, from + length);
-    const wanted = Math.max(length, bounds.logChunkBytes);
+    const wanted = Math.max(length, bounds.logReadChunkBytes);
     const chunk = Buffer.allocUnsafeSlow(Math.max(0, Math.min(wanted, this.#file.size() - offset)));
     this.#chunk = chunk.subarray(0, this.#file.read(chunk, offset));
     this.#chunkOffset = offset;

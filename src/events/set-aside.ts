@@ -6,7 +6,7 @@ import type { SegmentReader } from './segment-reader.ts';
  * Copies the bytes of a segment from `from` up to `to` into a file of their own, before they are cut off. The copy is durable, and
  * has its name, only once it is complete.
  */
-export async function setAside(
+export async function copySegmentRange(
   files: LogFiles,
   segment: SegmentReader,
   from: number,
@@ -16,7 +16,7 @@ export async function setAside(
   const copy = await files.create(`${path}.new`);
   try {
     let at = 0;
-    for (const piece of segment.pieces(from, to)) {
+    for (const piece of segment.readChunks(from, to)) {
       await copy.write(piece, piece.length, at);
       at += piece.length;
     }

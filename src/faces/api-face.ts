@@ -1,47 +1,47 @@
-import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
+import type { Admission, Authenticator } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
-import { limitHeaders } from '../access/limit-headers.ts';
+import { rateLimitHeaders } from '../access/limit-headers.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
-import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
-import type { Exchange, Handler } from '../http/listener.ts';
-import { ignoredNames, knownNames } from '../operations/ignored-names.ts';
+import { formatHeaders, type HeaderText, formatHeader } from '../http/header-text.ts';
+import type { RequestContext, Handler } from '../http/listener.ts';
+import { collectIgnoredNames, knownRequestNames } from '../operations/ignored-names.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiOperations } from './api-operations.ts';
 import type { Cors } from './cors.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
-import { isJsonMediaType, readJson } from './json-body.ts';
+import { isJsonMediaType, parseJsonBody } from './json-body.ts';
 import { prefersJson } from './prefers-json.ts';
-import { readQueryParameters } from './query-parameters.ts';
-import { type RouteName, routeOf } from './routes.ts';
+import { parseQueryParameters } from './query-parameters.ts';
+import { type RouteName, routeIndexOf } from './routes.ts';
 
-const replayed = fixedHeaders({ 'Idempotency-Replayed': 'true' });
-const htmlHeaders = fixedHeaders({
+const replayedHeaders = formatHeaders({ 'Idempotency-Replayed': 'true' });
+const htmlHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
 });
 
-export interface ApiFacePorts {
+export interface ApiRoutesDeps {
   readonly verticals: readonly Vertical[];
-  readonly gatekeeper: Gatekeeper;
+  readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly cors: Cors;
   /** What else there is to read, by its path: looked up only where there is no operation. */
-  readonly pages: ReadonlyMap<string, Handler>;
+  readonly docsHandlers: ReadonlyMap<string, Handler>;
 }
 
-interface Route {
+interface ApiRoute {
   readonly vertical: Vertical;
   readonly operation: Operation;
   /** For the figures. */
-  readonly number: number;
+  readonly routeIndex: number;
   /** HEAD goes with GET. */
   readonly method: 'POST' | 'GET';
   /** Value of the Allow header. */
   readonly allow: string;
 }
 
-const operationPaths: readonly (readonly [segment: RouteName, operation: Operation, method: Route['method']])[] = [
+const operationPaths: readonly (readonly [segment: RouteName, operation: Operation, method: ApiRoute['method']])[] = [
   ['session', 'create_session', 'POST'],
   ['inputs', 'submit_inputs', 'POST'],
   ['marketplace', 'get_marketplace', 'GET'],
@@ -54,19 +54,19 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
  *
  *     route -> key -> vertical -> limits -> body size, content type, JSON -> the operation
  */
-export class ApiFace {
-  readonly #ports: ApiFacePorts;
-  readonly #routes = new Map<string, Route>();
+export class ApiRoutes {
+  readonly #deps: ApiRoutesDeps;
+  readonly #routes = new Map<string, ApiRoute>();
 
-  constructor(ports: ApiFacePorts) {
-    this.#ports = ports;
+  constructor(ports: ApiRoutesDeps) {
+    this.#deps = ports;
     for (const vertical of ports.verticals) {
       for (const [segment, operation, method] of operationPaths) {
         const allow = method === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
         this.#routes.set(`/v1/${vertical.segment}/${segment}`, {
           vertical,
           operation,
-          number: routeOf(segment),
+          routeIndex: routeIndexOf(segment),
           method,
           allow,
         });
@@ -76,32 +76,32 @@ export class ApiFace {
 
   readonly handle: Handler = (exchange) => {
     const route = this.#routes.get(exchange.path);
-    if (route === undefined) return this.#read(exchange);
-    exchange.route = route.number;
+    if (route === undefined) return this.#serveDocs(exchange);
+    exchange.routeIndex = route.routeIndex;
     const { method } = exchange;
-    if (method === 'OPTIONS') return this.#describe(exchange, route);
-    const cors = this.#ports.cors.headersFor(exchange);
-    exchange.refusalHeaders = cors;
+    if (method === 'OPTIONS') return this.#answerOptions(exchange, route);
+    const cors = this.#deps.cors.headersFor(exchange);
+    exchange.errorHeaders = cors;
     if (method !== route.method && !(method === 'HEAD' && route.method === 'GET')) {
-      return this.#refuse(exchange, { code: 'METHOD_NOT_ALLOWED' }, cors + header('Allow', route.allow));
+      return this.#sendError(exchange, { code: 'METHOD_NOT_ALLOWED' }, cors + formatHeader('Allow', route.allow));
     }
 
-    const { gatekeeper, operations } = this.#ports;
+    const { authenticator: gatekeeper, operations } = this.#deps;
     const idempotencyKey = route.operation === 'create_session' ? exchange.header('idempotency-key') || null : null;
     const admission = gatekeeper.admit(
       exchange.header('authorization'),
       route.vertical,
       route.operation,
-      operations.isRepeat(idempotencyKey),
+      operations.repeatCheckFor(idempotencyKey),
     );
     if (!admission.ok) {
-      const { refusal, limits } = admission;
-      exchange.askedBy = admission.askedBy;
-      return this.#refuse(exchange, refusal, limits === null ? cors : cors + limitHeaders(limits));
+      const { refusal, limitStatus: limits } = admission;
+      exchange.caller = admission.caller;
+      return this.#sendError(exchange, refusal, limits === null ? cors : cors + rateLimitHeaders(limits));
     }
-    const headers = cors + limitHeaders(admission.limits);
-    exchange.refusalHeaders = headers;
-    exchange.askedBy = admission.caller;
+    const headers = cors + rateLimitHeaders(admission.limitStatus);
+    exchange.errorHeaders = headers;
+    exchange.caller = admission.caller;
 
     switch (route.operation) {
       case 'create_session':
@@ -115,126 +115,126 @@ export class ApiFace {
     }
   };
 
-  #read(exchange: Exchange): void | Promise<void> {
-    const page = this.#ports.pages.get(exchange.path);
+  #serveDocs(exchange: RequestContext): void | Promise<void> {
+    const page = this.#deps.docsHandlers.get(exchange.path);
     if (page !== undefined) return page(exchange);
-    this.#refuse(exchange, { code: 'NOT_FOUND' }, this.#ports.cors.headersFor(exchange));
+    this.#sendError(exchange, { code: 'NOT_FOUND' }, this.#deps.cors.headersFor(exchange));
   }
 
-  #createSession(exchange: Exchange, admission: Admission, idempotencyKey: string | null, headers: HeaderText): void {
+  #createSession(exchange: RequestContext, admission: Admission, idempotencyKey: string | null, headers: HeaderText): void {
     this.#withJsonBody(exchange, headers, admission, (body) =>
-      this.#ports.operations.createSession(admission, body, idempotencyKey).then((outcome) => {
-        if (!outcome.ok) return this.#refuse(exchange, outcome.refusal, headers);
+      this.#deps.operations.createSession(admission, body, idempotencyKey).then((outcome) => {
+        if (!outcome.ok) return this.#sendError(exchange, outcome.refusal, headers);
         const { session, replayed: again } = outcome.value;
-        const ignored = ignoredMembers(admission, body, knownNames.create_session);
-        this.#sendJson(exchange, again ? headers + replayed : headers, JSON.stringify(session), ignored);
+        const ignored = ignoredMembers(admission, body, knownRequestNames.create_session);
+        this.#sendJson(exchange, again ? headers + replayedHeaders : headers, JSON.stringify(session), ignored);
       }),
     );
   }
 
-  #submitInputs(exchange: Exchange, admission: Admission, headers: HeaderText): void {
+  #submitInputs(exchange: RequestContext, admission: Admission, headers: HeaderText): void {
     this.#withJsonBody(exchange, headers, admission, (body) =>
-      this.#ports.operations
+      this.#deps.operations
         .submitInputs(admission, body)
         .then((outcome) =>
-          this.#answer(exchange, headers, outcome, ignoredMembers(admission, body, knownNames.submit_inputs)),
+          this.#sendOutcome(exchange, headers, outcome, ignoredMembers(admission, body, knownRequestNames.submit_inputs)),
         ),
     );
   }
 
-  #getMarketplace(exchange: Exchange, admission: Admission, headers: HeaderText): void | Promise<void> {
-    const others = otherParameters(admission);
-    const query = readQueryParameters(exchange.query, knownNames.get_marketplace, others);
-    if (!query.ok) return this.#refuse(exchange, query.refusal, headers);
+  #getMarketplace(exchange: RequestContext, admission: Admission, headers: HeaderText): void | Promise<void> {
+    const others = createUnknownNamesList(admission);
+    const query = parseQueryParameters(exchange.query, knownRequestNames.get_marketplace, others);
+    if (!query.ok) return this.#sendError(exchange, query.refusal, headers);
     const { format } = query.values;
-    const ignored = others === undefined ? none : ignoredNames(others, none);
+    const ignored = others === undefined ? noNames : collectIgnoredNames(others, noNames);
     if (format === 'iframe' || format === 'js') {
       return this.#embedWidget(exchange, admission, query.values, headers, ignored);
     }
     const counts = exchange.method !== 'HEAD';
-    const outcome = this.#ports.operations.getMarketplace(admission, query.values, counts, exchange);
-    if (!(outcome instanceof Promise)) return this.#answerText(exchange, headers, outcome, ignored);
-    return outcome.then((settled) => this.#answerText(exchange, headers, settled, ignored));
+    const outcome = this.#deps.operations.getMarketplace(admission, query.values, counts, exchange);
+    if (!(outcome instanceof Promise)) return this.#sendJsonOutcome(exchange, headers, outcome, ignored);
+    return outcome.then((settled) => this.#sendJsonOutcome(exchange, headers, settled, ignored));
   }
 
   #embedWidget(
-    exchange: Exchange,
+    exchange: RequestContext,
     admission: Admission,
     request: MarketplaceRequest,
     headers: HeaderText,
     ignored: readonly string[],
   ): void {
     const asJson = prefersJson(exchange.header('accept'));
-    const outcome = this.#ports.operations.embedWidget(admission, request);
-    if (!outcome.ok || asJson) this.#answer(exchange, headers, outcome, ignored);
+    const outcome = this.#deps.operations.embedWidget(admission, request);
+    if (!outcome.ok || asJson) this.#sendOutcome(exchange, headers, outcome, ignored);
     else exchange.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
   }
 
-  async #queryAnalytics(exchange: Exchange, admission: Admission, headers: HeaderText): Promise<void> {
-    const others = otherParameters(admission);
-    const query = readQueryParameters(exchange.query, knownNames.query_analytics, others);
-    if (!query.ok) return this.#refuse(exchange, query.refusal, headers);
-    const outcome = await this.#ports.operations.queryAnalytics(admission, query.values, exchange);
-    this.#answer(exchange, headers, outcome, others === undefined ? none : ignoredNames(others, none));
+  async #queryAnalytics(exchange: RequestContext, admission: Admission, headers: HeaderText): Promise<void> {
+    const others = createUnknownNamesList(admission);
+    const query = parseQueryParameters(exchange.query, knownRequestNames.query_analytics, others);
+    if (!query.ok) return this.#sendError(exchange, query.refusal, headers);
+    const outcome = await this.#deps.operations.queryAnalytics(admission, query.values, exchange);
+    this.#sendOutcome(exchange, headers, outcome, others === undefined ? noNames : collectIgnoredNames(others, noNames));
   }
 
   /** Checks content type, then JSON (docs/contract.md#order-of-checks). A body that never comes gives back what was reserved for it. */
   #withJsonBody(
-    exchange: Exchange,
+    exchange: RequestContext,
     headers: HeaderText,
     admission: Admission,
     operate: (body: unknown) => void | Promise<void>,
   ): void {
-    const { operations } = this.#ports;
+    const { operations } = this.#deps;
     const giveUp = (refusal: Refusal): void =>
-      this.#answer(exchange, headers, operations.giveUp(admission, refusal), none);
+      this.#sendOutcome(exchange, headers, operations.refuseAdmitted(admission, refusal), noNames);
     const isJson = isJsonMediaType(exchange.header('content-type'));
     exchange.readBody(
       (bytes) => {
-        const read = readJson(isJson, bytes);
+        const read = parseJsonBody(isJson, bytes);
         if (!read.ok) return giveUp(read.refusal);
         return operate(read.value);
       },
-      () => admission.daySlot?.giveBack(),
+      () => admission.quotaReservation?.release(),
     );
   }
 
-  #answer(exchange: Exchange, headers: HeaderText, outcome: Outcome<object>, ignored: readonly string[]): void {
+  #sendOutcome(exchange: RequestContext, headers: HeaderText, outcome: Outcome<object>, ignored: readonly string[]): void {
     const text: Outcome<string> = outcome.ok ? { ok: true, value: JSON.stringify(outcome.value) } : outcome;
-    this.#answerText(exchange, headers, text, ignored);
+    this.#sendJsonOutcome(exchange, headers, text, ignored);
   }
 
   /** The value is the JSON text of the answer. */
-  #answerText(exchange: Exchange, headers: HeaderText, outcome: Outcome<string>, ignored: readonly string[]): void {
+  #sendJsonOutcome(exchange: RequestContext, headers: HeaderText, outcome: Outcome<string>, ignored: readonly string[]): void {
     if (outcome.ok) this.#sendJson(exchange, headers, outcome.value, ignored);
-    else this.#refuse(exchange, outcome.refusal, headers);
+    else this.#sendError(exchange, outcome.refusal, headers);
   }
 
   /** Adds the member `ignored` to the JSON text of an object, where there is something to list. */
-  #sendJson(exchange: Exchange, headers: HeaderText, json: string, ignored: readonly string[]): void {
+  #sendJson(exchange: RequestContext, headers: HeaderText, json: string, ignored: readonly string[]): void {
     const body = ignored.length === 0 ? json : `${json.slice(0, -1)},"ignored":${JSON.stringify(ignored)}}`;
     exchange.reply({ status: 200, headers: headers + jsonHeaders, body });
   }
 
-  #refuse(exchange: Exchange, refusal: Refusal, headers: HeaderText): void {
+  #sendError(exchange: RequestContext, refusal: Refusal, headers: HeaderText): void {
     exchange.reply(errorReply(refusal, exchange.requestId, headers));
   }
 
-  #describe(exchange: Exchange, route: Route): void {
-    const headers = header('Allow', route.allow) + this.#ports.cors.preflightHeaders(exchange, route.allow);
+  #answerOptions(exchange: RequestContext, route: ApiRoute): void {
+    const headers = formatHeader('Allow', route.allow) + this.#deps.cors.preflightHeaders(exchange, route.allow);
     exchange.reply({ status: 204, headers, body: '' });
   }
 }
 
-const none: readonly string[] = [];
+const noNames: readonly string[] = [];
 
 /** A list for the names of unknown query parameters; `undefined` for live keys, whose answers do not list them. */
-function otherParameters({ caller }: Admission): string[] | undefined {
+function createUnknownNamesList({ caller }: Admission): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
 /** Unknown members of a body; empty for live keys. */
 function ignoredMembers({ caller }: Admission, body: unknown, known: readonly string[]): readonly string[] {
-  if (caller.mode === 'live' || typeof body !== 'object' || body === null) return none;
-  return ignoredNames(Object.keys(body), known);
+  if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
+  return collectIgnoredNames(Object.keys(body), known);
 }

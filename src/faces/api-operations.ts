@@ -3,50 +3,50 @@ import type { Admission } from '../access/gatekeeper.ts';
 import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Outcome, Refusal } from '../domain/outcome.ts';
 import { refused } from '../domain/outcome.ts';
-import { type CreatedSession, type CreateSessionPorts, createSession, isRepeat } from '../operations/create-session.ts';
-import { type EmbedWidgetPorts, embedWidget, type WidgetEmbedView } from '../operations/embed-widget.ts';
-import { type GetMarketplacePorts, getMarketplace } from '../operations/get-marketplace.ts';
+import { type CreatedSession, type CreateSessionDeps, createSession, isIdempotentRepeat } from '../operations/create-session.ts';
+import { type EmbedWidgetDeps, embedWidget, type WidgetEmbedView } from '../operations/embed-widget.ts';
+import { type GetMarketplaceDeps, getMarketplace } from '../operations/get-marketplace.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import {
   type AnalyticsRequest,
   type AnalyticsView,
-  type QueryAnalyticsPorts,
+  type QueryAnalyticsDeps,
   queryAnalytics,
 } from '../operations/query-analytics.ts';
-import { type InputsView, type SubmitInputsPorts, submitInputs } from '../operations/submit-inputs.ts';
+import { type InputsView, type SubmitInputsDeps, submitInputs } from '../operations/submit-inputs.ts';
 
-export type ApiOperationsPorts = CreateSessionPorts &
-  SubmitInputsPorts &
-  GetMarketplacePorts &
-  EmbedWidgetPorts &
-  QueryAnalyticsPorts;
+export type ApiOperationsDeps = CreateSessionDeps &
+  SubmitInputsDeps &
+  GetMarketplaceDeps &
+  EmbedWidgetDeps &
+  QueryAnalyticsDeps;
 
 /**
  * The four operations of the contract for a caller the gatekeeper has admitted, whichever face it came through. What it
  * adds is the day's slot (docs/contract.md#sessions-per-day): reserved at the gate, kept by a new session, given back by everything else.
  */
 export class ApiOperations {
-  readonly #ports: ApiOperationsPorts;
+  readonly #deps: ApiOperationsDeps;
 
-  constructor(ports: ApiOperationsPorts) {
-    this.#ports = ports;
+  constructor(ports: ApiOperationsDeps) {
+    this.#deps = ports;
   }
 
   /** For the gatekeeper; undefined where there is no Idempotency-Key. */
-  isRepeat(idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined {
-    return idempotencyKey === null ? undefined : (caller) => isRepeat(this.#ports, caller, idempotencyKey);
+  repeatCheckFor(idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined {
+    return idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(this.#deps, caller, idempotencyKey);
   }
 
   createSession(
-    { caller, daySlot }: Admission,
+    { caller, quotaReservation: daySlot }: Admission,
     body: unknown,
     idempotencyKey: string | null,
   ): Promise<Outcome<CreatedSession>> {
-    return createSession(this.#ports, caller, caller.keyNumber, body, idempotencyKey, daySlot);
+    return createSession(this.#deps, caller, caller.keyNumber, body, idempotencyKey, daySlot);
   }
 
   submitInputs(admission: Admission, body: unknown): Promise<Outcome<InputsView>> {
-    return submitInputs(this.#ports, admission.caller, body);
+    return submitInputs(this.#deps, admission.caller, body);
   }
 
   /** The value is the JSON text of the envelope; `counts` says whether it is a view. At once where nothing is to be ranked. */
@@ -56,12 +56,12 @@ export class ApiOperations {
     counts: boolean,
     signal: CancelSignal | null,
   ): Outcome<string> | Promise<Outcome<string>> {
-    return getMarketplace(this.#ports, admission.caller, request, counts, signal);
+    return getMarketplace(this.#deps, admission.caller, request, counts, signal);
   }
 
   /** What a page embeds, for `format=iframe` and `format=js`. */
   embedWidget(admission: Admission, request: MarketplaceRequest): Outcome<WidgetEmbedView> {
-    return embedWidget(this.#ports, admission.caller, request);
+    return embedWidget(this.#deps, admission.caller, request);
   }
 
   queryAnalytics(
@@ -69,12 +69,12 @@ export class ApiOperations {
     request: AnalyticsRequest,
     signal: CancelSignal | null,
   ): Promise<Outcome<AnalyticsView>> {
-    return queryAnalytics(this.#ports, admission.caller, request, signal);
+    return queryAnalytics(this.#deps, admission.caller, request, signal);
   }
 
   /** The request was admitted, but there is nothing to operate on. */
-  giveUp(admission: Admission, refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {
-    admission.daySlot?.giveBack();
+  refuseAdmitted(admission: Admission, refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {
+    admission.quotaReservation?.release();
     return refused(refusal);
   }
 }

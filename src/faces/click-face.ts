@@ -1,80 +1,80 @@
 import { bounds } from '../bounds.ts';
-import { fixedHeaders, header } from '../http/header-text.ts';
-import type { Exchange, Handler } from '../http/listener.ts';
-import { type ClickRequest, type FollowClickPorts, followClick } from '../operations/follow-click.ts';
-import { answerReading } from './answer-reading.ts';
-import { askAgain, fetchesAhead } from './fetches-ahead.ts';
+import { formatHeaders, formatHeader } from '../http/header-text.ts';
+import type { RequestContext, Handler } from '../http/listener.ts';
+import { type ClickRequest, type FollowClickDeps, followClick } from '../operations/follow-click.ts';
+import { respondToRead } from './answer-reading.ts';
+import { retryLaterHeaders, isPrefetch } from './fetches-ahead.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './pages.ts';
-import { readQueryParameters } from './query-parameters.ts';
-import { routeOf } from './routes.ts';
+import { parseQueryParameters } from './query-parameters.ts';
+import { routeIndexOf } from './routes.ts';
 
 const clickParameters = ['sub', 'offer', 'v'] as const;
 export const clickPath = '/c';
 export const sandboxLandingPath = '/c/sandbox';
-const clickRoute = routeOf('click');
-const sandboxLandingRoute = routeOf('sandbox_landing');
+const clickRouteIndex = routeIndexOf('click');
+const sandboxLandingRouteIndex = routeIndexOf('sandbox_landing');
 
-const privately = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
+const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
 // With a body, since the native engine ends some connections after an answer without one (docs/native-http.md).
-const redirectHeaders = fixedHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privately });
+const redirectHeaders = formatHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privacyHeaders });
 const redirectBody = 'Found';
-const pageHeaders = fixedHeaders({
+const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
-  ...privately,
+  ...privacyHeaders,
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'X-Robots-Tag': 'noindex',
 });
 
 /** The redirect host (docs/contract.md#click-redirect): `/c` redirects a click to its lender, `/c/sandbox` is where sandbox clicks land. */
-export class ClickFace {
-  readonly #ports: FollowClickPorts;
+export class ClickRoutes {
+  readonly #deps: FollowClickDeps;
 
-  constructor(ports: FollowClickPorts) {
-    this.#ports = ports;
+  constructor(ports: FollowClickDeps) {
+    this.#deps = ports;
   }
 
   readonly handle: Handler = (exchange) => {
-    exchange.route = exchange.path === sandboxLandingPath ? sandboxLandingRoute : clickRoute;
-    return answerReading(exchange, () => this.#answer(exchange));
+    exchange.routeIndex = exchange.path === sandboxLandingPath ? sandboxLandingRouteIndex : clickRouteIndex;
+    return respondToRead(exchange, () => this.#respond(exchange));
   };
 
-  #answer(exchange: Exchange): void | Promise<void> {
+  #respond(exchange: RequestContext): void | Promise<void> {
     if (exchange.path === sandboxLandingPath) {
       return exchange.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
     }
-    if (fetchesAhead(exchange)) {
+    if (isPrefetch(exchange)) {
       // Refused rather than redirected, so that the browser asks again when the person really clicks.
-      return exchange.reply({ status: 503, headers: askAgain, body: '' });
+      return exchange.reply({ status: 503, headers: retryLaterHeaders, body: '' });
     }
-    return this.#follow(exchange);
+    return this.#redirect(exchange);
   }
 
-  async #follow(exchange: Exchange): Promise<void> {
+  async #redirect(exchange: RequestContext): Promise<void> {
     const { query, method } = exchange;
-    const outcome = await followClick(this.#ports, readClick(query, exchange.header('user-agent'), method));
-    if (outcome.kind === 'unknown') return notFound(exchange);
+    const outcome = await followClick(this.#deps, parseClickQuery(query, exchange.header('user-agent'), method));
+    if (outcome.kind === 'unknown') return sendNotFound(exchange);
     exchange.reply({
       status: 302,
-      headers: header('Location', outcome.location) + redirectHeaders,
+      headers: formatHeader('Location', outcome.location) + redirectHeaders,
       body: redirectBody,
     });
   }
 }
 
 /** A `click_url` in the hands of a program that answers clicks itself. */
-export function readClickUrl(url: string | URL, userAgent: string, method: string): ClickRequest {
+export function parseClickUrl(url: string | URL, userAgent: string, method: string): ClickRequest {
   const text = String(url);
   const question = text.indexOf('?');
-  return readClick(question < 0 ? '' : text.slice(question + 1), userAgent, method);
+  return parseClickQuery(question < 0 ? '' : text.slice(question + 1), userAgent, method);
 }
 
 /** A repeated or badly encoded parameter is no link of ours, so it reads as an unknown session. Only a GET is a click. */
-function readClick(query: string, userAgent: string, method: string): ClickRequest {
-  const read = readQueryParameters(query, clickParameters);
+function parseClickQuery(query: string, userAgent: string, method: string): ClickRequest {
+  const read = parseQueryParameters(query, clickParameters);
   const { sub = '', offer = '', v = '' } = read.ok ? read.values : {};
-  return { sub, offer, v, userAgent: userAgent.slice(0, bounds.userAgentCharactersMax), looksOnly: method !== 'GET' };
+  return { sub, offer, v, userAgent: userAgent.slice(0, bounds.userAgentCharactersMax), isHead: method !== 'GET' };
 }
 
-function notFound(exchange: Exchange): void {
+function sendNotFound(exchange: RequestContext): void {
   exchange.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
 }

@@ -1,8 +1,8 @@
-import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
-import type { Exchange } from '../http/listener.ts';
+import { formatHeaders, type HeaderText, formatHeader } from '../http/header-text.ts';
+import type { RequestContext } from '../http/listener.ts';
 
-const varies = fixedHeaders({ Vary: 'Origin' });
-const readable = fixedHeaders({
+const varyHeaders = formatHeaders({ Vary: 'Origin' });
+const exposedHeaders = formatHeaders({
   Vary: 'Origin',
   'Access-Control-Expose-Headers': [
     'X-Request-Id',
@@ -15,7 +15,7 @@ const readable = fixedHeaders({
     'Idempotency-Replayed',
   ].join(', '),
 });
-const preflight = fixedHeaders({
+const preflightConstants = formatHeaders({
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key',
   'Access-Control-Max-Age': '600',
 });
@@ -29,16 +29,16 @@ export class Cors {
   }
 
   /** Headers that let the asking page read the answer; none of them when its origin is not allowed. */
-  headersFor(exchange: Exchange): HeaderText {
+  headersFor(exchange: RequestContext): HeaderText {
     if (this.#origins.size === 0) return '';
     const origin = exchange.header('origin');
-    return this.#origins.has(origin) ? header('Access-Control-Allow-Origin', origin) + readable : varies;
+    return this.#origins.has(origin) ? formatHeader('Access-Control-Allow-Origin', origin) + exposedHeaders : varyHeaders;
   }
 
   /** Headers of the answer to OPTIONS on a path that answers these methods. */
-  preflightHeaders(exchange: Exchange, allow: string): HeaderText {
+  preflightHeaders(exchange: RequestContext, allow: string): HeaderText {
     const headers = this.headersFor(exchange);
-    if (headers === '' || headers === varies) return headers;
-    return headers + header('Access-Control-Allow-Methods', allow) + preflight;
+    if (headers === '' || headers === varyHeaders) return headers;
+    return headers + formatHeader('Access-Control-Allow-Methods', allow) + preflightConstants;
   }
 }

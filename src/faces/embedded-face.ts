@@ -1,15 +1,15 @@
 import type { Caller } from '../access/caller.ts';
-import type { Admission, Gatekeeper } from '../access/gatekeeper.ts';
+import type { Admission, Authenticator } from '../access/gatekeeper.ts';
 import type { Operation } from '../access/key-use.ts';
 import { bounds } from '../bounds.ts';
 import { errorTable } from '../domain/error-table.ts';
-import { done, invalidRequest, type Outcome, type Refusal, refusedFor, unavailable } from '../domain/outcome.ts';
-import { requireKnownNames } from '../domain/require-known-names.ts';
-import type { Sort } from '../offers/matcher.ts';
+import { succeeded, invalidRequest, type Outcome, type Refusal, refusedWith, unavailable } from '../domain/outcome.ts';
+import { assertKnownNames } from '../domain/require-known-names.ts';
+import type { SortOrder } from '../offers/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
-import { type IgnoredNames, ignoredNames, knownNames } from '../operations/ignored-names.ts';
+import { type IgnoredNames, collectIgnoredNames, knownRequestNames } from '../operations/ignored-names.ts';
 import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
 import type { MarketplaceView } from '../operations/marketplace-view.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
@@ -33,7 +33,7 @@ export type Result<Value> =
 interface OffersQuery {
   readonly sub_id: string;
   readonly max_offers?: number;
-  readonly sort?: Sort;
+  readonly sort?: SortOrder;
 }
 
 /** Parameters of GET /marketplace for a widget. */
@@ -68,11 +68,11 @@ export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends
   readonly cursor?: string;
 }
 
-export interface EmbeddedFacePorts {
-  readonly gatekeeper: Gatekeeper;
+export interface PartnerApiDeps {
+  readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   /** Whether it is closed, or closing: then no operation is begun. */
-  stopping(): boolean;
+  isStopping(): boolean;
 }
 
 /**
@@ -80,13 +80,13 @@ export interface EmbeddedFacePorts {
  * the same checks in the same order as over HTTP, and the same limits. Programs without types call it too, so an argument of
  * the wrong type is a refusal (INVALID_REQUEST with its `param`) and never an exception.
  */
-export class Partner {
-  readonly #ports: EmbeddedFacePorts;
+export class PartnerApi {
+  readonly #deps: PartnerApiDeps;
   readonly #vertical: Vertical;
   readonly #authorization: string;
 
-  constructor(ports: EmbeddedFacePorts, vertical: Vertical, apiKey: string) {
-    this.#ports = ports;
+  constructor(ports: PartnerApiDeps, vertical: Vertical, apiKey: string) {
+    this.#deps = ports;
     this.#vertical = vertical;
     this.#authorization = `Bearer ${apiKey}`;
   }
@@ -103,18 +103,18 @@ export class Partner {
     },
     options?: { readonly idempotencyKey?: string | null },
   ): Promise<Result<SessionView>> {
-    requireKnownNames('', options ?? {}, ['idempotencyKey']);
-    const { operations } = this.#ports;
+    assertKnownNames('', options ?? {}, ['idempotencyKey']);
+    const { operations } = this.#deps;
     const given: unknown = options?.idempotencyKey ?? '';
     const idempotencyKey = typeof given === 'string' && given !== '' ? given : null;
-    const admission = this.#admit('create_session', operations.isRepeat(idempotencyKey));
-    if (!admission.ok) return failed(admission.refusal);
+    const admission = this.#admit('create_session', operations.repeatCheckFor(idempotencyKey));
+    if (!admission.ok) return toErrorResult(admission.refusal);
     if (typeof given !== 'string') {
-      return failed(operations.giveUp(admission, invalidRequest('Idempotency-Key').refusal).refusal);
+      return toErrorResult(operations.refuseAdmitted(admission, invalidRequest('Idempotency-Key').refusal).refusal);
     }
-    const outcome = await operations.createSession(admission, sessionBody(body), idempotencyKey);
-    if (!outcome.ok) return failed(outcome.refusal);
-    return { ok: true, value: withIgnored(admission, 'create_session', body, outcome.value.session) };
+    const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
+    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    return { ok: true, value: withIgnoredNames(admission, 'create_session', body, outcome.value.session) };
   }
 
   /** POST /inputs (docs/contract.md#submitting-fields). */
@@ -123,22 +123,22 @@ export class Partner {
     readonly fields: Readonly<Record<string, unknown>>;
   }): Promise<Result<InputsView>> {
     const admission = this.#admit('submit_inputs');
-    if (!admission.ok) return failed(admission.refusal);
-    const outcome = await this.#ports.operations.submitInputs(admission, body);
-    if (!outcome.ok) return failed(outcome.refusal);
-    return { ok: true, value: withIgnored(admission, 'submit_inputs', body, outcome.value) };
+    if (!admission.ok) return toErrorResult(admission.refusal);
+    const outcome = await this.#deps.operations.submitInputs(admission, body);
+    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    return { ok: true, value: withIgnoredNames(admission, 'submit_inputs', body, outcome.value) };
   }
 
   /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each answer is a view. */
   async getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
     const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return failed(admission.refusal);
-    const request = marketplaceRequest(query, 'json');
-    if (!request.ok) return failed(request.refusal);
-    const outcome = await this.#ports.operations.getMarketplace(admission, request.value, true, null);
-    if (!outcome.ok) return failed(outcome.refusal);
+    if (!admission.ok) return toErrorResult(admission.refusal);
+    const request = toMarketplaceRequest(query, 'json');
+    if (!request.ok) return toErrorResult(request.refusal);
+    const outcome = await this.#deps.operations.getMarketplace(admission, request.value, true, null);
+    if (!outcome.ok) return toErrorResult(outcome.refusal);
     const value = JSON.parse(outcome.value) as MarketplaceView;
-    return { ok: true, value: withIgnored(admission, 'get_marketplace', query, value) };
+    return { ok: true, value: withIgnoredNames(admission, 'get_marketplace', query, value) };
   }
 
   /**
@@ -147,12 +147,12 @@ export class Partner {
    */
   async getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
     const admission = this.#admit('get_marketplace');
-    if (!admission.ok) return failed(admission.refusal);
+    if (!admission.ok) return toErrorResult(admission.refusal);
     const { format } = (query ?? {}) as { readonly format?: unknown };
-    const request = marketplaceRequest(query, typeof format === 'string' ? format : undefined);
-    const outcome = request.ok ? this.#ports.operations.embedWidget(admission, request.value) : request;
-    if (!outcome.ok) return failed(outcome.refusal);
-    return { ok: true, value: withIgnored(admission, 'get_marketplace', query, outcome.value) };
+    const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
+    const outcome = request.ok ? this.#deps.operations.embedWidget(admission, request.value) : request;
+    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    return { ok: true, value: withIgnoredNames(admission, 'get_marketplace', query, outcome.value) };
   }
 
   /** GET /analytics (docs/contract.md#analytics). The granularity decides what comes back; the default is the summary. */
@@ -161,26 +161,26 @@ export class Partner {
   async queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
   async queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
     const admission = this.#admit('query_analytics');
-    if (!admission.ok) return failed(admission.refusal);
-    const request = analyticsRequest(query);
-    if (!request.ok) return failed(request.refusal);
-    const outcome = await this.#ports.operations.queryAnalytics(admission, request.value, null);
-    if (!outcome.ok) return failed(outcome.refusal);
-    return { ok: true, value: withIgnored(admission, 'query_analytics', query, outcome.value) };
+    if (!admission.ok) return toErrorResult(admission.refusal);
+    const request = toAnalyticsRequest(query);
+    if (!request.ok) return toErrorResult(request.refusal);
+    const outcome = await this.#deps.operations.queryAnalytics(admission, request.value, null);
+    if (!outcome.ok) return toErrorResult(outcome.refusal);
+    return { ok: true, value: withIgnoredNames(admission, 'query_analytics', query, outcome.value) };
   }
 
   #admit(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
-    if (this.#ports.stopping()) return unavailable(bounds.retryAfterSeconds);
-    return this.#ports.gatekeeper.admit(this.#authorization, this.#vertical, operation, isRepeat);
+    if (this.#deps.isStopping()) return unavailable(bounds.retryAfterSeconds);
+    return this.#deps.authenticator.admit(this.#authorization, this.#vertical, operation, isRepeat);
   }
 }
 
 /** An operation's outcome as an embedding program gets it. */
-export function result<Value>(outcome: Outcome<Value>): Result<Value> {
-  return outcome.ok ? outcome : failed(outcome.refusal);
+export function toResult<Value>(outcome: Outcome<Value>): Result<Value> {
+  return outcome.ok ? outcome : toErrorResult(outcome.refusal);
 }
 
-function failed(refusal: Refusal): { readonly ok: false; readonly error: ApiError } {
+function toErrorResult(refusal: Refusal): { readonly ok: false; readonly error: ApiError } {
   const { retryAfterSeconds } = refusal;
   return {
     ok: false,
@@ -193,35 +193,35 @@ function failed(refusal: Refusal): { readonly ok: false; readonly error: ApiErro
 }
 
 /** Adds `ignored` to the answer of a test key where the argument has unknown members. */
-function withIgnored<View extends IgnoredNames>(
+function withIgnoredNames<View extends IgnoredNames>(
   { caller }: Admission,
   operation: Operation,
   argument: object,
   view: View,
 ): View {
   if (caller.mode === 'live') return view;
-  const ignored = ignoredNames(Object.keys(argument), knownNames[operation]);
+  const ignored = collectIgnoredNames(Object.keys(argument), knownRequestNames[operation]);
   return ignored.length === 0 ? view : { ...view, ignored };
 }
 
 /** The members that mean something, if they are there: what else a JavaScript object may hold need not have a JSON text. */
-function sessionBody(body: unknown): unknown {
+function pickKnownSessionMembers(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(
     Object.entries(body).filter(
-      ([name, value]) => (knownNames.create_session as readonly string[]).includes(name) && value !== undefined,
+      ([name, value]) => (knownRequestNames.create_session as readonly string[]).includes(name) && value !== undefined,
     ),
   );
 }
 
 /** Parameters as a query string would bring them; over HTTP they are text, so their types are judged only here. */
-function marketplaceRequest(query: unknown, format: string | undefined): Outcome<MarketplaceRequest> {
+function toMarketplaceRequest(query: unknown, format: string | undefined): Outcome<MarketplaceRequest> {
   const { sub_id, max_offers, sort, explain } = (query ?? {}) as Record<keyof MarketplaceQuery, unknown>;
   if (typeof sub_id !== 'string') return invalidRequest('sub_id');
   if (max_offers !== undefined && typeof max_offers !== 'number') return invalidRequest('max_offers');
-  if (!isTextOrAbsent(sort)) return invalidRequest('sort');
+  if (!isOptionalString(sort)) return invalidRequest('sort');
   if (explain !== undefined && typeof explain !== 'boolean') return invalidRequest('explain');
-  return done({
+  return succeeded({
     sub_id,
     format,
     max_offers: max_offers === undefined ? undefined : String(max_offers),
@@ -230,17 +230,17 @@ function marketplaceRequest(query: unknown, format: string | undefined): Outcome
   });
 }
 
-function analyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
+function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   const parameters = (query ?? {}) as Record<keyof AnalyticsRequest, unknown>;
   const { referrer_tag, sub_id_list, date_from, date_to, granularity, limit, cursor } = parameters;
-  if (!isTextOrAbsent(referrer_tag)) return refusedFor('INVALID_REFERRER_TAG');
-  if (!isListOfTexts(sub_id_list)) return invalidRequest('sub_id_list');
-  if (!isTextOrAbsent(granularity)) return invalidRequest('granularity');
-  if (!isTextOrAbsent(date_to)) return invalidRequest('date_to');
-  if (!isTextOrAbsent(date_from)) return invalidRequest('date_from');
+  if (!isOptionalString(referrer_tag)) return refusedWith('INVALID_REFERRER_TAG');
+  if (!isOptionalStringArray(sub_id_list)) return invalidRequest('sub_id_list');
+  if (!isOptionalString(granularity)) return invalidRequest('granularity');
+  if (!isOptionalString(date_to)) return invalidRequest('date_to');
+  if (!isOptionalString(date_from)) return invalidRequest('date_from');
   if (limit !== undefined && typeof limit !== 'number') return invalidRequest('limit');
-  if (!isTextOrAbsent(cursor)) return invalidRequest('cursor');
-  return done({
+  if (!isOptionalString(cursor)) return invalidRequest('cursor');
+  return succeeded({
     referrer_tag,
     sub_id_list: sub_id_list?.join(','),
     date_from,
@@ -251,10 +251,10 @@ function analyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   });
 }
 
-function isTextOrAbsent(value: unknown): value is string | undefined {
+function isOptionalString(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
 }
 
-function isListOfTexts(value: unknown): value is readonly string[] | undefined {
+function isOptionalStringArray(value: unknown): value is readonly string[] | undefined {
   return value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
 }

@@ -1,15 +1,15 @@
 import { wwwAuthenticate } from '../access/api-key.ts';
-import { type ErrorCode, errorTable, operatorWanted } from '../domain/error-table.ts';
+import { type ErrorCode, errorTable, operatorTokenRequiredMessage } from '../domain/error-table.ts';
 import type { InvalidField, Refusal } from '../domain/outcome.ts';
-import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
+import { formatHeaders, type HeaderText, formatHeader } from '../http/header-text.ts';
 import type { Reply } from '../http/listener.ts';
 
 /** Of every answer in JSON: no cache may keep what was told to one caller. */
-export const jsonHeaders = fixedHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-const challenge = fixedHeaders({ 'WWW-Authenticate': wwwAuthenticate });
+export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+const authenticateHeaders = formatHeaders({ 'WWW-Authenticate': wwwAuthenticate });
 
 /** Bodies without extra members, written once: a refusal should cost next to nothing. */
-const plainBodies = new Map<ErrorCode, string>(
+const constantErrorBodies = new Map<ErrorCode, string>(
   (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(errorBody({ code }))]),
 );
 
@@ -37,16 +37,16 @@ export function errorBody(refusal: Refusal, requestId?: string): ErrorBody {
   };
 }
 
-const operatorWantedBody = JSON.stringify({ error: 'UNAUTHORIZED', message: operatorWanted } satisfies ErrorBody);
+const operatorTokenRequiredBody = JSON.stringify({ error: 'UNAUTHORIZED', message: operatorTokenRequiredMessage } satisfies ErrorBody);
 
 /** A request that lacks the operator's token, as an HTTP answer. */
-export function operatorWantedReply(): Reply {
+export function operatorTokenRequiredReply(): Reply {
   const refusal: Refusal = { code: 'UNAUTHORIZED' };
   return {
     status: errorTable.UNAUTHORIZED.status,
-    headers: jsonHeaders + challenge,
+    headers: jsonHeaders + authenticateHeaders,
     refusal,
-    body: operatorWantedBody,
+    body: operatorTokenRequiredBody,
   };
 }
 
@@ -55,11 +55,11 @@ export function errorReply(refusal: Refusal, requestId: string, extraHeaders: He
   const { code, param, missingRequired, fieldsInvalid, retryAfterSeconds } = refusal;
   const plain =
     param === undefined && missingRequired === undefined && fieldsInvalid === undefined && code !== 'INTERNAL_ERROR';
-  const retryAfter = retryAfterSeconds === undefined ? '' : header('Retry-After', String(retryAfterSeconds));
+  const retryAfter = retryAfterSeconds === undefined ? '' : formatHeader('Retry-After', String(retryAfterSeconds));
   return {
     status: errorTable[code].status,
-    headers: jsonHeaders + extraHeaders + retryAfter + (code === 'UNAUTHORIZED' ? challenge : ''),
+    headers: jsonHeaders + extraHeaders + retryAfter + (code === 'UNAUTHORIZED' ? authenticateHeaders : ''),
     refusal,
-    body: plain ? plainBodies.get(code)! : JSON.stringify(errorBody(refusal, requestId)),
+    body: plain ? constantErrorBodies.get(code)! : JSON.stringify(errorBody(refusal, requestId)),
   };
 }

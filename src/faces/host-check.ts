@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
  *
  * @param names host names without ports, in any case
  */
-export function hostCheck(names: readonly string[]): (host: string) => boolean {
+export function createHostCheck(names: readonly string[]): (host: string) => boolean {
   const known = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   return (host) => {
     if (host === '') return true;

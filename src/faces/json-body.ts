@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { invalidRequest, type Outcome, refusedFor } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, refusedWith } from '../domain/outcome.ts';
 
 /** What a request body says, by its content type and its bytes (docs/contract.md#request-bodies). */
-export function readJson(isJson: boolean, bytes: Buffer): Outcome<unknown> {
-  if (!isJson) return refusedFor('UNSUPPORTED_MEDIA_TYPE');
+export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> {
+  if (!isJson) return refusedWith('UNSUPPORTED_MEDIA_TYPE');
   // Bytes that are no UTF-8 would be replaced without a word, and the replacement kept.
   if (!isUtf8(bytes)) return invalidRequest('body');
   try {

@@ -1,23 +1,23 @@
 import { bounds } from '../bounds.ts';
-import { fixedHeaders } from '../http/header-text.ts';
+import { formatHeaders } from '../http/header-text.ts';
 import type { Handler } from '../http/listener.ts';
 import type { Logo } from '../logos/logo.ts';
-import { answerReading } from './answer-reading.ts';
+import { respondToRead } from './answer-reading.ts';
 import { errorReply } from './error-reply.ts';
-import { readQueryParameters } from './query-parameters.ts';
-import { sendStatic } from './static-reply.ts';
+import { parseQueryParameters } from './query-parameters.ts';
+import { sendStaticFile } from './static-reply.ts';
 
 /** What the face asks of whoever holds the logos. */
-export interface Logos {
+export interface LogoSource {
   /** The logo of that file name with this hash, or else the one in use by that name; null for a name nobody has. */
   find(file: string, hash: string | undefined): Logo | null;
 }
 
 /** Every logo's path begins so; a file name follows. */
-export const logoPathHead = '/cdn/';
+export const logoPathPrefix = '/cdn/';
 
-const parameters = ['v'] as const;
-const logoHeaders = fixedHeaders({
+const logoParameters = ['v'] as const;
+const logoHeaders = formatHeaders({
   'Content-Type': 'image/svg+xml',
   // Partners' pages show them, also pages that otherwise load nothing from elsewhere unasked.
   'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -30,18 +30,18 @@ const logoHeaders = fixedHeaders({
  * never a path on disk; what is not spelt as the catalog spells it is not found. Only an address that names the very content
  * may be kept for good.
  */
-export function logoFace(logos: Logos): Handler {
+export function logoRoute(logos: LogoSource): Handler {
   return (exchange) => {
     const { path, query, requestId } = exchange;
-    const file = path.length <= longestPath ? path.slice(logoPathHead.length) : '';
-    const read = readQueryParameters(query, parameters);
+    const file = path.length <= logoPathCharactersMax ? path.slice(logoPathPrefix.length) : '';
+    const read = parseQueryParameters(query, logoParameters);
     const version = read.ok ? read.values.v : undefined;
     const logo = logos.find(file, version);
     if (logo === null) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
     const sent = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
-    return answerReading(exchange, () => sendStatic(exchange, sent, version, exchange.header('if-none-match')));
+    return respondToRead(exchange, () => sendStaticFile(exchange, sent, version, exchange.header('if-none-match')));
   };
 }
 
-const longestPath = logoPathHead.length + bounds.logoFileCharactersMax;
+const logoPathCharactersMax = logoPathPrefix.length + bounds.logoFileNameCharactersMax;

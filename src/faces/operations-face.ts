@@ -1,18 +1,18 @@
-import { fixedHeaders, header } from '../http/header-text.ts';
-import type { Exchange, Handler } from '../http/listener.ts';
+import { formatHeaders, formatHeader } from '../http/header-text.ts';
+import type { RequestContext, Handler } from '../http/listener.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { answerReading } from './answer-reading.ts';
+import { respondToRead } from './answer-reading.ts';
 import { confirmationsPath } from './confirmations-face.ts';
 import { errorReply, jsonHeaders } from './error-reply.ts';
 import { keysPath } from './keys-face.ts';
 import { originsPath } from './origins-face.ts';
-import { type RouteName, routeOf } from './routes.ts';
+import { type RouteName, routeIndexOf } from './routes.ts';
 
-export interface OperationsFacePorts {
+export interface AdminRoutesDeps {
   /** Checks a `Host` header. */
   readonly isKnownHost: (host: string) => boolean;
   /** What keeps the service from taking requests, in words; empty when it is ready. */
-  readonly notReady: () => readonly string[];
+  readonly notReadyReasons: () => readonly string[];
   readonly metrics: Metrics;
   /** Answers `/confirmations`. */
   readonly confirmations: Handler;
@@ -22,15 +22,15 @@ export interface OperationsFacePorts {
   readonly origins: Handler;
 }
 
-const noStore = fixedHeaders({ 'Cache-Control': 'no-store' });
+const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 
 /**
  * The door of the operations listener: `/healthz` (the process answers), `/readyz` (it can take requests; 503 and the
  * reasons when not) and `/metrics` (Prometheus text) for everyone; `/confirmations`, `/keys` and `/origins` for the operator. A request for a host that is not
  * known is refused whatever its path.
  */
-export function operationsFace(ports: OperationsFacePorts): Handler {
-  const { isKnownHost, notReady, metrics, confirmations, keys, origins } = ports;
+export function adminRoutes(ports: AdminRoutesDeps): Handler {
+  const { isKnownHost, notReadyReasons: notReady, metrics, confirmations, keys, origins } = ports;
   const pages: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     '/readyz': (exchange) => {
@@ -42,14 +42,14 @@ export function operationsFace(ports: OperationsFacePorts): Handler {
       const body = await metrics.render();
       exchange.reply({
         status: 200,
-        headers: header('Content-Type', metrics.contentType) + noStore,
+        headers: formatHeader('Content-Type', metrics.contentType) + noStore,
         body,
       });
     },
   };
   const reading = Object.entries(pages).map(([path, page]): [string, Handler] => [
     path,
-    (exchange) => answerReading(exchange, () => page(exchange)),
+    (exchange) => respondToRead(exchange, () => page(exchange)),
   ]);
   const handlers = new Map<string, Handler>([
     ...reading,
@@ -65,11 +65,11 @@ export function operationsFace(ports: OperationsFacePorts): Handler {
     const path = exchange.path.startsWith(`${keysPath}/`) ? keysPath : exchange.path;
     const handler = handlers.get(path);
     if (handler === undefined) return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
-    exchange.route = routeOf(path.slice(1) as RouteName);
+    exchange.routeIndex = routeIndexOf(path.slice(1) as RouteName);
     return handler(exchange);
   };
 }
 
-function sendJson(exchange: Exchange, status: number, body: object): void {
+function sendJson(exchange: RequestContext, status: number, body: object): void {
   exchange.reply({ status, headers: jsonHeaders, body: `${JSON.stringify(body)}\n` });
 }

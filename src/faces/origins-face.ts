@@ -1,69 +1,69 @@
-import type { AllowedOrigin, Allowing, Removal } from '../access/embed-origin-register.ts';
-import { webOriginFault } from '../access/web-origin.ts';
+import type { AllowedOrigin, AllowResult, RemoveResult } from '../access/embed-origin-register.ts';
+import { validateWebOrigin } from '../access/web-origin.ts';
 import { bounds } from '../bounds.ts';
-import { done, invalidRequest, type Outcome } from '../domain/outcome.ts';
-import type { Exchange, Handler } from '../http/listener.ts';
-import { answerJsonBody, forOperator, type IsOperator, sendOutcome } from './for-operator.ts';
-import { readQueryParameters } from './query-parameters.ts';
+import { succeeded, invalidRequest, type Outcome } from '../domain/outcome.ts';
+import type { RequestContext, Handler } from '../http/listener.ts';
+import { replyToJsonBody, operatorOnly, type IsOperator, sendOutcome } from './for-operator.ts';
+import { parseQueryParameters } from './query-parameters.ts';
 
 export const originsPath = '/origins';
 
 /** What the face asks of whoever keeps the lists. */
-export interface OriginLists {
-  allow(account: string, origins: readonly string[]): Outcome<readonly Allowing[]>;
+export interface EmbedOriginAdmin {
+  allow(account: string, origins: readonly string[]): Outcome<readonly AllowResult[]>;
   list(account?: string): Outcome<readonly AllowedOrigin[]>;
-  remove(account: string, origins: readonly string[]): Outcome<readonly Removal[]>;
+  remove(account: string, origins: readonly string[]): Outcome<readonly RemoveResult[]>;
 }
 
-export interface OriginsFacePorts {
+export interface OriginRoutesDeps {
   readonly isOperator: IsOperator;
-  readonly originLists: OriginLists;
+  readonly embedOrigins: EmbedOriginAdmin;
 }
 
-const parameters = ['account', 'origin'] as const;
+const originParameters = ['account', 'origin'] as const;
 
 /**
  * Where the widgets of each account may be embedded, for the operator: `GET /origins` lists, of one account with
  * `?account=`; `POST /origins` allows some, and `DELETE /origins?account=&origin=` takes one off the list.
  */
-export function originsFace({ isOperator, originLists }: OriginsFacePorts): Handler {
-  return forOperator(isOperator, {
+export function originRoutes({ isOperator, embedOrigins: originLists }: OriginRoutesDeps): Handler {
+  return operatorOnly(isOperator, {
     GET: (exchange) => {
-      const query = readQueryParameters(exchange.query, parameters);
+      const query = parseQueryParameters(exchange.query, originParameters);
       if (!query.ok) return sendOutcome(exchange, query);
       const listed = originLists.list(query.values.account);
       sendOutcome(
         exchange,
-        mapped(listed, ({ accountName, origin }) => ({ account: accountName, origin })),
+        mapOutcome(listed, ({ accountName, origin }) => ({ account: accountName, origin })),
       );
     },
     POST: (exchange) => {
-      answerJsonBody(exchange, (body) => {
+      replyToJsonBody(exchange, (body) => {
         const { account, origins } = (body ?? {}) as Readonly<Record<string, unknown>>;
         if (typeof account !== 'string') return invalidRequest('account');
-        if (!Array.isArray(origins) || origins.length > bounds.embedOriginsMax || !origins.every(isOrigin)) {
+        if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
           return invalidRequest('origins');
         }
-        return mapped(originLists.allow(account, origins), (outcome, at) => ({ origin: origins[at]!, outcome }));
+        return mapOutcome(originLists.allow(account, origins), (outcome, at) => ({ origin: origins[at]!, outcome }));
       });
     },
     DELETE: (exchange) => sendOutcome(exchange, remove(exchange)),
   });
 
-  function remove(exchange: Exchange): Outcome<unknown> {
-    const query = readQueryParameters(exchange.query, parameters);
+  function remove(exchange: RequestContext): Outcome<unknown> {
+    const query = parseQueryParameters(exchange.query, originParameters);
     if (!query.ok) return query;
     const { account, origin } = query.values;
     if (account === undefined) return invalidRequest('account');
     if (!isOrigin(origin)) return invalidRequest('origin');
-    return mapped(originLists.remove(account, [origin]), (outcome) => ({ origin, outcome }));
+    return mapOutcome(originLists.remove(account, [origin]), (outcome) => ({ origin, outcome }));
   }
 }
 
 function isOrigin(value: unknown): value is string {
-  return typeof value === 'string' && webOriginFault(value) === null;
+  return typeof value === 'string' && validateWebOrigin(value) === null;
 }
 
-function mapped<From, To>(outcome: Outcome<readonly From[]>, map: (from: From, at: number) => To): Outcome<To[]> {
-  return outcome.ok ? done(outcome.value.map(map)) : outcome;
+function mapOutcome<From, To>(outcome: Outcome<readonly From[]>, map: (from: From, at: number) => To): Outcome<To[]> {
+  return outcome.ok ? succeeded(outcome.value.map(map)) : outcome;
 }

@@ -12,7 +12,7 @@ export type QueryParameters<Name extends string> =
  *
  * @param others gets the names of all other parameters, where somebody wants them
  */
-export function readQueryParameters<Name extends string>(
+export function parseQueryParameters<Name extends string>(
   query: string,
   names: readonly Name[],
   others?: string[],
@@ -29,16 +29,16 @@ export function readQueryParameters<Name extends string>(
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded
       ? findName(decodeName(query.slice(start, nameEnd)), names)
-      : nameAt(query, start, nameEnd, names);
+      : matchName(query, start, nameEnd, names);
     if (name !== undefined) {
       const text = query.slice(nameEnd + 1, end);
-      const value = encoded ? decode(text) : text;
+      const value = encoded ? decodeComponent(text) : text;
       if (value === null || values[name] !== undefined)
         return refused({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
       values[name] = value;
     } else if (others !== undefined && nameEnd > start) {
       const text = query.slice(start, nameEnd);
-      others.push(decode(text) ?? text);
+      others.push(decodeComponent(text) ?? text);
     }
     start = end + 1;
   }
@@ -46,11 +46,11 @@ export function readQueryParameters<Name extends string>(
 }
 
 function findName<Name extends string>(text: string, names: readonly Name[]): Name | undefined {
-  return nameAt(text, 0, text.length, names);
+  return matchName(text, 0, text.length, names);
 }
 
 /** Compared in place: a string of its own for each name, and its hash, would cost more than all the rest. */
-function nameAt<Name extends string>(
+function matchName<Name extends string>(
   query: string,
   start: number,
   end: number,
@@ -70,7 +70,7 @@ function decodeName(text: string): string {
 }
 
 /** Null for a percent sign that starts no valid UTF-8. */
-function decode(text: string): string | null {
+function decodeComponent(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

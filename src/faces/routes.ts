@@ -1,5 +1,5 @@
 /** What requests of the public listener are told apart by in the figures. The first is what no face has claimed. */
-export const routeNames = [
+export const publicRouteNames = [
   'other',
   'session',
   'inputs',
@@ -17,7 +17,7 @@ export const routeNames = [
 
 /** The same of both listeners, for logs: a route (`Exchange.route`) is its place in this list. */
 export const allRouteNames = [
-  ...routeNames,
+  ...publicRouteNames,
   'healthz',
   'readyz',
   'metrics',
@@ -28,6 +28,6 @@ export const allRouteNames = [
 
 export type RouteName = (typeof allRouteNames)[number];
 
-export function routeOf(name: RouteName): number {
+export function routeIndexOf(name: RouteName): number {
   return allRouteNames.indexOf(name);
 }

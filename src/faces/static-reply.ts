@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
-import { fixedHeaders, type HeaderText, header } from '../http/header-text.ts';
-import type { Exchange } from '../http/listener.ts';
+import { formatHeaders, type HeaderText, formatHeader } from '../http/header-text.ts';
+import type { RequestContext } from '../http/listener.ts';
 
 /** A file held in memory, as it is sent. */
 export interface StaticFile {
@@ -13,8 +13,8 @@ export interface StaticFile {
   readonly headers: HeaderText;
 }
 
-const forEver = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.staticKeptSeconds}, immutable` });
-const forAWhile = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.staticFreshSeconds}` });
+const immutableCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bounds.immutableMaxAgeSeconds}, immutable` });
+const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}` });
 
 /**
  * Sends a file to GET or HEAD, or tells that the caller's copy is still good. An address that names the very content, as ours
@@ -23,20 +23,20 @@ const forAWhile = fixedHeaders({ 'Cache-Control': `public, max-age=${bounds.stat
  * @param version what the address names as `v`, if anything
  * @param ifNoneMatch the request header, empty when absent
  */
-export function sendStatic(
-  exchange: Exchange,
+export function sendStaticFile(
+  exchange: RequestContext,
   file: StaticFile,
   version: string | undefined,
   ifNoneMatch: string,
 ): void {
   const { bytes, hash, etag } = file;
-  const headers = file.headers + (version === hash ? forEver : forAWhile) + header('ETag', etag);
-  if (isKnown(ifNoneMatch, etag)) exchange.reply({ status: 304, headers, body: '' });
+  const headers = file.headers + (version === hash ? immutableCacheHeaders : shortCacheHeaders) + formatHeader('ETag', etag);
+  if (matchesEtag(ifNoneMatch, etag)) exchange.reply({ status: 304, headers, body: '' });
   else exchange.reply({ status: 200, headers, body: bytes });
 }
 
 /** Whether an `If-None-Match` names the entity (RFC 9110, 13.1.2). A list longer than any browser sends names nothing. */
-function isKnown(ifNoneMatch: string, etag: string): boolean {
+function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '' || ifNoneMatch.length > bounds.headerListCharactersMax) return false;
   return ifNoneMatch.split(',').some((item) => {
     const tag = item.trim();

@@ -1,23 +1,23 @@
 import { bounds } from '../bounds.ts';
-import { fixedHeaders, header } from '../http/header-text.ts';
-import type { Exchange, Handler } from '../http/listener.ts';
-import { parseSelection } from '../operations/marketplace-request.ts';
-import { openWidget } from '../operations/open-widget.ts';
+import { formatHeaders, formatHeader } from '../http/header-text.ts';
+import type { RequestContext, Handler } from '../http/listener.ts';
+import { parseOfferSelection } from '../operations/marketplace-request.ts';
+import { verifyWidgetLink } from '../operations/open-widget.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { WidgetParameters } from '../widgets/embed-html.ts';
 import type { EmbedPolicy } from '../widgets/embed-policy.ts';
-import { widgetPage, widgetPagePolicy } from '../widgets/widget-page.ts';
+import { widgetPageHtml, widgetPageCsp } from '../widgets/widget-page.ts';
 import type { WidgetScript } from '../widgets/widget-script.ts';
-import { answerReading } from './answer-reading.ts';
+import { respondToRead } from './answer-reading.ts';
 import { errorReply } from './error-reply.ts';
-import { widgetLinkBrokenPage, widgetOverPage } from './pages.ts';
-import { readQueryParameters } from './query-parameters.ts';
-import { routeOf } from './routes.ts';
+import { widgetLinkInvalidPage, widgetExpiredPage } from './pages.ts';
+import { parseQueryParameters } from './query-parameters.ts';
+import { routeIndexOf } from './routes.ts';
 import { type WidgetLinkParameters, widgetLinkParameters } from './widget-link-parameters.ts';
-import { WidgetRequestsFace, type WidgetRequestsFacePorts } from './widget-requests-face.ts';
-import { widgetScriptFace } from './widget-script-face.ts';
+import { WidgetApiRoutes, type WidgetApiRoutesDeps } from './widget-requests-face.ts';
+import { widgetScriptRoute } from './widget-script-face.ts';
 
-export interface WidgetFacePorts extends WidgetRequestsFacePorts {
+export interface WidgetRoutesDeps extends WidgetApiRoutesDeps {
   readonly script: WidgetScript;
   readonly widgetScriptUrl: string;
   /** Where logos come from. */
@@ -29,12 +29,12 @@ export const widgetPath = '/w';
 const scriptPath = '/w/widget.js';
 const offersPath = '/w/offers';
 const eventsPath = '/w/events';
-const pageRoute = routeOf('widget_page');
-const scriptRoute = routeOf('widget_script');
-const offersRoute = routeOf('widget_offers');
-const eventsRoute = routeOf('widget_events');
+const pageRouteIndex = routeIndexOf('widget_page');
+const scriptRouteIndex = routeIndexOf('widget_script');
+const offersRouteIndex = routeIndexOf('widget_offers');
+const eventsRouteIndex = routeIndexOf('widget_events');
 
-const pageHeaders = fixedHeaders({
+const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
   // The token is in the address of the page: it is told to nobody but this host. A beacon needs its origin, so not no-referrer.
@@ -42,67 +42,67 @@ const pageHeaders = fixedHeaders({
   'X-Robots-Tag': 'noindex',
 });
 /** Of a page that only says something. */
-const noticePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const noticePagePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /**
  * The widget host (docs/contract.md#widget): `/w` is the page of an iframe, `/w/widget.js` the script, `/w/offers` and `/w/events` what the
  * script asks for and tells. Whoever comes here is a borrower's browser: its token opens one session's widget, no API key is
  * involved, and none is charged.
  */
-export class WidgetFace {
-  readonly #ports: WidgetFacePorts;
-  readonly #script: Handler;
-  readonly #requests: WidgetRequestsFace;
+export class WidgetRoutes {
+  readonly #deps: WidgetRoutesDeps;
+  readonly #handleScript: Handler;
+  readonly #api: WidgetApiRoutes;
 
-  constructor(ports: WidgetFacePorts) {
-    this.#ports = ports;
-    this.#script = widgetScriptFace(ports.script);
-    this.#requests = new WidgetRequestsFace(ports);
+  constructor(ports: WidgetRoutesDeps) {
+    this.#deps = ports;
+    this.#handleScript = widgetScriptRoute(ports.script);
+    this.#api = new WidgetApiRoutes(ports);
   }
 
   readonly handle: Handler = (exchange) => {
     switch (exchange.path) {
       case widgetPath:
       case `${widgetPath}/`:
-        exchange.route = pageRoute;
-        return answerReading(exchange, () => this.#page(exchange));
+        exchange.routeIndex = pageRouteIndex;
+        return respondToRead(exchange, () => this.#sendWidgetPage(exchange));
       case scriptPath:
-        exchange.route = scriptRoute;
-        return this.#script(exchange);
+        exchange.routeIndex = scriptRouteIndex;
+        return this.#handleScript(exchange);
       case offersPath:
-        exchange.route = offersRoute;
-        return this.#requests.offers(exchange);
+        exchange.routeIndex = offersRouteIndex;
+        return this.#api.getOffers(exchange);
       case eventsPath:
-        exchange.route = eventsRoute;
-        return this.#requests.events(exchange);
+        exchange.routeIndex = eventsRouteIndex;
+        return this.#api.postEvents(exchange);
       default:
         return exchange.reply(errorReply({ code: 'NOT_FOUND' }, exchange.requestId));
     }
   };
 
-  #page(exchange: Exchange): void {
-    const query = readQueryParameters(exchange.query, widgetLinkParameters);
+  #sendWidgetPage(exchange: RequestContext): void {
+    const query = parseQueryParameters(exchange.query, widgetLinkParameters);
     const parameters: WidgetLinkParameters = query.ok ? query.values : {};
     const { sub = '', token = '' } = parameters;
-    const link = openWidget(this.#ports, { sub, token });
-    const selection = parseSelection(parameters);
+    const link = verifyWidgetLink(this.#deps, { sub, token });
+    const selection = parseOfferSelection(parameters);
     if (link === null || !selection.ok) {
-      sendPage(exchange, 404, noticePolicy, widgetLinkBrokenPage);
+      sendPage(exchange, 404, noticePagePolicy, widgetLinkInvalidPage);
     } else if (link.session.ok) {
-      this.#livePage(exchange, link.policy, { sub, token, ...selection.value });
+      this.#sendLivePage(exchange, link.policy, { sub, token, ...selection.value });
     } else {
-      sendPage(exchange, 400, `${noticePolicy}; frame-ancestors ${link.policy.frameAncestors}`, widgetOverPage);
+      sendPage(exchange, 400, `${noticePagePolicy}; frame-ancestors ${link.policy.frameAncestors}`, widgetExpiredPage);
     }
   }
 
-  #livePage(exchange: Exchange, { frameAncestors }: EmbedPolicy, widget: WidgetParameters): void {
-    const { random, ownOrigin, cdnOrigin, widgetScriptUrl } = this.#ports;
-    const nonce = random.take(bounds.widgetNonceBytes).toString('base64url');
-    const policy = widgetPagePolicy(nonce, ownOrigin, cdnOrigin, frameAncestors);
-    sendPage(exchange, 200, policy, widgetPage(widgetScriptUrl, nonce, widget));
+  #sendLivePage(exchange: RequestContext, { frameAncestors }: EmbedPolicy, widget: WidgetParameters): void {
+    const { random, ownOrigin, cdnOrigin, widgetScriptUrl } = this.#deps;
+    const nonce = random.randomBytes(bounds.widgetNonceBytes).toString('base64url');
+    const policy = widgetPageCsp(nonce, ownOrigin, cdnOrigin, frameAncestors);
+    sendPage(exchange, 200, policy, widgetPageHtml(widgetScriptUrl, nonce, widget));
   }
 }
 
-function sendPage(exchange: Exchange, status: number, policy: string, body: string): void {
-  exchange.reply({ status, headers: pageHeaders + header('Content-Security-Policy', policy), body });
+function sendPage(exchange: RequestContext, status: number, policy: string, body: string): void {
+  exchange.reply({ status, headers: pageHeaders + formatHeader('Content-Security-Policy', policy), body });
 }

@@ -1,10 +1,10 @@
-import { fixedHeaders } from '../http/header-text.ts';
+import { formatHeaders } from '../http/header-text.ts';
 import type { Handler } from '../http/listener.ts';
 import type { WidgetScript } from '../widgets/widget-script.ts';
-import { answerReading } from './answer-reading.ts';
-import { fileAsked, packedFileSender } from './packed-file.ts';
+import { respondToRead } from './answer-reading.ts';
+import { readFileRequest, createFileSender } from './packed-file.ts';
 
-const headers = fixedHeaders({
+const scriptHeaders = formatHeaders({
   'Content-Type': 'text/javascript; charset=utf-8',
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -12,7 +12,7 @@ const headers = fixedHeaders({
 });
 
 /** The door of the widget's script, which every page loads. */
-export function widgetScriptFace(script: WidgetScript): Handler {
-  const send = packedFileSender(script, headers);
-  return (exchange) => answerReading(exchange, () => send(exchange, fileAsked(exchange)));
+export function widgetScriptRoute(script: WidgetScript): Handler {
+  const send = createFileSender(script, scriptHeaders);
+  return (exchange) => respondToRead(exchange, () => send(exchange, readFileRequest(exchange)));
 }

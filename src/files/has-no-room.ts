@@ -1,9 +1,9 @@
 /** Whether a call of the system, or of SQLite, failed because the device has no space left, a quota is used up, or a file may not grow. */
-export function hasNoRoom(fault: unknown): boolean {
-  return fault instanceof Error && codes.has((fault as NodeJS.ErrnoException).code ?? '');
+export function isDiskFull(fault: unknown): boolean {
+  return fault instanceof Error && diskFullCodes.has((fault as NodeJS.ErrnoException).code ?? '');
 }
 
-const codes: ReadonlySet<string> = new Set([
+const diskFullCodes: ReadonlySet<string> = new Set([
   'ENOSPC',
   'EDQUOT',
   'EFBIG',
@@ -13,6 +13,6 @@ const codes: ReadonlySet<string> = new Set([
 ]);
 
 /** Describes a full device to the operator. */
-export function noRoomIn(folder: string): string {
+export function diskFullMessage(folder: string): string {
   return `no space left on the device of ${folder}; make room there and try again`;
 }

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path';
  * error of the system, also where something else has the name. `mkdirSync` with `recursive` never returns where a file
  * system has the parent and says that it has not, as `/proc` does (seen with Node.js 22.23).
  */
-export function makePrivateFolder(folder: string): string | null {
+export function createPrivateFolder(folder: string): string | null {
   const absolute = resolve(folder);
   const missing: string[] = [];
   for (let path = absolute; !existsSync(path) && path !== dirname(path); path = dirname(path)) missing.unshift(path);

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
 /** Makes durable what a file holds, or the names in a folder. Throws the error of the system. */
-export function syncPath(path: string): void {
+export function fsyncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

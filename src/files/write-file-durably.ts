@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncPath } from './sync-path.ts';
+import { fsyncPath } from './sync-path.ts';
 
 /**
  * Writes a whole file so that after a power cut it is there in full or not at all: temporary name, sync, rename, sync of the
@@ -23,5 +23,5 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
     closeSync(file);
   }
   renameSync(temporary, path);
-  syncPath(dirname(path));
+  fsyncPath(dirname(path));
 }

@@ -1,17 +1,17 @@
 /**
  * Something that has until `dueMs` (monotonic milliseconds) and is told when it is late. The queue sets everything but
- * `onDeadline`; it begins as {@link notQueued}.
+ * `onDeadline`; it begins as {@link unqueuedEntry}.
  */
-export interface Deadlined {
+export interface DeadlineEntry {
   dueMs: number;
   /** Neighbours in the queue, itself a ring; null outside it. */
-  earlier: Deadlined | null;
-  later: Deadlined | null;
+  previous: DeadlineEntry | null;
+  next: DeadlineEntry | null;
   onDeadline(): void;
 }
 
 /** What an entry holds before it is first added. */
-export const notQueued = { dueMs: 0, earlier: null, later: null } as const;
+export const unqueuedEntry = { dueMs: 0, previous: null, next: null } as const;
 
 /**
  * Entries that all have the same time to finish, so that the order of arrival is the order of expiry and one timer serves
@@ -19,44 +19,44 @@ export const notQueued = { dueMs: 0, earlier: null, later: null } as const;
  */
 export class DeadlineQueue {
   /** Where the ring begins and ends: its later neighbour is the first to expire. */
-  private readonly end: Deadlined = { dueMs: Number.POSITIVE_INFINITY, earlier: null, later: null, onDeadline() {} };
-  private readonly limitMs: number;
+  private readonly sentinel: DeadlineEntry = { dueMs: Number.POSITIVE_INFINITY, previous: null, next: null, onDeadline() {} };
+  private readonly timeoutMs: number;
 
   constructor(limitMs: number) {
-    this.limitMs = limitMs;
-    this.end.earlier = this.end;
-    this.end.later = this.end;
+    this.timeoutMs = limitMs;
+    this.sentinel.previous = this.sentinel;
+    this.sentinel.next = this.sentinel;
   }
 
   get isEmpty(): boolean {
-    return this.end.later === this.end;
+    return this.sentinel.next === this.sentinel;
   }
 
   /** Starts an entry's time, anew when it is already here. `nowMs` never decreases from call to call. */
-  add(entry: Deadlined, nowMs: number): void {
+  add(entry: DeadlineEntry, nowMs: number): void {
     this.remove(entry);
-    const { end } = this;
-    const last = end.earlier as Deadlined;
-    entry.dueMs = nowMs + this.limitMs;
-    entry.earlier = last;
-    entry.later = end;
-    last.later = entry;
-    end.earlier = entry;
+    const { sentinel: end } = this;
+    const last = end.previous as DeadlineEntry;
+    entry.dueMs = nowMs + this.timeoutMs;
+    entry.previous = last;
+    entry.next = end;
+    last.next = entry;
+    end.previous = entry;
   }
 
   /** Does nothing to an entry that is not here. */
-  remove(entry: Deadlined): void {
-    const { earlier, later } = entry;
+  remove(entry: DeadlineEntry): void {
+    const { previous: earlier, next: later } = entry;
     if (earlier === null || later === null) return;
-    earlier.later = later;
-    later.earlier = earlier;
-    entry.earlier = null;
-    entry.later = null;
+    earlier.next = later;
+    later.previous = earlier;
+    entry.previous = null;
+    entry.next = null;
   }
 
   /** Removes the entries that are late at `nowMs`, and tells each. */
   expire(nowMs: number): void {
-    for (let first = this.end.later as Deadlined; first.dueMs <= nowMs; first = this.end.later as Deadlined) {
+    for (let first = this.sentinel.next as DeadlineEntry; first.dueMs <= nowMs; first = this.sentinel.next as DeadlineEntry) {
       this.remove(first);
       first.onDeadline();
     }

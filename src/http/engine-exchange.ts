@@ -1,20 +1,20 @@
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Refusal } from '../domain/outcome.ts';
 import type { RequestParam } from '../domain/request-rules.ts';
-import type { Deadlined, DeadlineQueue } from './deadline-queue.ts';
-import type { InFlight } from './in-flight.ts';
-import type { AskedBy, Exchange, ListenerOptions, Reply, RequestInTrouble } from './listener.ts';
+import type { DeadlineEntry, DeadlineQueue } from './deadline-queue.ts';
+import type { InFlightRequests } from './in-flight.ts';
+import type { CallerIds, RequestContext, ListenerOptions, Reply, LoggedRequest } from './listener.ts';
 import { nextRequestId } from './request-id.ts';
-import type { UnsentAnswer, UnsentAnswers } from './unsent-answers.ts';
+import type { UnsentReply, UnsentReplies } from './unsent-answers.ts';
 
-export const headerTooLate = 'a request header can only be read before the handler returns or first awaits';
+export const headerReadTooLateMessage = 'a request header can only be read before the handler returns or first awaits';
 
 /** What an exchange needs of the listener it came in through. */
-export interface ExchangeListener {
+export interface ListenerState {
   readonly options: ListenerOptions;
-  readonly requests: InFlight;
+  readonly inFlightRequests: InFlightRequests;
   readonly deadlines: DeadlineQueue;
-  readonly unsent: UnsentAnswers;
+  readonly unsentReplies: UnsentReplies;
 }
 
 /**
@@ -30,31 +30,31 @@ export interface ExchangeListener {
  * with `release`. An exchange lingers when it is answered and its unwanted body is still going by. It is unsent when it is answered
  * and its client has not read enough for all of the answer to be handed to the system.
  */
-export abstract class EngineExchange<L extends ExchangeListener>
-  implements Exchange, Deadlined, RequestInTrouble, UnsentAnswer
+export abstract class BaseRequestContext<L extends ListenerState>
+  implements RequestContext, DeadlineEntry, LoggedRequest, UnsentReply
 {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly requestId = nextRequestId();
-  over = false;
-  refusalHeaders = '';
-  route = 0;
-  askedBy: AskedBy | null = null;
+  ended = false;
+  errorHeaders = '';
+  routeIndex = 0;
+  caller: CallerIds | null = null;
   dueMs = 0;
-  earlier: Deadlined | null = null;
-  later: Deadlined | null = null;
+  previous: DeadlineEntry | null = null;
+  next: DeadlineEntry | null = null;
   protected readonly listener: L;
   /** When its head was here; monotonic milliseconds. */
-  protected readonly arrivedMs = performance.now();
+  protected readonly receivedMs = performance.now();
   /** The declared size of the body exceeds the bound. */
-  protected bodyTooLarge = false;
+  protected isBodyTooLarge = false;
   /** An answer given now ends the connection, because the rest of the body is of unknown size or too large. */
-  protected bodyUnwanted = false;
-  private bodyAsked = false;
+  protected mustDiscardBody = false;
+  private isBodyRequested = false;
   /** While the body is awaited: whom to tell that it will not come. */
-  private onNoBody: (() => void) | undefined;
-  private counted = false;
+  private onBodyUnavailable: (() => void) | undefined;
+  private isCounted = false;
 
   constructor(listener: L, method: string, path: string, query: string) {
     this.listener = listener;
@@ -66,76 +66,76 @@ export abstract class EngineExchange<L extends ExchangeListener>
   abstract header(lowerCaseName: string): string;
 
   /** The handler has not returned yet. */
-  protected abstract readonly handling: boolean;
+  protected abstract readonly isHandling: boolean;
 
   /** The header or other part that a proxy before us may have read otherwise, if any: no handler sees such a request. */
-  protected abstract malformed(): RequestParam | undefined;
+  protected abstract findMalformedPart(): RequestParam | undefined;
 
   /** Hands the body to `deliver` when all of it is here, unless the exchange is over by then. */
-  protected abstract gather(onBody: (body: Buffer) => void | Promise<void>): void;
+  protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
   /** Calls `settle` and sends the answer. Throws, with nothing settled or sent, when the answer is not fit to be sent. */
-  protected abstract answer(reply: Reply): void;
+  protected abstract writeReply(reply: Reply): void;
 
   /** Closes the connection of an exchange that is answered. */
-  abstract disconnect(): void;
+  abstract closeConnection(): void;
 
   readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
-    if (!this.handling || this.bodyAsked) throw new Error('readBody is for once, before the handler returns');
-    this.bodyAsked = true;
-    if (this.over) {
+    if (!this.isHandling || this.isBodyRequested) throw new Error('readBody is for once, before the handler returns');
+    this.isBodyRequested = true;
+    if (this.ended) {
       onNoBody?.();
       return;
     }
-    this.onNoBody = onNoBody;
-    if (this.bodyTooLarge) this.refuseLargeBody();
-    else this.gather(onBody);
+    this.onBodyUnavailable = onNoBody;
+    if (this.isBodyTooLarge) this.rejectLargeBody();
+    else this.collectBody(onBody);
   }
 
   reply(reply: Reply): void {
-    if (this.over) return;
+    if (this.ended) return;
     try {
-      this.send(reply);
+      this.sendReply(reply);
     } catch (fault) {
-      this.fail(fault);
+      this.failRequest(fault);
     }
   }
 
   get elapsedMs(): number {
-    return performance.now() - this.arrivedMs;
+    return performance.now() - this.receivedMs;
   }
 
   onDeadline(): void {
-    if (this.over) {
-      this.disconnect();
+    if (this.ended) {
+      this.closeConnection();
       return;
     }
     this.listener.options.onDeadline?.();
-    this.refuse({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
+    this.sendError({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: bounds.retryAfterSeconds });
   }
 
   /** The answer has left, or the client has. */
   release(): void {
-    this.settle();
+    this.markEnded();
     this.listener.deadlines.remove(this);
-    this.uncount();
+    this.leaveInFlight();
   }
 
   /** Runs the handler, or refuses what must not reach it. */
-  protected handle(): void {
-    const { options, requests } = this.listener;
-    requests.begin();
-    this.counted = true;
-    const param = this.malformed();
+  protected runHandler(): void {
+    const { options, inFlightRequests: requests } = this.listener;
+    requests.increment();
+    this.isCounted = true;
+    const param = this.findMalformedPart();
     if (param !== undefined) {
-      this.bodyUnwanted = true;
-      this.refuse(invalidRequest(param).refusal);
+      this.mustDiscardBody = true;
+      this.sendError(invalidRequest(param).refusal);
       return;
     }
     try {
-      options.handler(this)?.catch((fault: unknown) => this.fail(fault));
+      options.handler(this)?.catch((fault: unknown) => this.failRequest(fault));
     } catch (fault) {
-      this.fail(fault);
+      this.failRequest(fault);
     }
   }
 
@@ -143,7 +143,7 @@ export abstract class EngineExchange<L extends ExchangeListener>
    * Whether the transfer coding of the request is one that every server reads alike: `chunked` alone, in one header, without a
    * length, without trailers, and with a method made for a body.
    */
-  protected isPlainlyChunked(codings: number, lengths: number): boolean {
+  protected hasPlainChunkedCoding(codings: number, lengths: number): boolean {
     return (
       codings === 1 &&
       lengths === 0 &&
@@ -154,52 +154,52 @@ export abstract class EngineExchange<L extends ExchangeListener>
     );
   }
 
-  protected deliver(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
-    this.onNoBody = undefined;
+  protected deliverBody(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
+    this.onBodyUnavailable = undefined;
     try {
-      onBody(body)?.catch((fault: unknown) => this.fail(fault));
+      onBody(body)?.catch((fault: unknown) => this.failRequest(fault));
     } catch (fault) {
-      this.fail(fault);
+      this.failRequest(fault);
     }
   }
 
   /** The exchange is over: a body still awaited will not come. */
-  protected settle(): void {
-    const { onNoBody } = this;
-    this.over = true;
-    this.onNoBody = undefined;
+  protected markEnded(): void {
+    const { onBodyUnavailable: onNoBody } = this;
+    this.ended = true;
+    this.onBodyUnavailable = undefined;
     try {
       onNoBody?.();
     } catch (fault) {
-      this.listener.options.onFault(fault, this);
+      this.listener.options.onHandlerError(fault, this);
     }
   }
 
   /** It is answered as far as a drain is concerned, which does not wait for those that linger. */
-  protected uncount(): void {
-    if (this.counted) this.listener.requests.end();
-    this.counted = false;
+  protected leaveInFlight(): void {
+    if (this.isCounted) this.listener.inFlightRequests.decrement();
+    this.isCounted = false;
   }
 
-  private fail(fault: unknown): void {
-    this.listener.options.onFault(fault, this);
-    if (!this.over) this.refuse({ code: 'INTERNAL_ERROR' });
+  private failRequest(fault: unknown): void {
+    this.listener.options.onHandlerError(fault, this);
+    if (!this.ended) this.sendError({ code: 'INTERNAL_ERROR' });
   }
 
   /** Answers 413. Does nothing if the exchange is over. */
-  protected refuseLargeBody(): void {
-    if (!this.over) this.refuse({ code: 'PAYLOAD_TOO_LARGE' });
+  protected rejectLargeBody(): void {
+    if (!this.ended) this.sendError({ code: 'PAYLOAD_TOO_LARGE' });
   }
 
-  protected refuse(refusal: Refusal): void {
-    this.send(this.listener.options.errorReply(refusal, this.requestId, this.refusalHeaders));
+  protected sendError(refusal: Refusal): void {
+    this.sendReply(this.listener.options.errorReply(refusal, this.requestId, this.errorHeaders));
   }
 
-  private send(reply: Reply): void {
-    this.answer(reply);
+  private sendReply(reply: Reply): void {
+    this.writeReply(reply);
     // In whole microseconds, which unlike fractions need no object of their own.
-    this.listener.options.onAnswered?.(this.route, reply.status, ((performance.now() - this.arrivedMs) * 1000) | 0);
-    if (reply.status >= 400) this.listener.options.onRefusal?.(this, reply);
-    else this.listener.options.onSuccess?.(this, reply);
+    this.listener.options.onReply?.(this.routeIndex, reply.status, ((performance.now() - this.receivedMs) * 1000) | 0);
+    if (reply.status >= 400) this.listener.options.onErrorReply?.(this, reply);
+    else this.listener.options.onSuccessReply?.(this, reply);
   }
 }

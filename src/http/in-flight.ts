@@ -1,28 +1,28 @@
 /** Counts the requests whose answers are not fully sent, and tells a drain when there are none. */
-export class InFlight {
-  private requests = 0;
-  private waiting: (() => void)[] = [];
+export class InFlightRequests {
+  private current = 0;
+  private waiters: (() => void)[] = [];
 
   get count(): number {
-    return this.requests;
+    return this.current;
   }
 
-  begin(): void {
-    this.requests += 1;
+  increment(): void {
+    this.current += 1;
   }
 
-  end(): void {
-    this.requests -= 1;
-    if (this.requests > 0 || this.waiting.length === 0) return;
-    for (const resolve of this.waiting) resolve();
-    this.waiting = [];
+  decrement(): void {
+    this.current -= 1;
+    if (this.current > 0 || this.waiters.length === 0) return;
+    for (const resolve of this.waiters) resolve();
+    this.waiters = [];
   }
 
   /**
-   * Resolves when nothing is in flight and the last answer has been handed to the system, or after `graceMs`, with the number
+   * Resolves when nothing is in flight and the last answer has been handed to the system, or after `remainingMs`, with the number
    * of requests still unanswered. Connections that are still open bring new requests meanwhile; those are waited for too.
    */
-  async drained(graceMs: number): Promise<number> {
+  async waitUntilEmpty(graceMs: number): Promise<number> {
     const giveUp = Promise.withResolvers<void>();
     let patient = true;
     const timer = setTimeout(() => {
@@ -30,18 +30,18 @@ export class InFlight {
       giveUp.resolve();
     }, graceMs);
     do {
-      await Promise.race([this.none(), giveUp.promise]);
+      await Promise.race([this.whenEmpty(), giveUp.promise]);
       // An answer written in this turn leaves when the engine gets control back.
       await new Promise(setImmediate);
-    } while (this.requests > 0 && patient);
+    } while (this.current > 0 && patient);
     clearTimeout(timer);
-    return this.requests;
+    return this.current;
   }
 
-  private none(): Promise<void> {
-    if (this.requests === 0) return Promise.resolve();
+  private whenEmpty(): Promise<void> {
+    if (this.current === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      this.waiting.push(resolve);
+      this.waiters.push(resolve);
     });
   }
 }

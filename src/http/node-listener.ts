@@ -5,17 +5,17 @@ import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../bounds.ts';
 import { invalidRequest, type Refusal } from '../domain/outcome.ts';
 import type { RequestParam } from '../domain/request-rules.ts';
-import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
-import { acceptedFor } from './accepted-for.ts';
+import { type Certificate, InvalidCertificateError, type TlsVersion } from '../tls/certificate.ts';
+import { keepAcceptingConnections } from './accepted-for.ts';
 import { BodyBuffer } from './body-buffer.ts';
-import { DeadlineQueue, notQueued } from './deadline-queue.ts';
-import { EngineExchange, type ExchangeListener, headerTooLate } from './engine-exchange.ts';
-import { headerPairs } from './header-text.ts';
-import { InFlight } from './in-flight.ts';
+import { DeadlineQueue, unqueuedEntry } from './deadline-queue.ts';
+import { BaseRequestContext, type ListenerState, headerReadTooLateMessage } from './engine-exchange.ts';
+import { splitHeaders } from './header-text.ts';
+import { InFlightRequests } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { allHeaders, bodyBytes, headText, isBodyless } from './reply-text.ts';
+import { responseHeaders, bodyByteLength, responseHead, isBodyless } from './reply-text.ts';
 import { nextRequestId } from './request-id.ts';
-import { UnsentAnswers } from './unsent-answers.ts';
+import { UnsentReplies } from './unsent-answers.ts';
 
 /**
  * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. `reason`: why this engine
@@ -26,11 +26,11 @@ export async function startNodeListener(
   reason = 'node:http was requested',
 ): Promise<Listener> {
   const http: ServerOptions = {
-    maxHeaderSize: bounds.headBytesMax,
-    headersTimeout: bounds.connectionIdleMs,
-    requestTimeout: bounds.connectionIdleMs,
-    keepAliveTimeout: bounds.connectionIdleMs,
-    connectionsCheckingInterval: bounds.connectionCheckMs,
+    maxHeaderSize: bounds.requestHeadBytesMax,
+    headersTimeout: bounds.connectionIdleTimeoutMs,
+    requestTimeout: bounds.connectionIdleTimeoutMs,
+    keepAliveTimeout: bounds.connectionIdleTimeoutMs,
+    connectionsCheckingInterval: bounds.connectionCheckIntervalMs,
     // The framing check answers for it, with the documented error body.
     requireHostHeader: false,
   };
@@ -39,42 +39,42 @@ export async function startNodeListener(
       ? createServer(http)
       : createSecureServer({
           ...http,
-          ...secureContext(options.tls.certificate, options.tls.minVersion),
-          handshakeTimeout: bounds.connectionIdleMs,
+          ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
+          handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
   // Headers beyond a count would be left out of what the framing check sees; the size of the head bounds them already.
   server.maxHeadersCount = 0;
   // A client that takes nothing of its answer.
-  server.timeout = bounds.connectionIdleMs;
+  server.timeout = bounds.connectionIdleTimeoutMs;
   const listener = new NodeListener(options, server, reason);
   server.listen({ host: options.host, port: options.port, exclusive: true });
   await once(server, 'listening');
-  listener.opened();
+  listener.markListening();
   return listener;
 }
 
-function secureContext({ certificatePem, keyPem }: Certificate, minVersion: TlsVersion) {
+function tlsContextOptions({ certificatePem, keyPem }: Certificate, minVersion: TlsVersion) {
   return { cert: certificatePem, key: keyPem, minVersion: `TLSv${minVersion}` } as const;
 }
 
-class NodeListener implements Listener, ExchangeListener {
+class NodeListener implements Listener, ListenerState {
   readonly engine = 'node';
   readonly engineReason: string;
   readonly options: ListenerOptions;
-  readonly requests = new InFlight();
+  readonly inFlightRequests = new InFlightRequests();
   readonly deadlines: DeadlineQueue;
-  readonly unsent = new UnsentAnswers();
+  readonly unsentReplies = new UnsentReplies();
   port = 0;
   /** Set for good when the drain begins: every answer from then on ends its connection. */
-  draining = false;
+  isDraining = false;
   /** Connections that end with the body that is going by. */
-  readonly ending = new WeakSet<Socket>();
+  readonly closingSockets = new WeakSet<Socket>();
   private readonly server: Server | SecureServer;
-  private readonly connections = new Map<Socket, Set<NodeExchange>>();
+  private readonly connections = new Map<Socket, Set<NodeRequestContext>>();
   /** With TLS: what the connections run over, those in their handshake included. */
-  private readonly transports = new Set<Socket>();
-  private deadlineCheck: NodeJS.Timeout | undefined;
-  private closed: Promise<number> | undefined;
+  private readonly tlsTransports = new Set<Socket>();
+  private deadlineTimer: NodeJS.Timeout | undefined;
+  private drainResult: Promise<number> | undefined;
 
   constructor(options: ListenerOptions, server: Server | SecureServer, engineReason: string) {
     this.options = options;
@@ -83,62 +83,62 @@ class NodeListener implements Listener, ExchangeListener {
     this.deadlines = new DeadlineQueue(options.deadlineMs);
     if (server instanceof SecureServer) {
       server.on('connection', (transport: Socket) => {
-        this.transports.add(transport);
-        transport.once('close', () => this.transports.delete(transport));
+        this.tlsTransports.add(transport);
+        transport.once('close', () => this.tlsTransports.delete(transport));
       });
-      server.on('secureConnection', (socket) => this.connected(socket));
+      server.on('secureConnection', (socket) => this.onConnection(socket));
     } else {
-      server.on('connection', (socket) => this.connected(socket));
+      server.on('connection', (socket) => this.onConnection(socket));
     }
     // `close` would cut off answers that are not read yet: Node.js takes their connections for idle. The drain closes all in the end.
     server.closeIdleConnections = () => {};
-    server.on('request', (request, response) => this.serve(request, response));
+    server.on('request', (request, response) => this.onRequest(request, response));
     // An expectation that nobody knows is passed over (RFC 9110, 10.1.1); by itself the server would answer 417.
-    server.on('checkExpectation', (request, response) => this.serve(request, response));
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.unreadable(error, socket as Socket));
+    server.on('checkExpectation', (request, response) => this.onRequest(request, response));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.onClientError(error, socket as Socket));
   }
 
-  get inFlight(): number {
-    return this.requests.count;
+  get inFlightCount(): number {
+    return this.inFlightRequests.count;
   }
 
-  opened(): void {
+  markListening(): void {
     this.port = (this.server.address() as AddressInfo).port;
-    this.deadlineCheck = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckMs);
+    this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
   }
 
-  useCertificate(certificate: Certificate): void {
+  setCertificate(certificate: Certificate): void {
     const { tls } = this.options;
     if (tls === undefined || !(this.server instanceof SecureServer)) {
       throw new Error('this listener was started without TLS');
     }
     try {
-      this.server.setSecureContext(secureContext(certificate, tls.minVersion));
+      this.server.setSecureContext(tlsContextOptions(certificate, tls.minVersion));
     } catch {
-      throw new CertificateFaulty('certificate', certificate, 'one that node:https can load with its key');
+      throw new InvalidCertificateError('certificate', certificate, 'one that node:https can load with its key');
     }
   }
 
   close(graceMs: number, delayMs = 0): Promise<number> {
-    this.closed ??= this.drain(graceMs, delayMs);
-    return this.closed;
+    this.drainResult ??= this.drain(graceMs, delayMs);
+    return this.drainResult;
   }
 
   private async drain(graceMs: number, delayMs: number): Promise<number> {
-    this.draining = true;
-    await acceptedFor(delayMs);
+    this.isDraining = true;
+    await keepAcceptingConnections(delayMs);
     const closed = once(this.server, 'close');
     this.server.close();
-    const unanswered = await this.requests.drained(graceMs);
+    const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
     this.server.closeAllConnections();
-    for (const transport of this.transports) transport.destroy();
+    for (const transport of this.tlsTransports) transport.destroy();
     await closed;
-    clearInterval(this.deadlineCheck);
+    clearInterval(this.deadlineTimer);
     return unanswered;
   }
 
-  private connected(socket: Socket): void {
-    const exchanges = new Set<NodeExchange>();
+  private onConnection(socket: Socket): void {
+    const exchanges = new Set<NodeRequestContext>();
     this.connections.set(socket, exchanges);
     socket.once('close', () => {
       this.connections.delete(socket);
@@ -146,9 +146,9 @@ class NodeListener implements Listener, ExchangeListener {
     });
   }
 
-  private serve(request: IncomingMessage, response: ServerResponse): void {
+  private onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    if (this.ending.has(socket)) {
+    if (this.closingSockets.has(socket)) {
       // It came behind a body that was refused: its sender was told that the connection ends, so it is not carried out.
       request.resume();
       return;
@@ -158,21 +158,21 @@ class NodeListener implements Listener, ExchangeListener {
       socket.destroy();
       return;
     }
-    const exchange = new NodeExchange(this, request, response);
+    const exchange = new NodeRequestContext(this, request, response);
     exchanges.add(exchange);
     response.once('finish', () => {
       exchanges.delete(exchange);
       exchange.release();
       const [next] = exchanges;
       // The answer may have been the last one of its connection.
-      if (next !== undefined && socket.writable && !this.ending.has(socket)) next.run();
+      if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
     });
     // A pipelined request waits until the answer before it has been sent.
     if (exchanges.size === 1) exchange.run();
   }
 
   /** What the parser refused by itself, or a request that took too long to arrive. */
-  private unreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     const known = this.connections.get(socket);
     if (known === undefined) {
       // A handshake that failed: there is nobody yet whom an answer could reach.
@@ -180,42 +180,42 @@ class NodeListener implements Listener, ExchangeListener {
       return;
     }
     const exchanges = [...known];
-    if (exchanges.length > 0 && exchanges.every(({ over }) => over)) {
+    if (exchanges.length > 0 && exchanges.every(({ ended: over }) => over)) {
       // Answered already, and the body that was to go by is malformed.
-      for (const exchange of exchanges) exchange.giveUpBody();
+      for (const exchange of exchanges) exchange.endResponse();
       return;
     }
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
-    if (malformed && exchanges.length === 1 && exchanges[0]?.refuseUnreadableBody()) return;
+    if (malformed && exchanges.length === 1 && exchanges[0]?.rejectUnreadableBody()) return;
     // Whatever else is written while a request is pending would be taken for its answer.
     if (exchanges.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;
     }
     const requestId = nextRequestId();
-    const reply = this.parserReply(error.code, requestId);
-    this.options.onRefusal?.({ requestId, method: '', route: 0, askedBy: null, elapsedMs: 0 }, reply);
+    const reply = this.replyToParserError(error.code, requestId);
+    this.options.onErrorReply?.({ requestId, method: '', routeIndex: 0, caller: null, elapsedMs: 0 }, reply);
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
     const ended = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
-    socket.write(`HTTP/1.1 ${headText(reply, requestId)}\r\n${ended}`);
+    socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${ended}`);
     socket.end(body);
     // Closing at once could reset the connection before the answer is read.
-    const lingering = { ...notQueued, onDeadline: () => socket.destroy() };
+    const lingering = { ...unqueuedEntry, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
     socket.once('close', () => this.deadlines.remove(lingering));
     socket.resume();
   }
 
-  private parserReply(code: string | undefined, requestId: string): Reply {
+  private replyToParserError(code: string | undefined, requestId: string): Reply {
     if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: '', body: '' };
-    const param = code === undefined ? undefined : paramOfParserError[code];
+    const param = code === undefined ? undefined : parserErrorParams[code];
     const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : invalidRequest(param).refusal;
     return this.options.errorReply(refusal, requestId, '');
   }
 }
 
-const paramOfParserError: { readonly [code: string]: RequestParam } = {
+const parserErrorParams: { readonly [code: string]: RequestParam } = {
   HPE_INVALID_CONTENT_LENGTH: 'Content-Length',
   HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length',
   HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding',
@@ -225,12 +225,12 @@ const paramOfParserError: { readonly [code: string]: RequestParam } = {
  * Splits a request target at its question mark. Of one in absolute form (RFC 9112, 3.2.2) the scheme is dropped and the authority
  * returned; with a user name in it, or in any other form, the target is left as it is: a path that does not start with a slash.
  */
-function parseTarget(target: string): { path: string; query: string; authority?: string } {
+function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
   const [, authority, absolutePath = ''] = target.startsWith('/')
     ? []
     : (/^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(target) ?? []);
   if (authority !== undefined) {
-    return { ...parseTarget(absolutePath.startsWith('/') ? absolutePath : `/${absolutePath}`), authority };
+    return { ...parseRequestTarget(absolutePath.startsWith('/') ? absolutePath : `/${absolutePath}`), authority };
   }
   const question = target.indexOf('?');
   if (question === -1) return { path: target, query: '' };
@@ -238,92 +238,92 @@ function parseTarget(target: string): { path: string; query: string; authority?:
 }
 
 /** One request on node:http. */
-class NodeExchange extends EngineExchange<NodeListener> {
-  protected override handling = false;
+class NodeRequestContext extends BaseRequestContext<NodeListener> {
+  protected override isHandling = false;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   /** Of an absolute target: it takes the place of the Host header. */
   private readonly authority: string | undefined;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
-    const { path, query, authority } = parseTarget(request.url ?? '');
+    const { path, query, authority } = parseRequestTarget(request.url ?? '');
     super(listener, request.method ?? '', path, query);
     this.authority = authority;
     this.request = request;
     this.response = response;
-    this.bodyTooLarge = Number(request.headers['content-length'] ?? 0) > listener.options.bodyBytesMax;
-    this.bodyUnwanted = this.bodyTooLarge || request.headers['transfer-encoding'] !== undefined;
+    this.isBodyTooLarge = Number(request.headers['content-length'] ?? 0) > listener.options.bodyBytesMax;
+    this.mustDiscardBody = this.isBodyTooLarge || request.headers['transfer-encoding'] !== undefined;
   }
 
   run(): void {
-    this.handling = true;
-    this.listener.deadlines.add(this, this.arrivedMs);
-    this.handle();
-    this.handling = false;
+    this.isHandling = true;
+    this.listener.deadlines.add(this, this.receivedMs);
+    this.runHandler();
+    this.isHandling = false;
   }
 
   override header(lowerCaseName: string): string {
-    if (!this.handling) throw new Error(headerTooLate);
+    if (!this.isHandling) throw new Error(headerReadTooLateMessage);
     if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
   /** Answers 400 if the body was still arriving, and what arrived of it cannot be read. Returns whether it did. */
-  refuseUnreadableBody(): boolean {
-    if (this.over || this.request.complete) return false;
-    this.refuse(invalidRequest('body', 'must have well-formed chunks').refusal);
-    this.giveUpBody();
+  rejectUnreadableBody(): boolean {
+    if (this.ended || this.request.complete) return false;
+    this.sendError(invalidRequest('body', 'must have well-formed chunks').refusal);
+    this.endResponse();
     return true;
   }
 
   /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */
-  giveUpBody(): void {
+  endResponse(): void {
     this.response.end();
   }
 
   /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
-  protected override malformed(): RequestParam | undefined {
+  protected override findMalformedPart(): RequestParam | undefined {
     const { headersDistinct, httpVersion } = this.request;
     const codings = headersDistinct['transfer-encoding']?.length ?? 0;
     const lengths = headersDistinct['content-length']?.length ?? 0;
-    if (codings > 0 && (httpVersion !== '1.1' || !this.isPlainlyChunked(codings, lengths))) return 'Transfer-Encoding';
+    if (codings > 0 && (httpVersion !== '1.1' || !this.hasPlainChunkedCoding(codings, lengths))) return 'Transfer-Encoding';
     if (lengths > 1) return 'Content-Length';
     const hosts = headersDistinct.host?.length ?? 0;
     if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'Host';
     return this.path.startsWith('/') ? undefined : 'request-target';
   }
 
-  protected override gather(onBody: (body: Buffer) => void | Promise<void>): void {
+  protected override collectBody(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
     this.request.on('data', (piece: Buffer) => {
-      if (!this.over && !body.add(piece)) this.refuseLargeBody();
+      if (!this.ended && !body.append(piece)) this.rejectLargeBody();
     });
     this.request.once('end', () => {
-      this.bodyUnwanted = false;
-      if (!this.over) this.deliver(onBody, body.bytes);
+      this.mustDiscardBody = false;
+      if (!this.ended) this.deliverBody(onBody, body.bytes);
     });
   }
 
-  protected override answer(reply: Reply): void {
+  protected override writeReply(reply: Reply): void {
     const { response, listener } = this;
-    const headers = headerPairs(allHeaders(reply, this.requestId));
-    if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyBytes(reply)));
-    if (this.bodyUnwanted || listener.draining) headers.push('Connection', 'close');
+    const headers = splitHeaders(responseHeaders(reply, this.requestId));
+    if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
+    if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
     // Throws, with nothing sent, when a header holds what a header may not.
     response.writeHead(reply.status, headers);
-    this.settle();
+    this.markEnded();
     listener.deadlines.remove(this);
-    listener.unsent.add(this, bodyBytes(reply));
-    if (this.bodyUnwanted) this.linger(reply);
+    listener.unsentReplies.add(this, bodyByteLength(reply));
+    if (this.mustDiscardBody) this.sendAndLinger(reply);
     else response.end(reply.body);
   }
 
   override release(): void {
-    this.listener.unsent.remove(this);
+    this.listener.unsentReplies.remove(this);
     super.release();
   }
 
-  override disconnect(): void {
+  override closeConnection(): void {
     this.request.socket.destroy();
   }
 
@@ -331,14 +331,14 @@ class NodeExchange extends EngineExchange<NodeListener> {
    * Sends the whole answer without ending it, lets the unwanted body go by until it ends or the deadline passes, and only
    * then closes: closing at once would reset the connection and often destroy the answer before it is read.
    */
-  private linger(reply: Reply): void {
+  private sendAndLinger(reply: Reply): void {
     const { request, response, listener } = this;
-    listener.ending.add(request.socket);
-    if (this.method === 'HEAD' || bodyBytes(reply) === 0) response.flushHeaders();
+    listener.closingSockets.add(request.socket);
+    if (this.method === 'HEAD' || bodyByteLength(reply) === 0) response.flushHeaders();
     else response.write(reply.body);
-    this.uncount();
+    this.leaveInFlight();
     listener.deadlines.add(this, performance.now());
-    request.once('end', () => this.giveUpBody());
+    request.once('end', () => this.endResponse());
     request.resume();
   }
 }

@@ -15,16 +15,16 @@ export function isBodyless(status: number): boolean {
 }
 
 /** The headers of a reply, and those that every answer has. */
-export function allHeaders({ headers }: Reply, requestId: string): HeaderText {
+export function responseHeaders({ headers }: Reply, requestId: string): HeaderText {
   return `\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}${headers}`;
 }
 
 /** Status line and headers as the wire has them, with neither the protocol before nor the line end after. */
-export function headText(reply: Reply, requestId: string): string {
-  return statusLine(reply.status) + allHeaders(reply, requestId);
+export function responseHead(reply: Reply, requestId: string): string {
+  return statusLine(reply.status) + responseHeaders(reply, requestId);
 }
 
 /** The size of a reply's body on the wire. */
-export function bodyBytes(reply: Reply): number {
+export function bodyByteLength(reply: Reply): number {
   return typeof reply.body === 'string' ? Buffer.byteLength(reply.body) : reply.body.byteLength;
 }

@@ -3,32 +3,32 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { bounds } from '../bounds.ts';
-import { type Certificate, CertificateFaulty, type TlsVersion } from '../tls/certificate.ts';
-import { acceptedFor } from './accepted-for.ts';
+import { type Certificate, InvalidCertificateError, type TlsVersion } from '../tls/certificate.ts';
+import { keepAcceptingConnections } from './accepted-for.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
-import { EngineExchange, type ExchangeListener, headerTooLate } from './engine-exchange.ts';
-import { InFlight } from './in-flight.ts';
+import { BaseRequestContext, type ListenerState, headerReadTooLateMessage } from './engine-exchange.ts';
+import { InFlightRequests } from './in-flight.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { bodyBytes, headText, isBodyless } from './reply-text.ts';
-import { UnsentAnswers } from './unsent-answers.ts';
+import { bodyByteLength, responseHead, isBodyless } from './reply-text.ts';
+import { UnsentReplies } from './unsent-answers.ts';
 
 // The only file that touches the native library. docs/native-http.md holds its contract: which of its values is valid when.
 
 /** The native library cannot be loaded on this machine: no binary for its platform, C library or Node.js version. */
-export class NativeEngineUnavailable extends Error {}
+export class NativeEngineUnavailableError extends Error {}
 
 /** What we use of the library, with what its own declarations leave out: host and options, child apps, and `_cfg`. */
 interface NativeEngine {
   App(): NativeApp;
-  SSLApp(options: SecureOptions): NativeApp;
+  SSLApp(options: TlsAppOptions): NativeApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;
   LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   _cfg(setting: 'silent'): void;
 }
 
-interface SecureOptions {
+interface TlsAppOptions {
   readonly cert_file_name?: string;
   readonly key_file_name?: string;
   readonly ssl_ciphers?: string;
@@ -45,7 +45,7 @@ interface NativeApp {
 }
 
 /**
- * Serves on uWebSockets.js. Rejects with {@link NativeEngineUnavailable} when the library cannot be loaded, and with the
+ * Serves on uWebSockets.js. Rejects with {@link NativeEngineUnavailableError} when the library cannot be loaded, and with the
  * system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
  */
 export async function startUwsListener(options: ListenerOptions): Promise<Listener> {
@@ -56,8 +56,8 @@ export async function startUwsListener(options: ListenerOptions): Promise<Listen
   listener.acceptor.listen(options.host, options.port, engine.native.LIBUS_LISTEN_EXCLUSIVE_PORT, (listening) => {
     socket = listening;
   });
-  if (socket === false) throw await whyNotListening(options.host, options.port);
-  listener.opened(socket);
+  if (socket === false) throw await findListenError(options.host, options.port);
+  listener.markListening(socket);
   return listener;
 }
 
@@ -70,25 +70,25 @@ interface LoadedEngine {
 const require = createRequire(import.meta.url);
 
 /** The builds of the library that package.json installs, newest first. docs/native-http.md lists where each one loads. */
-const builds: readonly { readonly version: string; readonly load: () => unknown }[] = [
+const engineBuilds: readonly { readonly version: string; readonly load: () => unknown }[] = [
   { version: '20.69.0', load: () => require('uWebSockets.js-glibc-2.38') },
   { version: '20.51.4', load: () => require('uWebSockets.js') },
 ];
 
-let loaded: LoadedEngine | undefined;
+let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build that this machine can load, once for the process. Throws {@link NativeEngineUnavailable}, which names the
+ * Loads the newest build that this machine can load, once for the process. Throws {@link NativeEngineUnavailableError}, which names the
  * reason for each build, when there is none.
  */
 export function loadNativeEngine(): LoadedEngine {
-  loaded ??= withEnvironment('UWS_HTTP_MAX_HEADERS_SIZE', String(bounds.headBytesMax), loadNewestBuild);
-  return loaded;
+  loadedEngine ??= withEnvironmentVariable('UWS_HTTP_MAX_HEADERS_SIZE', String(bounds.requestHeadBytesMax), loadNewestEngineBuild);
+  return loadedEngine;
 }
 
-function loadNewestBuild(): LoadedEngine {
+function loadNewestEngineBuild(): LoadedEngine {
   const faults: string[] = [];
-  for (const { version, load } of builds) {
+  for (const { version, load } of engineBuilds) {
     try {
       const native = load() as NativeEngine;
       native._cfg('silent');
@@ -97,7 +97,7 @@ function loadNewestBuild(): LoadedEngine {
       faults.push(`uWebSockets.js ${version} cannot be loaded: ${loaderMessage(fault)}`);
     }
   }
-  throw new NativeEngineUnavailable(faults.join('; '));
+  throw new NativeEngineUnavailableError(faults.join('; '));
 }
 
 /** The library puts a sentence of its own, which never names the cause, and a blank line before the message of the loader. */
@@ -113,7 +113,7 @@ function loaderMessage(fault: unknown): string {
  * Calls `load` with a variable in the environment, which the library reads once, while its binary is loaded, and then restores the
  * environment. All of it is synchronous, so a program that embeds the service never sees the variable.
  */
-function withEnvironment<Result>(name: string, value: string, load: () => Result): Result {
+function withEnvironmentVariable<Result>(name: string, value: string, load: () => Result): Result {
   const before = process.env[name];
   process.env[name] = value;
   try {
@@ -125,7 +125,7 @@ function withEnvironment<Result>(name: string, value: string, load: () => Result
 }
 
 /** The library says only that it failed, so the system is asked again in a way that tells the reason. */
-async function whyNotListening(host: string, port: number): Promise<unknown> {
+async function findListenError(host: string, port: number): Promise<unknown> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });
@@ -137,24 +137,24 @@ async function whyNotListening(host: string, port: number): Promise<unknown> {
   return new Error(`the HTTP engine could not listen on ${host}:${port}`);
 }
 
-class UwsListener implements Listener, ExchangeListener {
+class UwsListener implements Listener, ListenerState {
   readonly engine = 'uws';
   readonly engineReason: string;
   readonly options: ListenerOptions;
-  readonly requests = new InFlight();
+  readonly inFlightRequests = new InFlightRequests();
   readonly deadlines: DeadlineQueue;
-  readonly unsent = new UnsentAnswers();
+  readonly unsentReplies = new UnsentReplies();
   port = 0;
   /** Set for good when the drain begins: every answer from then on ends its connection. */
-  draining = false;
+  isDraining = false;
   /** Listens. Without TLS it also serves; with TLS, where an app's certificate is for good, it hands connections over. */
   readonly acceptor: NativeApp;
   private readonly native: NativeEngine;
   /** With TLS: an app for each certificate there was, the one in use last. Connections live in the app that got them. */
-  private readonly secureApps: NativeApp[] = [];
-  private socket: us_listen_socket | undefined;
-  private deadlineCheck: NodeJS.Timeout | undefined;
-  private closed: Promise<number> | undefined;
+  private readonly tlsApps: NativeApp[] = [];
+  private listenSocket: us_listen_socket | undefined;
+  private deadlineTimer: NodeJS.Timeout | undefined;
+  private drainResult: Promise<number> | undefined;
 
   constructor(options: ListenerOptions, { native, reason }: LoadedEngine) {
     this.options = options;
@@ -163,131 +163,131 @@ class UwsListener implements Listener, ExchangeListener {
     this.deadlines = new DeadlineQueue(options.deadlineMs);
     if (options.tls === undefined) {
       this.acceptor = native.App();
-      this.routeAll(this.acceptor);
+      this.registerHandler(this.acceptor);
     } else {
       this.acceptor = native.SSLApp({});
-      this.useCertificate(options.tls.certificate);
+      this.setCertificate(options.tls.certificate);
     }
   }
 
-  get inFlight(): number {
-    return this.requests.count;
+  get inFlightCount(): number {
+    return this.inFlightRequests.count;
   }
 
-  opened(socket: us_listen_socket): void {
-    this.socket = socket;
+  markListening(socket: us_listen_socket): void {
+    this.listenSocket = socket;
     this.port = this.native.us_socket_local_port(socket);
-    this.deadlineCheck = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckMs);
+    this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
   }
 
-  serve(res: HttpResponse, req: HttpRequest): void {
-    new UwsExchange(this, res, req).run();
+  onRequest(res: HttpResponse, req: HttpRequest): void {
+    new UwsRequestContext(this, res, req).run();
   }
 
-  useCertificate(certificate: Certificate): void {
+  setCertificate(certificate: Certificate): void {
     const { tls } = this.options;
     if (tls === undefined) throw new Error('this listener was started without TLS');
-    if (this.draining) return;
-    const former = this.secureApps.at(-1);
-    const app = this.secureApp(certificate, tls.minVersion);
-    this.routeAll(app);
-    this.secureApps.push(app);
+    if (this.isDraining) return;
+    const former = this.tlsApps.at(-1);
+    const app = this.createTlsApp(certificate, tls.minVersion);
+    this.registerHandler(app);
+    this.tlsApps.push(app);
     this.acceptor.addChildAppDescriptor(app.getDescriptor());
     if (former !== undefined) this.acceptor.removeChildAppDescriptor(former.getDescriptor());
   }
 
   close(graceMs: number, delayMs = 0): Promise<number> {
-    this.closed ??= this.drain(graceMs, delayMs);
-    return this.closed;
+    this.drainResult ??= this.drain(graceMs, delayMs);
+    return this.drainResult;
   }
 
-  private secureApp(certificate: Certificate, minVersion: TlsVersion): NativeApp {
+  private createTlsApp(certificate: Certificate, minVersion: TlsVersion): NativeApp {
     const { certificateFile, keyFile } = certificate;
     try {
       return this.native.SSLApp({
         cert_file_name: certificateFile,
         key_file_name: keyFile,
-        ...(minVersion === '1.3' && { ssl_ciphers: noCipherOfTls12 }),
+        ...(minVersion === '1.3' && { ssl_ciphers: tls13OnlyCiphers }),
       });
     } catch {
-      throw new CertificateFaulty('certificate', certificate, 'one that uWebSockets.js can load with its key');
+      throw new InvalidCertificateError('certificate', certificate, 'one that uWebSockets.js can load with its key');
     }
   }
 
-  private routeAll(app: NativeApp): void {
-    app.any('/*', (res, req) => this.serve(res, req));
+  private registerHandler(app: NativeApp): void {
+    app.any('/*', (res, req) => this.onRequest(res, req));
   }
 
-  private async drain(graceMs: number, delayMs: number): Promise<number> {
-    this.draining = true;
-    await acceptedFor(delayMs);
-    if (this.socket !== undefined) this.native.us_listen_socket_close(this.socket);
-    const unanswered = await this.requests.drained(graceMs);
+  private async drain(remainingMs: number, delayMs: number): Promise<number> {
+    this.isDraining = true;
+    await keepAcceptingConnections(delayMs);
+    if (this.listenSocket !== undefined) this.native.us_listen_socket_close(this.listenSocket);
+    const unanswered = await this.inFlightRequests.waitUntilEmpty(remainingMs);
     // Closes every socket at once, so it must not be called from within a callback of the engine; here we never are. What
     // was accepted has reached its app by now, since that takes one turn of the event loop.
-    for (const app of [this.acceptor, ...this.secureApps]) app.close();
-    clearInterval(this.deadlineCheck);
+    for (const app of [this.acceptor, ...this.tlsApps]) app.close();
+    clearInterval(this.deadlineTimer);
     return unanswered;
   }
 }
 
 /** The engine has no setting for the oldest protocol, TLS 1.2. These ciphers of it need a shared key, which nobody has. */
-const noCipherOfTls12 = 'ECDHE-PSK-CHACHA20-POLY1305';
+const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
  * The exchange whose native callback was entered last. Its socket may still hold the one cork buffer of the process, also
  * in the microtasks after the callback; while it does, no other socket can be corked, and each piece of an answer written
  * to one would be a system call of its own (measured: six times the cost of the whole request).
  */
-let corkHolder: UwsExchange | undefined;
+let corkHolder: UwsRequestContext | undefined;
 
 /** Exchanges with something to write or to close as soon as no native callback can be running. */
-let postponed: UwsExchange[] = [];
+let postponedContexts: UwsRequestContext[] = [];
 
-function postpone(exchange: UwsExchange): void {
-  if (postponed.length === 0) setImmediate(runPostponed);
-  postponed.push(exchange);
+function postpone(exchange: UwsRequestContext): void {
+  if (postponedContexts.length === 0) setImmediate(runPostponed);
+  postponedContexts.push(exchange);
 }
 
 function runPostponed(): void {
-  const due = postponed;
-  postponed = [];
+  const due = postponedContexts;
+  postponedContexts = [];
   corkHolder = undefined;
-  for (const exchange of due) exchange.proceed();
+  for (const exchange of due) exchange.resume();
 }
 
 /**
  * Requests handled since the event loop was last seen to turn. The engine hands over all requests of one read, up to 512 KB, in one
  * turn; without a bound one connection could keep everybody else waiting for seconds.
  */
-let handledAtOnce = 0;
+let requestsThisTurn = 0;
 /** Checks for a turn are rare enough to cost nothing, and early enough for the bound to count those of one turn. */
-const handledBetweenChecks = bounds.answersAtOnceMax / 4;
+const turnCheckInterval = bounds.repliesPerTurnMax / 4;
 
-function loopTurned(): void {
-  handledAtOnce = 0;
+function resetTurnCount(): void {
+  requestsThisTurn = 0;
 }
 
 // Counted by one static function, since a request with a body calls it for every header it has.
-let contentLengths = 0;
-let transferEncodings = 0;
-function countFraming(lowerCaseName: string): void {
-  if (lowerCaseName === 'content-length') contentLengths += 1;
-  else if (lowerCaseName === 'transfer-encoding') transferEncodings += 1;
+let contentLengthCount = 0;
+let transferEncodingCount = 0;
+function countFramingHeader(lowerCaseName: string): void {
+  if (lowerCaseName === 'content-length') contentLengthCount += 1;
+  else if (lowerCaseName === 'transfer-encoding') transferEncodingCount += 1;
 }
 
 /**
  * Whether to check with an answer of this size if the client reads. `tryEnd`, which tells, costs 1 us more than `end`, 4 % of a request.
  * So it is left to chance, which is fair to small answers and certain for large ones.
  */
-function isDrawn(bytes: number): boolean {
-  return Math.random() * bounds.uncheckedBytesMean < bytes;
+function isSampledForReadCheck(bytes: number): boolean {
+  return Math.random() * bounds.bytesBetweenReadChecksMean < bytes;
 }
 
 const emptyBody = Buffer.alloc(0);
 
 /** One request on the native engine. `req` is ours while handling, `res` until released. */
-class UwsExchange extends EngineExchange<UwsListener> {
+class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private req: HttpRequest | undefined;
   private res: HttpResponse | undefined;
   /** From Content-Length. */
@@ -296,12 +296,12 @@ class UwsExchange extends EngineExchange<UwsListener> {
    * The body comes in chunks. This engine takes a chunk extension for digits of the size and a trailer for the next request, so where
    * such a body ends is not certain: the connection ends with this exchange, and nothing behind the body is carried out.
    */
-  private chunked = false;
+  private isChunked = false;
   /** All chunks are here, and the callback that brought the last one has returned. */
-  private chunksEnded = false;
+  private hasAllChunks = false;
   /** The engine has a callback for the body. It cannot be replaced: the one that is running would be destroyed. */
-  private watchesBody = false;
-  private held: { readonly reply: Reply; readonly head: string } | undefined;
+  private hasBodyCallback = false;
+  private heldReply: { readonly reply: Reply; readonly head: string } | undefined;
   /** The body of an answer that is not fully sent. */
   private unsentBody: Uint8Array | undefined;
 
@@ -315,32 +315,32 @@ class UwsExchange extends EngineExchange<UwsListener> {
   /** Everything that happens before the engine gets control back. It must not throw, and must leave `res` answered or watched. */
   run(): void {
     corkHolder = this;
-    handledAtOnce += 1;
-    if (handledAtOnce === handledBetweenChecks) setImmediate(loopTurned);
-    this.handle();
+    requestsThisTurn += 1;
+    if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
+    this.runHandler();
     this.req = undefined;
     // No abort can reach us before here, since the engine is waiting for this very call; and an exchange already answered
     // needs no watching. That is a twentieth of a small request's cost.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());
-    if (!this.over) this.listener.deadlines.add(this, this.arrivedMs);
+    if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
   }
 
   override header(lowerCaseName: string): string {
-    if (this.req === undefined) throw new Error(headerTooLate);
+    if (this.req === undefined) throw new Error(headerReadTooLateMessage);
     return this.req.getHeader(lowerCaseName);
   }
 
   /** Called when no native callback can be running. */
-  proceed(): void {
-    const { res, held } = this;
+  resume(): void {
+    const { res, heldReply: held } = this;
     if (res === undefined) return;
     if (held === undefined) {
-      this.disconnect();
+      this.closeConnection();
       return;
     }
-    this.held = undefined;
-    res.cork(() => this.write(held.reply, held.head));
+    this.heldReply = undefined;
+    res.cork(() => this.writeToSocket(held.reply, held.head));
   }
 
   /** From here on `res` is the engine's alone. */
@@ -348,18 +348,18 @@ class UwsExchange extends EngineExchange<UwsListener> {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
       this.unsentBody = undefined;
-      this.listener.unsent.remove(this);
+      this.listener.unsentReplies.remove(this);
     }
     super.release();
   }
 
-  override disconnect(): void {
+  override closeConnection(): void {
     const { res } = this;
     this.release();
     res?.close();
   }
 
-  protected override get handling(): boolean {
+  protected override get isHandling(): boolean {
     return this.req !== undefined;
   }
 
@@ -370,37 +370,37 @@ class UwsExchange extends EngineExchange<UwsListener> {
    * Going over all headers costs 0.1 us each, so it is left to requests that have a body or a method made for one. A GET
    * whose first Content-Length is empty and followed by another passes; no proxy may forward such a thing.
    */
-  protected override malformed(): 'Content-Length' | 'Transfer-Encoding' | undefined {
+  protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
     const length = req.getHeader('content-length');
     const isLookup = this.method === 'GET' || this.method === 'HEAD';
     if (isLookup && length === '' && req.getHeader('transfer-encoding') === '') return undefined;
-    contentLengths = 0;
-    transferEncodings = 0;
-    req.forEach(countFraming);
-    if (transferEncodings > 0) {
-      this.chunked = true;
-      this.bodyUnwanted = true;
-      return this.isPlainlyChunked(transferEncodings, contentLengths) ? undefined : 'Transfer-Encoding';
+    contentLengthCount = 0;
+    transferEncodingCount = 0;
+    req.forEach(countFramingHeader);
+    if (transferEncodingCount > 0) {
+      this.isChunked = true;
+      this.mustDiscardBody = true;
+      return this.hasPlainChunkedCoding(transferEncodingCount, contentLengthCount) ? undefined : 'Transfer-Encoding';
     }
-    if (contentLengths !== (length === '' ? 0 : 1)) return 'Content-Length';
+    if (contentLengthCount !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
     // The engine answers 400 to what it takes for no number, in place of whatever we wrote; the handler must not see it.
     if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
     this.declaredBytes = Number(length);
-    this.bodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
-    this.bodyUnwanted = this.bodyTooLarge;
+    this.isBodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
+    this.mustDiscardBody = this.isBodyTooLarge;
     return undefined;
   }
 
-  protected override gather(onBody: (body: Buffer) => void | Promise<void>): void {
-    if (this.chunked) {
-      this.gatherChunks(onBody);
+  protected override collectBody(onBody: (body: Buffer) => void | Promise<void>): void {
+    if (this.isChunked) {
+      this.collectChunks(onBody);
       return;
     }
     // The engine does not always announce a body without bytes.
     if (this.declaredBytes === 0) {
-      this.deliver(onBody, emptyBody);
+      this.deliverBody(onBody, emptyBody);
       return;
     }
     let gathered: Buffer | undefined;
@@ -408,15 +408,15 @@ class UwsExchange extends EngineExchange<UwsListener> {
     // The engine hands over no more than was declared, so the bound holds without counting.
     this.res?.onData((chunk, isLast) => {
       corkHolder = this;
-      if (this.over) return;
+      if (this.ended) return;
       if (gathered === undefined && isLast) {
-        this.deliver(onBody, Buffer.from(chunk));
+        this.deliverBody(onBody, Buffer.from(chunk));
         return;
       }
       gathered ??= Buffer.allocUnsafe(this.declaredBytes);
       gathered.set(new Uint8Array(chunk), filled);
       filled += chunk.byteLength;
-      if (isLast) this.deliver(onBody, gathered);
+      if (isLast) this.deliverBody(onBody, gathered);
     });
   }
 
@@ -424,46 +424,46 @@ class UwsExchange extends EngineExchange<UwsListener> {
    * The engine reads on behind the last chunk, and behind one that is refused, whatever becomes of the socket meanwhile. So nothing is
    * answered from within its callback: until then a further request on this connection makes the engine close it.
    */
-  private gatherChunks(onBody: (body: Buffer) => void | Promise<void>): void {
+  private collectChunks(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
     let fits = true;
-    this.watchesBody = true;
+    this.hasBodyCallback = true;
     this.res?.onData((chunk, isLast) => {
       corkHolder = this;
-      if (isLast) setImmediate(() => this.endChunks(onBody, body));
-      else if (fits && !this.over && !body.add(new Uint8Array(chunk))) {
+      if (isLast) setImmediate(() => this.finishChunks(onBody, body));
+      else if (fits && !this.ended && !body.append(new Uint8Array(chunk))) {
         fits = false;
-        setImmediate(() => this.refuseLargeBody());
+        setImmediate(() => this.rejectLargeBody());
       }
     });
   }
 
-  private endChunks(onBody: (body: Buffer) => void | Promise<void>, body: BodyBuffer): void {
-    this.chunksEnded = true;
-    this.bodyUnwanted = false;
-    if (this.over) postpone(this);
-    else this.deliver(onBody, body.bytes);
+  private finishChunks(onBody: (body: Buffer) => void | Promise<void>, body: BodyBuffer): void {
+    this.hasAllChunks = true;
+    this.mustDiscardBody = false;
+    if (this.ended) postpone(this);
+    else this.deliverBody(onBody, body.bytes);
   }
 
-  protected override answer(reply: Reply): void {
-    const head = headText(reply, this.requestId);
-    this.settle();
-    const { handling } = this;
-    if (handling ? handledAtOnce > bounds.answersAtOnceMax : corkHolder !== this && corkHolder !== undefined) {
-      this.held = { reply, head };
+  protected override writeReply(reply: Reply): void {
+    const head = responseHead(reply, this.requestId);
+    this.markEnded();
+    const { isHandling: handling } = this;
+    if (handling ? requestsThisTurn > bounds.repliesPerTurnMax : corkHolder !== this && corkHolder !== undefined) {
+      this.heldReply = { reply, head };
       postpone(this);
     } else if (handling) {
       // The engine corks the socket while the handler runs.
-      this.write(reply, head);
+      this.writeToSocket(reply, head);
     } else {
-      this.res?.cork(() => this.write(reply, head));
+      this.res?.cork(() => this.writeToSocket(reply, head));
     }
   }
 
-  private write(reply: Reply, head: string): void {
+  private writeToSocket(reply: Reply, head: string): void {
     const { res, listener } = this;
     if (res === undefined) return;
-    if (this.bodyUnwanted || (this.chunked && (isBodyless(reply.status) || reply.body.length === 0))) {
+    if (this.mustDiscardBody || (this.isChunked && (isBodyless(reply.status) || reply.body.length === 0))) {
       this.writeAndLinger(res, reply, head);
       return;
     }
@@ -471,20 +471,20 @@ class UwsExchange extends EngineExchange<UwsListener> {
       this.writeBodyless(res, reply, head);
       return;
     }
-    if (listener.draining ? bodyBytes(reply) === 1 : this.chunked) {
+    if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
       // The engine closes the connection when all is sent; no other answer of this connection can wait behind this one.
       this.release();
       res.writeStatus(head);
       res.end(reply.body, true);
       return;
     }
-    if (listener.draining) {
+    if (listener.isDraining) {
       res.writeStatus(`${head}\r\nConnection: close`);
       // Writes the head; without a byte of the body build 20.69 would regard the answer as finished. The engine has no way to close after
       // `tryEnd`, so the connection is closed here when all is sent.
-      res.tryEnd(bytesOf(reply.body).subarray(0, 1), bodyBytes(reply));
+      res.tryEnd(toBytes(reply.body).subarray(0, 1), bodyByteLength(reply));
     } else {
-      const isCheck = isDrawn(head.length + reply.body.length);
+      const isCheck = isSampledForReadCheck(head.length + reply.body.length);
       if (!isCheck) this.release();
       // One string for status and headers: a call for each header costs half as much as all of our own work.
       res.writeStatus(head);
@@ -498,7 +498,7 @@ class UwsExchange extends EngineExchange<UwsListener> {
       }
     }
     listener.deadlines.remove(this);
-    const body = bytesOf(reply.body);
+    const body = toBytes(reply.body);
     this.unsentBody = body;
     res.onWritable(() => this.writeMore(res, body));
     this.writeMore(res, body);
@@ -511,13 +511,13 @@ class UwsExchange extends EngineExchange<UwsListener> {
    * @returns whether all of it was sent
    */
   private writeMore(res: HttpResponse, body: Uint8Array): boolean {
-    const isLast = this.listener.draining;
+    const isLast = this.listener.isDraining;
     // With a total that is never reached the engine goes on to regard the answer as unfinished.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.release();
     else if (sent) postpone(this);
-    else this.listener.unsent.add(this, body.byteLength - res.getWriteOffset());
+    else this.listener.unsentReplies.add(this, body.byteLength - res.getWriteOffset());
     return sent;
   }
 
@@ -526,8 +526,8 @@ class UwsExchange extends EngineExchange<UwsListener> {
    * no call of the engine reports whether such an answer was sent.
    */
   private writeBodyless(res: HttpResponse, reply: Reply, head: string): void {
-    const withLength = isBodyless(reply.status) ? head : `${head}\r\nContent-Length: ${bodyBytes(reply)}`;
-    if (this.listener.draining || isDrawn(head.length)) {
+    const withLength = isBodyless(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
+    if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
       // All of it is written as a status, which leaves the answer unfinished: see `writeAndLinger`.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
@@ -548,15 +548,15 @@ class UwsExchange extends EngineExchange<UwsListener> {
    * it were a status; the line end that follows a status is counted as the body's last two bytes.
    */
   private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
-    const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyBytes(reply) + 2}\r\n`;
+    const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;
     const ended = `${head}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n${length}`;
-    const body = bytesOf(reply.body);
+    const body = toBytes(reply.body);
     const headOnly = this.method === 'HEAD' || isBodyless(reply.status);
     res.writeStatus(headOnly ? ended : Buffer.concat([Buffer.from(`${ended}\r\n`), body]));
-    this.uncount();
+    this.leaveInFlight();
     this.listener.deadlines.add(this, performance.now());
-    if (this.chunksEnded) postpone(this);
-    if (this.watchesBody) return;
+    if (this.hasAllChunks) postpone(this);
+    if (this.hasBodyCallback) return;
     res.onData((_chunk, isLast) => {
       corkHolder = this;
       if (isLast) postpone(this);
@@ -564,6 +564,6 @@ class UwsExchange extends EngineExchange<UwsListener> {
   }
 }
 
-function bytesOf(body: Reply['body']): Uint8Array {
+function toBytes(body: Reply['body']): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }

@@ -1,19 +1,19 @@
 import { RecordDecoder } from '../events/record-decoder.ts';
-import { LogDamaged } from '../events/segment-reader.ts';
+import { LogDamagedError } from '../events/segment-reader.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { decodeSubId, subIdBytes } from '../sessions/sub-id.ts';
+import { decodeSubId, subIdByteLength } from '../sessions/sub-id.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { parseShapes, translationOf } from './field-shapes.ts';
+import { parseFieldEncodings, createChangeTranslator } from './field-shapes.ts';
 import { journalRecordKind } from './journal-record.ts';
-import { JournalSeal } from './journal-seal.ts';
+import { JournalCipher } from './journal-seal.ts';
 
 export interface EpochReaderOptions {
   readonly secrets: SecretRing;
   readonly verticals: readonly Vertical[];
-  readonly onMerge: (sub: Uint8Array, changes: readonly number[]) => void;
+  readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
 }
 
-type Translation = (changes: readonly number[]) => readonly number[];
+type ChangeTranslator = (changes: readonly number[]) => readonly number[];
 
 /** Reads the merges of one epoch out of its records, as they come from the log. What a file holds is not trusted. */
 export class EpochReader {
@@ -22,64 +22,64 @@ export class EpochReader {
   readonly #folder: string;
   readonly #options: EpochReaderOptions;
   readonly #decoder = new RecordDecoder();
-  #seal: JournalSeal | null = null;
-  #translations: ReadonlyMap<number, Translation> = new Map();
-  #batches = 0;
+  #cipher: JournalCipher | null = null;
+  #translators: ReadonlyMap<number, ChangeTranslator> = new Map();
+  #batchesRead = 0;
 
   constructor(folder: string, options: EpochReaderOptions) {
     this.#folder = folder;
     this.#options = options;
   }
 
-  /** Takes the records in order. Throws `LogDamaged` for one that this service cannot have written. */
-  visit(position: number, record: unknown): void {
+  /** Takes the records in order. Throws `LogDamagedError` for one that this service cannot have written. */
+  readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
     if (kind === journalRecordKind.epochOpened && position === 1) {
-      this.#open(members);
-    } else if (kind === journalRecordKind.sealedBatch && typeof wallMs === 'number') {
+      this.#readEpochOpened(members);
+    } else if (kind === journalRecordKind.encryptedBatch && typeof wallMs === 'number') {
       this.lastWallMs = Math.max(this.lastWallMs, wallMs);
-      this.#batch(members[0]);
+      this.#readEncryptedBatch(members[0]);
     } else {
-      throw this.#damage(`record ${position} is none of the journal's`);
+      throw this.#damagedError(`record ${position} is none of the journal's`);
     }
   }
 
-  #open([secretNumber, salt, shapes]: unknown[]): void {
+  #readEpochOpened([secretNumber, salt, shapes]: unknown[]): void {
     if (typeof secretNumber !== 'number' || !(salt instanceof Uint8Array) || typeof shapes !== 'string') {
-      throw this.#damage('its first record does not open it');
+      throw this.#damagedError('its first record does not open it');
     }
     const { secrets, verticals } = this.#options;
-    const secret = secrets.key(secretNumber, 'journal');
+    const secret = secrets.deriveKey(secretNumber, 'journal');
     if (secret === null)
-      throw this.#damage(`it is sealed with secret ${secretNumber}, which the secret file does not list`);
-    this.#seal = new JournalSeal(secret, salt);
-    const written = parseShapes(shapes);
-    this.#translations = new Map(
+      throw this.#damagedError(`it is sealed with secret ${secretNumber}, which the secret file does not list`);
+    this.#cipher = new JournalCipher(secret, salt);
+    const written = parseFieldEncodings(shapes);
+    this.#translators = new Map(
       verticals.map((vertical) => [
         vertical.number,
-        translationOf(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
+        createChangeTranslator(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
       ]),
     );
   }
 
-  #batch(sealed: unknown): void {
-    const number = this.#batches++;
-    const plain = sealed instanceof Uint8Array ? (this.#seal?.open(number, sealed) ?? null) : null;
-    if (plain === null) throw this.#damage(`batch ${number} does not open with the secrets of the secret file`);
+  #readEncryptedBatch(sealed: unknown): void {
+    const number = this.#batchesRead++;
+    const plain = sealed instanceof Uint8Array ? (this.#cipher?.decrypt(number, sealed) ?? null) : null;
+    if (plain === null) throw this.#damagedError(`batch ${number} does not open with the secrets of the secret file`);
     const items = this.#decoder.decode(plain);
     for (let i = 0; i < items.length; i += 2) {
       const [sub, changes] = [items[i], items[i + 1]];
-      if (!(sub instanceof Uint8Array) || sub.length !== subIdBytes || !isNumbers(changes)) {
-        throw this.#damage(`batch ${number} holds something that is no merge`);
+      if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {
+        throw this.#damagedError(`batch ${number} holds something that is no merge`);
       }
       // A vertical that is served no longer has no sessions either.
-      const translate = this.#translations.get(decodeSubId(sub).vertical);
-      if (translate !== undefined) this.#options.onMerge(sub, translate(changes));
+      const translate = this.#translators.get(decodeSubId(sub).vertical);
+      if (translate !== undefined) this.#options.onFieldChanges(sub, translate(changes));
     }
   }
 
-  #damage(what: string): LogDamaged {
-    return new LogDamaged(this.#folder, 0, what);
+  #damagedError(what: string): LogDamagedError {
+    return new LogDamagedError(this.#folder, 0, what);
   }
 }
 

@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { logBytes } from '../events/check-log.ts';
-import { LogUnavailable } from '../events/event-log.ts';
+import { logSizeBytes } from '../events/check-log.ts';
+import { LogUnavailableError } from '../events/event-log.ts';
 import {
   createEventLog,
-  type EventLogOptions,
+  type FileEventLogOptions,
   type FileEventLog,
-  type LogTrouble,
+  type LogIncident,
   openEventLog,
 } from '../events/file-event-log.ts';
 import type { LogFiles } from '../events/log-files.ts';
-import type { RecoveryObserver } from '../events/log-recovery.ts';
+import type { ReadProgressListener } from '../events/log-recovery.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { EpochReader } from './epoch-reader.ts';
-import { writeShapes } from './field-shapes.ts';
+import { serializeFieldEncodings } from './field-shapes.ts';
 import type { Journal } from './journal.ts';
 import { type JournalRecord, journalRecordKind } from './journal-record.ts';
-import { JournalSeal, saltBytes } from './journal-seal.ts';
+import { JournalCipher, saltBytes } from './journal-seal.ts';
 
 export interface FileJournalOptions {
   /** Of the journal alone; created when missing. Hold its data folder's lock first. */
@@ -33,21 +33,21 @@ export interface FileJournalOptions {
   readonly secrets: SecretRing;
   readonly verticals: readonly Vertical[];
   /** How long a session can be live after a merge: the lifetime of a session. */
-  readonly keptMs: number;
+  readonly sessionTtlMs: number;
   /** Called at opening for every merge that was durable, in order; maybe for sessions long expired. Bytes are views: copy them. */
-  readonly onMerge: (sub: Uint8Array, changes: readonly number[]) => void;
+  readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
   /** As of the log. */
-  readonly onStored?: EventLogOptions['onStored'];
+  readonly onStored?: FileEventLogOptions['onStored'];
   /** Told how far the reading at opening has got. */
-  readonly onRead?: RecoveryObserver | undefined;
+  readonly onProgress?: ReadProgressListener | undefined;
   readonly files?: LogFiles;
   /** How often a journal that cannot be written tries again. */
   readonly healMs?: number;
-  readonly onTrouble?: (trouble: JournalTrouble) => void;
+  readonly onTrouble?: (trouble: JournalIncident) => void;
 }
 
-export type JournalTrouble =
-  | LogTrouble
+export type JournalIncident =
+  | LogIncident
   /** A new epoch could not be begun, or an old one not be removed; it is tried again. */
   | { readonly kind: 'not-tended'; readonly error: unknown }
   | { readonly kind: 'tended-again' };
@@ -57,23 +57,23 @@ interface Epoch {
   readonly name: string;
   readonly openedMs: number;
   readonly log: FileEventLog<JournalRecord>;
-  readonly seal: JournalSeal;
-  batches: number;
+  readonly cipher: JournalCipher;
+  batchCount: number;
   lastWallMs: number;
 }
 
 /** An epoch that is written no more. */
-interface PastEpoch {
+interface ClosedEpoch {
   readonly name: string;
   /** Of its last batch. */
   readonly lastWallMs: number;
 }
 
 /** Merges that are sealed and written together. */
-interface Batch {
+interface FieldChangesBatch {
   /** Sub, changes, sub, changes. */
   readonly items: (Uint8Array | readonly number[])[];
-  readonly settled: PromiseWithResolvers<void>;
+  readonly durable: PromiseWithResolvers<void>;
 }
 
 /**
@@ -91,124 +91,124 @@ interface Batch {
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
   readonly #encoder = new Encoder();
-  #past: PastEpoch[];
-  #current: Epoch;
-  #gathering: Batch | null = null;
+  #closedEpochs: ClosedEpoch[];
+  #currentEpoch: Epoch;
+  #pendingBatch: FieldChangesBatch | null = null;
   /** Settles with the last batch written. */
-  #lastWritten: Promise<void> = Promise.resolve();
+  #lastBatchDurable: Promise<void> = Promise.resolve();
   /** Batches to be written once a new epoch has begun; null unless one is about to. */
-  #held: Batch[] | null = null;
+  #deferredBatches: FieldChangesBatch[] | null = null;
   #closing = false;
-  #tending: Promise<void> | null = null;
+  #maintenance: Promise<void> | null = null;
   /** The last attempt to begin or remove epochs failed. */
-  #notTended = false;
+  #maintenanceFailed = false;
   readonly #timer: NodeJS.Timeout;
 
   /**
    * Reads back what is there, and opens a new epoch.
    *
-   * @throws LogDamaged when what was durable once cannot be read, naming file and byte offset
+   * @throws LogDamagedError when what was durable once cannot be read, naming file and byte offset
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
-    const past: PastEpoch[] = [];
-    const { onRead, files = nodeLogFiles } = options;
-    files.makeFolder(options.folder);
-    const names = await epochNames(options.folder);
-    const sizes = onRead === undefined ? [] : names.map((name) => logBytes(files, join(options.folder, name)));
+    const past: ClosedEpoch[] = [];
+    const { onProgress: onRead, files = nodeLogFiles } = options;
+    files.createFolder(options.folder);
+    const names = await listEpochNames(options.folder);
+    const sizes = onRead === undefined ? [] : names.map((name) => logSizeBytes(files, join(options.folder, name)));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     let before = 0;
     for (const [index, name] of names.entries()) {
       const reader = new EpochReader(join(options.folder, name), options);
       const log = await openEventLog({
-        ...logOptions(options, name),
-        onRecord: (position, record) => reader.visit(position, record),
-        onRead: onRead && ((bytes) => onRead(before + bytes, total)),
+        ...epochLogOptions(options, name),
+        onRecord: (position, record) => reader.readRecord(position, record),
+        onProgress: onRead && ((bytes) => onRead(before + bytes, total)),
       });
       await log.close();
       before += sizes[index] ?? 0;
       past.push({ name, lastWallMs: reader.lastWallMs });
     }
     const journal = new FileJournal(options, past, await openEpoch(options, past));
-    await journal.#prune();
+    await journal.#deleteExpiredEpochs();
     return journal;
   }
 
-  private constructor(options: FileJournalOptions, past: PastEpoch[], first: Epoch) {
+  private constructor(options: FileJournalOptions, past: ClosedEpoch[], first: Epoch) {
     this.#options = options;
-    this.#past = past;
-    this.#current = first;
-    this.#timer = setInterval(() => void this.tend(), bounds.journalTendMs);
+    this.#closedEpochs = past;
+    this.#currentEpoch = first;
+    this.#timer = setInterval(() => void this.maintain(), bounds.journalMaintenanceIntervalMs);
   }
 
   get healthy(): boolean {
-    return this.#current.log.healthy;
+    return this.#currentEpoch.log.healthy;
   }
 
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
-    if (this.#closing) return Promise.reject(new LogUnavailable('the journal is closed', null));
-    this.#gathering ??= this.#newBatch();
-    const { items, settled } = this.#gathering;
+    if (this.#closing) return Promise.reject(new LogUnavailableError('the journal is closed', null));
+    this.#pendingBatch ??= this.#startBatch();
+    const { items, durable: settled } = this.#pendingBatch;
     items.push(Uint8Array.from(sub), changes);
-    if (items.length >= bounds.recordItemsMax) this.#write();
+    if (items.length >= bounds.logRecordItemsMax) this.#flushPendingBatch();
     return settled.promise;
   }
 
   /** Begins a new epoch and removes old ones, as far as it is time for either. */
-  tend(): Promise<void> {
-    this.#tending ??= this.#tend().finally(() => {
-      this.#tending = null;
+  maintain(): Promise<void> {
+    this.#maintenance ??= this.#runMaintenance().finally(() => {
+      this.#maintenance = null;
     });
-    return this.#tending;
+    return this.#maintenance;
   }
 
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#timer);
-    await this.#tending;
-    this.#write();
-    await this.#current.log.close();
+    await this.#maintenance;
+    this.#flushPendingBatch();
+    await this.#currentEpoch.log.close();
   }
 
   /** Written at the end of this turn of the event loop, with whatever else comes in until then. */
-  #newBatch(): Batch {
-    const batch: Batch = { items: [], settled: Promise.withResolvers() };
+  #startBatch(): FieldChangesBatch {
+    const batch: FieldChangesBatch = { items: [], durable: Promise.withResolvers() };
     setImmediate(() => {
-      if (this.#gathering === batch) this.#write();
+      if (this.#pendingBatch === batch) this.#flushPendingBatch();
     });
     return batch;
   }
 
-  #write(): void {
-    const batch = this.#gathering;
+  #flushPendingBatch(): void {
+    const batch = this.#pendingBatch;
     if (batch === null) return;
-    this.#gathering = null;
-    if (this.#held === null) this.#writeBatch(batch);
-    else this.#held.push(batch);
+    this.#pendingBatch = null;
+    if (this.#deferredBatches === null) this.#writeBatch(batch);
+    else this.#deferredBatches.push(batch);
   }
 
-  #writeBatch(batch: Batch): void {
-    const epoch = this.#current;
+  #writeBatch(batch: FieldChangesBatch): void {
+    const epoch = this.#currentEpoch;
     const wallMs = this.#options.clock.wallMs();
-    const sealed = epoch.seal.seal(epoch.batches, this.#encoder.encodeSharedRef(batch.items));
-    const written = epoch.log.append([journalRecordKind.sealedBatch, wallMs, sealed]);
+    const sealed = epoch.cipher.encrypt(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
+    const written = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, sealed]);
     // A batch that the log did not take leaves no gap: its number is given to the next one. Its bytes went nowhere.
-    if (epoch.log.appendedPosition > epoch.batches + 1) {
-      epoch.batches++;
+    if (epoch.log.appendedPosition > epoch.batchCount + 1) {
+      epoch.batchCount++;
       epoch.lastWallMs = Math.max(epoch.lastWallMs, wallMs);
     }
-    this.#lastWritten = written.then(batch.settled.resolve, batch.settled.reject);
+    this.#lastBatchDurable = written.then(batch.durable.resolve, batch.durable.reject);
   }
 
-  async #tend(): Promise<void> {
+  async #runMaintenance(): Promise<void> {
     const { clock, onTrouble } = this.#options;
     try {
-      const { openedMs, batches } = this.#current;
-      if (batches > 0 && clock.wallMs() - openedMs >= bounds.journalEpochMs) await this.#beginEpoch();
-      await this.#prune();
-      if (this.#notTended) onTrouble?.({ kind: 'tended-again' });
-      this.#notTended = false;
+      const { openedMs, batchCount: batches } = this.#currentEpoch;
+      if (batches > 0 && clock.wallMs() - openedMs >= bounds.journalEpochDurationMs) await this.#startEpoch();
+      await this.#deleteExpiredEpochs();
+      if (this.#maintenanceFailed) onTrouble?.({ kind: 'tended-again' });
+      this.#maintenanceFailed = false;
     } catch (error) {
-      this.#notTended = true;
+      this.#maintenanceFailed = true;
       onTrouble?.({ kind: 'not-tended', error });
     }
   }
@@ -217,36 +217,36 @@ export class FileJournal implements Journal {
    * Begins a new epoch once all of the current one is durable, so that merges take effect in the order in which a restart reads
    * them. An epoch that cannot be written stays the current one until it can: closed, it would lose what it still has to write.
    */
-  async #beginEpoch(): Promise<void> {
-    const { name, log } = this.#current;
-    this.#write();
-    this.#held = [];
+  async #startEpoch(): Promise<void> {
+    const { name, log } = this.#currentEpoch;
+    this.#flushPendingBatch();
+    this.#deferredBatches = [];
     try {
-      await this.#lastWritten;
+      await this.#lastBatchDurable;
       if (log.durablePosition < log.appendedPosition) return;
-      const next = await openEpoch(this.#options, [...this.#past, this.#current]);
-      this.#past.push({ name, lastWallMs: this.#current.lastWallMs });
-      this.#current = next;
+      const next = await openEpoch(this.#options, [...this.#closedEpochs, this.#currentEpoch]);
+      this.#closedEpochs.push({ name, lastWallMs: this.#currentEpoch.lastWallMs });
+      this.#currentEpoch = next;
     } finally {
-      const held = this.#held;
-      this.#held = null;
+      const held = this.#deferredBatches;
+      this.#deferredBatches = null;
       for (const batch of held) this.#writeBatch(batch);
     }
     await log.close();
   }
 
-  async #prune(): Promise<void> {
-    const { folder, clock, keptMs } = this.#options;
+  async #deleteExpiredEpochs(): Promise<void> {
+    const { folder, clock, sessionTtlMs: keptMs } = this.#options;
     const nowMs = clock.wallMs();
-    for (const over of this.#past.filter(({ lastWallMs }) => lastWallMs + keptMs <= nowMs)) {
-      await removeEpoch(folder, over.name);
-      this.#past = this.#past.filter((epoch) => epoch !== over);
+    for (const over of this.#closedEpochs.filter(({ lastWallMs }) => lastWallMs + keptMs <= nowMs)) {
+      await deleteEpoch(folder, over.name);
+      this.#closedEpochs = this.#closedEpochs.filter((epoch) => epoch !== over);
     }
   }
 }
 
 /** Names of the epochs in a folder, in order, after removing what was being removed when the last process ended. */
-async function epochNames(folder: string): Promise<string[]> {
+async function listEpochNames(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
   return names.filter((name) => /^\d{16}$/.test(name)).sort();
@@ -256,7 +256,7 @@ async function epochNames(folder: string): Promise<string[]> {
  * First renamed: a folder that is removed half way must not be taken for an epoch with damage. Where an earlier attempt came that
  * far, it goes on.
  */
-async function removeEpoch(folder: string, name: string): Promise<void> {
+async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
   try {
     await rename(join(folder, name), gone);
@@ -266,7 +266,7 @@ async function removeEpoch(folder: string, name: string): Promise<void> {
   await rm(gone, { recursive: true, force: true });
 }
 
-function logOptions(options: FileJournalOptions, name: string) {
+function epochLogOptions(options: FileJournalOptions, name: string) {
   const { folder, shard, durability, files, healMs, onTrouble, onStored } = options;
   return {
     folder: join(folder, name),
@@ -286,11 +286,11 @@ async function openEpoch(options: FileJournalOptions, before: readonly { readonl
   const name = String(Math.max(openedMs, Number(before.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
-  const log = createEventLog<JournalRecord>(logOptions(options, name));
+  const log = createEventLog<JournalRecord>(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
   // Nobody waits for it: it is ahead of every batch, in the same group or in an earlier one.
-  log.note([journalRecordKind.epochOpened, openedMs, number, salt, writeShapes(verticals)]);
-  const seal = new JournalSeal(secrets.key(number, 'journal')!, salt);
-  return { name, openedMs, log, seal, batches: 0, lastWallMs: Number.NEGATIVE_INFINITY };
+  log.appendWithoutWaiting([journalRecordKind.epochOpened, openedMs, number, salt, serializeFieldEncodings(verticals)]);
+  const seal = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
+  return { name, openedMs, log, cipher: seal, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };
 }

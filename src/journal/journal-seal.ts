@@ -8,7 +8,7 @@ export const saltBytes = 16;
  * Seals the batches of one epoch with AES-256-GCM under a key of its own, derived from a secret and the epoch's salt. The
  * batch's number is the nonce: it never repeats under one key, since an epoch is never continued after a restart.
  */
-export class JournalSeal {
+export class JournalCipher {
   readonly #key: Buffer;
 
   constructor(secret: Uint8Array, salt: Uint8Array) {
@@ -16,18 +16,18 @@ export class JournalSeal {
   }
 
   /** The sealed bytes: ciphertext and tag. */
-  seal(batchNumber: number, plain: Uint8Array): Buffer {
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonceOf(batchNumber), { authTagLength: tagBytes });
+  encrypt(batchNumber: number, plain: Uint8Array): Buffer {
+    const cipher = createCipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
     const sealed = cipher.update(plain);
     cipher.final();
     return Buffer.concat([sealed, cipher.getAuthTag()]);
   }
 
   /** The plain bytes, or null when they were not sealed by this key as this batch. */
-  open(batchNumber: number, sealed: Uint8Array): Buffer | null {
+  decrypt(batchNumber: number, sealed: Uint8Array): Buffer | null {
     if (sealed.length < tagBytes) return null;
     const end = sealed.length - tagBytes;
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, nonceOf(batchNumber), { authTagLength: tagBytes });
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
     decipher.setAuthTag(sealed.subarray(end));
     const plain = decipher.update(sealed.subarray(0, end));
     try {
@@ -39,7 +39,7 @@ export class JournalSeal {
   }
 }
 
-function nonceOf(batchNumber: number): Buffer {
+function batchNonce(batchNumber: number): Buffer {
   const nonce = Buffer.alloc(nonceBytes);
   nonce.writeUIntBE(batchNumber, nonceBytes - 6, 6);
   return nonce;

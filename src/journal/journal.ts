@@ -5,7 +5,7 @@
 export interface Journal {
   /**
    * Appends the changes of one merge (position, value, position, value); the promise settles when they are durable. Rejects
-   * with `LogUnavailable` as the log does.
+   * with `LogUnavailableError` as the log does.
    *
    * @param sub the session's 32 bytes, copied before the call returns
    */

@@ -14,6 +14,6 @@ export interface Logo {
   readonly svg: Uint8Array;
 }
 
-export function logoOf(file: string, svg: Uint8Array): Logo {
+export function createLogo(file: string, svg: Uint8Array): Logo {
   return { file, hash: contentHash(svg), svg };
 }

@@ -2,26 +2,26 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { bounds } from '../bounds.ts';
-import { svgProblem } from './svg-problem.ts';
+import { findSvgProblem } from './svg-problem.ts';
 
-export type ReadLogo =
+export type ReadLogoResult =
   | { readonly ok: true; readonly svg: Uint8Array }
   /** What is wrong with the file, to follow its name: `does not exist`. */
   | { readonly ok: false; readonly problem: string };
 
 /** Reads one logo file. It never rejects: whatever is wrong with a logo, its lender gets a monogram. */
-export async function readLogo(path: string): Promise<ReadLogo> {
+export async function readLogo(path: string): Promise<ReadLogoResult> {
   let file: FileHandle | null = null;
   try {
     // Not to be waited for, should a pipe stand there.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) return { ok: false, problem: 'is no file' };
-    if (stats.size > bounds.logoBytesMax) return tooLarge;
-    const svg = await readUpTo(file, bounds.logoBytesMax + 1);
-    if (svg.length > bounds.logoBytesMax) return tooLarge;
+    if (stats.size > bounds.logoFileBytesMax) return tooLargeResult;
+    const svg = await readUpTo(file, bounds.logoFileBytesMax + 1);
+    if (svg.length > bounds.logoFileBytesMax) return tooLargeResult;
     if (!isUtf8(svg)) return { ok: false, problem: 'is no SVG: it is not UTF-8' };
-    const problem = svgProblem(svg.toString());
+    const problem = findSvgProblem(svg.toString());
     return problem === null ? { ok: true, svg } : { ok: false, problem: `is no SVG: it ${problem}` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -31,7 +31,7 @@ export async function readLogo(path: string): Promise<ReadLogo> {
   }
 }
 
-const tooLarge: ReadLogo = { ok: false, problem: `is larger than ${bounds.logoBytesMax} bytes` };
+const tooLargeResult: ReadLogoResult = { ok: false, problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
 /** The file may have grown since it was looked at. */
 async function readUpTo(file: FileHandle, most: number): Promise<Buffer> {

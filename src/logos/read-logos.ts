@@ -2,14 +2,14 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import { type Lender, type Logo, logoOf } from './logo.ts';
-import { monogram } from './monogram.ts';
-import { type ReadLogo, readLogo } from './read-logo.ts';
+import { type Lender, type Logo, createLogo } from './logo.ts';
+import { renderMonogram } from './monogram.ts';
+import { type ReadLogoResult, readLogo } from './read-logo.ts';
 
 /** A lender that is shown by a monogram though its catalog has a folder of logos. */
 export interface LogoProblem {
   /** Its place among the lenders asked for. */
-  readonly lender: number;
+  readonly lenderIndex: number;
   readonly file: string;
   /** Follows the file's name: `does not exist`. */
   readonly problem: string;
@@ -38,33 +38,33 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
   const problems: LogoProblem[] = [];
   const folderFound = folder !== null && (await isFolder(folder));
   // Lenders may share a file.
-  const files = new Map<string, Extract<ReadLogo, { ok: false }> | Logo>();
+  const files = new Map<string, Extract<ReadLogoResult, { ok: false }> | Logo>();
   for (const [at, { name, logo: file }] of lenders.entries()) {
-    if (at % bounds.logosMadeAtOnce === bounds.logosMadeAtOnce - 1) await nextTurn();
+    if (at % bounds.monogramsPerTurn === bounds.monogramsPerTurn - 1) await nextTurn();
     let found = files.get(file) ?? null;
     if (found === null && folderFound) {
-      found = files.size < bounds.logoFilesMax ? await fromFile(folder, file) : oneTooMany;
+      found = files.size < bounds.logoFilesPerCatalogMax ? await loadLogo(folder, file) : tooManyFiles;
       files.set(file, found);
     }
     if (found !== null && 'svg' in found) {
       logos.set(name, found);
       continue;
     }
-    logos.set(name, logoOf(file, Buffer.from(monogram(name))));
+    logos.set(name, createLogo(file, Buffer.from(renderMonogram(name))));
     const problem = found?.problem ?? 'does not exist';
-    if (folder !== null) problems.push({ lender: at, file, problem });
+    if (folder !== null) problems.push({ lenderIndex: at, file, problem });
   }
   return { logos, problems, folderFound };
 }
 
-const oneTooMany = {
+const tooManyFiles = {
   ok: false,
-  problem: `is not looked at: a catalog has at most ${bounds.logoFilesMax} logo files`,
+  problem: `is not looked at: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`,
 } as const;
 
-async function fromFile(folder: string, file: string) {
+async function loadLogo(folder: string, file: string) {
   const read = await readLogo(join(folder, file));
-  return read.ok ? logoOf(file, read.svg) : read;
+  return read.ok ? createLogo(file, read.svg) : read;
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** An exception as a log may show it. */
-export interface FaultDescription {
+export interface ErrorDescription {
   /** Name of its class, such as `TypeError`. */
   readonly type: string;
   /** What the system, Node.js or SQLite names it by, such as `ENOSPC`. */
@@ -8,9 +8,9 @@ export interface FaultDescription {
   readonly message?: string;
   /** Where it came from: one `at function (file:line:column)` an item, the innermost first. */
   readonly at?: readonly string[];
-  readonly cause?: FaultDescription;
+  readonly cause?: ErrorDescription;
   /** Of an AggregateError: the first few. */
-  readonly errors?: readonly FaultDescription[];
+  readonly errors?: readonly ErrorDescription[];
 }
 
 const framesMax = 12;
@@ -24,35 +24,35 @@ const charactersMax = 300;
  * or one that our own code wrote; of all others the kind, the code and the place tell what there is to know. Other properties of an
  * exception are never looked at.
  */
-export function describeFault(fault: unknown): FaultDescription {
-  return describe(fault, 0);
+export function describeError(fault: unknown): ErrorDescription {
+  return describeAtDepth(fault, 0);
 }
 
-function describe(fault: unknown, depth: number): FaultDescription {
+function describeAtDepth(fault: unknown, depth: number): ErrorDescription {
   if (!(fault instanceof Error)) return { type: fault === null ? 'null' : typeof fault };
-  const at = framesOf(fault);
-  const code = codeOf(fault);
-  const message = mayShowMessage(fault, at) ? fault.message.slice(0, charactersMax) : undefined;
+  const at = stackFrames(fault);
+  const code = errorCode(fault);
+  const message = isMessageSafe(fault, at) ? fault.message.slice(0, charactersMax) : undefined;
   const deeper = depth < depthMax;
   return {
     type: typeof fault.constructor === 'function' ? fault.constructor.name : 'Error',
     ...(code !== undefined && { code }),
     ...(message !== undefined && { message }),
     ...(at.length > 0 && { at }),
-    ...(deeper && fault.cause !== undefined && { cause: describe(fault.cause, depth + 1) }),
+    ...(deeper && fault.cause !== undefined && { cause: describeAtDepth(fault.cause, depth + 1) }),
     ...(deeper &&
       fault instanceof AggregateError && {
-        errors: fault.errors.slice(0, errorsMax).map((error) => describe(error, depth + 1)),
+        errors: fault.errors.slice(0, errorsMax).map((error) => describeAtDepth(error, depth + 1)),
       }),
   };
 }
 
-function codeOf(fault: Error): string | undefined {
+function errorCode(fault: Error): string | undefined {
   const { code } = fault as { readonly code?: unknown };
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : undefined;
 }
 
-function mayShowMessage(fault: Error, at: readonly string[]): boolean {
+function isMessageSafe(fault: Error, at: readonly string[]): boolean {
   const { code, errno, syscall } = fault as {
     readonly code?: unknown;
     readonly errno?: unknown;
@@ -67,7 +67,7 @@ function mayShowMessage(fault: Error, at: readonly string[]): boolean {
 }
 
 /** Only what stands behind the message: that may have lines of its own which look like frames. */
-function framesOf({ stack, message }: Error): string[] {
+function stackFrames({ stack, message }: Error): string[] {
   if (typeof stack !== 'string' || typeof message !== 'string') return [];
   const start = stack.indexOf(message);
   if (start < 0) return [];

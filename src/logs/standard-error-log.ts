@@ -17,21 +17,21 @@ export interface ProcessLog {
  * left out and counted, and a reader who went away ends the log, not the process. A file is written to at once; a line that does
  * not fit on the disk is left out.
  */
-export function standardErrorLog(level: Level | 'silent'): ProcessLog {
+export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
-  const leftOut = new LeftOut(timestamp);
-  const destination = isStream() ? new StreamDestination(process.stderr, leftOut) : new FileDestination(leftOut);
+  const leftOut = new DroppedLines(timestamp);
+  const destination = isStandardErrorStream() ? new StreamDestination(process.stderr, leftOut) : new FileDestination(leftOut);
   return { logger: pino({ level, base: null, timestamp }, destination), flush: () => destination.flush() };
 }
 
 /** Node.js writes to pipes, sockets and terminals without waiting or through the terminal; to all else it would wait, and give up for good after one error. */
-function isStream(): boolean {
+function isStandardErrorStream(): boolean {
   const stats = fstatSync(2);
   return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
 }
 
 /** Counts lines that were left out, and tells the count once lines get through again. */
-class LeftOut {
+class DroppedLines {
   readonly #timestamp: () => string;
   #lines = 0;
 
@@ -44,12 +44,12 @@ class LeftOut {
     return this.#lines;
   }
 
-  count(lines = 1): void {
+  add(lines = 1): void {
     this.#lines += lines;
   }
 
   /** The line to write before the next one; empty when none was left out. */
-  take(): string {
+  takeReport(): string {
     if (this.#lines === 0) return '';
     const line = { lines: this.#lines, msg: 'log lines left out while standard error could not be written' };
     this.#lines = 0;
@@ -59,11 +59,11 @@ class LeftOut {
 
 class StreamDestination {
   readonly #stream: NodeJS.WriteStream;
-  readonly #leftOut: LeftOut;
+  readonly #dropped: DroppedLines;
 
-  constructor(stream: NodeJS.WriteStream, leftOut: LeftOut) {
+  constructor(stream: NodeJS.WriteStream, leftOut: DroppedLines) {
     this.#stream = stream;
-    this.#leftOut = leftOut;
+    this.#dropped = leftOut;
     // Without a listener the reader's end would be the end of the process.
     stream.on('error', () => {});
   }
@@ -71,15 +71,15 @@ class StreamDestination {
   write(line: string): void {
     const stream = this.#stream;
     if (stream.destroyed) return;
-    if (stream.writableLength + line.length > bounds.logWaitingBytesMax) this.#leftOut.count();
-    else stream.write(this.#leftOut.take() + line);
+    if (stream.writableLength + line.length > bounds.loggerBufferBytesMax) this.#dropped.add();
+    else stream.write(this.#dropped.takeReport() + line);
   }
 
   flush(): Promise<boolean> {
     const stream = this.#stream;
     if (stream.destroyed || stream.writableLength === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const tooLong = setTimeout(() => resolve(false), bounds.logFlushMs);
+      const tooLong = setTimeout(() => resolve(false), bounds.loggerFlushTimeoutMs);
       stream.write('', () => {
         clearTimeout(tooLong);
         resolve(true);
@@ -89,18 +89,18 @@ class StreamDestination {
 }
 
 class FileDestination {
-  readonly #leftOut: LeftOut;
+  readonly #dropped: DroppedLines;
 
-  constructor(leftOut: LeftOut) {
-    this.#leftOut = leftOut;
+  constructor(leftOut: DroppedLines) {
+    this.#dropped = leftOut;
   }
 
   write(line: string): void {
-    const leftOut = this.#leftOut.lines;
+    const leftOut = this.#dropped.lines;
     try {
-      writeWhole(this.#leftOut.take() + line);
+      writeFully(this.#dropped.takeReport() + line);
     } catch {
-      this.#leftOut.count(leftOut + 1);
+      this.#dropped.add(leftOut + 1);
     }
   }
 
@@ -110,7 +110,7 @@ class FileDestination {
 }
 
 /** A full disk may take the beginning of a line, and the rest once there is room again. */
-function writeWhole(text: string): void {
+function writeFully(text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length; ) written += writeSync(2, bytes, written);
 }

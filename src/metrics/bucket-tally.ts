@@ -1,12 +1,12 @@
 /** Upper ends of buckets, ascending whole numbers, in the unit that is observed. */
-export interface BucketScale {
-  readonly ends: readonly number[];
+export interface BucketBounds {
+  readonly upperBounds: readonly number[];
   /** How many of the unit observed make one of the unit published: a million, where microseconds become seconds. */
-  readonly perUnit: number;
+  readonly unitsPerPublishedUnit: number;
 }
 
 /** Of one series: how many observations, what they add up to, and how many lie at or below each end; in the unit published. */
-export interface BucketReading {
+export interface HistogramSnapshot {
   readonly count: number;
   readonly sum: number;
   readonly buckets: readonly { readonly end: number; readonly count: number }[];
@@ -16,31 +16,31 @@ export interface BucketReading {
  * Counts observations in buckets, for a few series known beforehand. All memory is taken at once, so that observing is a
  * short search and two additions, and allocates nothing; a reading adds up.
  */
-export class BucketTally {
-  readonly #scale: BucketScale;
-  readonly #ends: Int32Array;
+export class BucketHistogram {
+  readonly #bounds: BucketBounds;
+  readonly #upperBounds: Int32Array;
   /** For each series one count an end, and one for what lies above all of them. */
   readonly #counts: Float64Array;
   readonly #sums: Float64Array;
 
-  constructor(scale: BucketScale, series = 1) {
-    this.#scale = scale;
-    this.#ends = Int32Array.from(scale.ends);
-    this.#counts = new Float64Array(series * (scale.ends.length + 1));
+  constructor(scale: BucketBounds, series = 1) {
+    this.#bounds = scale;
+    this.#upperBounds = Int32Array.from(scale.upperBounds);
+    this.#counts = new Float64Array(series * (scale.upperBounds.length + 1));
     this.#sums = new Float64Array(series);
   }
 
   /** @param value a whole number from 0 below 2^31 */
   observe(value: number, series = 0): void {
-    const ends = this.#ends;
+    const ends = this.#upperBounds;
     let bucket = 0;
     while (bucket < ends.length && value > ends[bucket]!) bucket++;
     this.#counts[series * (ends.length + 1) + bucket]! += 1;
     this.#sums[series]! += value;
   }
 
-  read(series = 0): BucketReading {
-    const { ends, perUnit } = this.#scale;
+  snapshot(series = 0): HistogramSnapshot {
+    const { upperBounds: ends, unitsPerPublishedUnit: perUnit } = this.#bounds;
     const first = series * (ends.length + 1);
     let count = 0;
     const buckets = ends.map((end, at) => {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
-import type { BucketTally } from './bucket-tally.ts';
-import { inTime } from './in-time.ts';
-import { TalliedHistogram, type TalliedSeries } from './tallied-histogram.ts';
+import type { BucketHistogram } from './bucket-tally.ts';
+import { withinScrapeTimeout } from './in-time.ts';
+import { PublishedHistogram, type SeriesLabel } from './tallied-histogram.ts';
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
@@ -9,10 +9,10 @@ export interface Sample {
 }
 
 /** Null while it cannot be told: then it has no sample. What is not there in time is not waited for. */
-export type Read<Value> = () => Value | null | Promise<Value | null>;
+export type ReadMetric<Value> = () => Value | null | Promise<Value | null>;
 
 /** The figures of one service, in a registry of their own: several services may run in one process. */
-export class Figures {
+export class MetricRegistry {
   readonly #registry = new Registry();
 
   readonly contentType = this.#registry.contentType;
@@ -28,41 +28,41 @@ export class Figures {
   }
 
   /** A counter that is kept elsewhere. */
-  counted(name: string, help: string, labelNames: readonly string[], read: Read<readonly Sample[]>): void {
+  counterFrom(name: string, help: string, labelNames: readonly string[], read: ReadMetric<readonly Sample[]>): void {
     new Counter({
       name,
       help,
       labelNames,
       registers: [this.#registry],
       collect() {
-        return fill(this, read, ({ labels, value }) => this.inc(labels, value));
+        return replaceSamples(this, read, ({ labels, value }) => this.inc(labels, value));
       },
     });
   }
 
-  gauge(name: string, help: string, read: Read<number>): void {
+  gaugeFrom(name: string, help: string, read: ReadMetric<number>): void {
     const asSamples = (value: number | null) => (value === null ? null : [{ labels: {}, value }]);
-    this.gauges(name, help, [], () => {
+    this.labeledGaugeFrom(name, help, [], () => {
       const value = read();
       return value instanceof Promise ? value.then(asSamples) : asSamples(value);
     });
   }
 
-  gauges(name: string, help: string, labelNames: readonly string[], read: Read<readonly Sample[]>): void {
+  labeledGaugeFrom(name: string, help: string, labelNames: readonly string[], read: ReadMetric<readonly Sample[]>): void {
     new Gauge({
       name,
       help,
       labelNames,
       registers: [this.#registry],
       collect() {
-        return fill(this, read, ({ labels, value }) => this.set(labels, value));
+        return replaceSamples(this, read, ({ labels, value }) => this.set(labels, value));
       },
     });
   }
 
   /** A histogram that is counted elsewhere. */
-  histogram(name: string, help: string, tally: BucketTally, series: TalliedSeries | null = null): void {
-    new TalliedHistogram(this.#registry, name, help, tally, series);
+  histogramFrom(name: string, help: string, tally: BucketHistogram, series: SeriesLabel | null = null): void {
+    new PublishedHistogram(this.#registry, name, help, tally, series);
   }
 }
 
@@ -70,9 +70,9 @@ export class Figures {
  * Has a metric show these samples and no others. Between emptying it and the last of them nothing else may run: another scrape
  * may be at the same, and a counter filled by both would show double.
  */
-async function fill(metric: Metric, read: Read<readonly Sample[]>, put: (sample: Sample) => void): Promise<void> {
+async function replaceSamples(metric: Metric, read: ReadMetric<readonly Sample[]>, put: (sample: Sample) => void): Promise<void> {
   const answer = read();
-  const samples = answer instanceof Promise ? await inTime(answer) : answer;
+  const samples = answer instanceof Promise ? await withinScrapeTimeout(answer) : answer;
   metric.reset();
   // Without labels a reset one shows 0.
   if (samples === null) metric.remove();

@@ -6,7 +6,7 @@ export type LogName = (typeof logNames)[number];
  * What may happen to a log; `not-tended` to the journal alone, when no new epoch could be begun or no old one removed, and
  * `tended-again` when that worked once more.
  */
-export const logTroubles = [
+export const logIncidentKinds = [
   'tail-cut',
   'segment-abandoned',
   'unavailable',
@@ -15,4 +15,4 @@ export const logTroubles = [
   'not-tended',
   'tended-again',
 ] as const;
-export type LogTroubleKind = (typeof logTroubles)[number];
+export type LogIncidentKind = (typeof logIncidentKinds)[number];

@@ -1,177 +1,177 @@
-import { BucketTally } from './bucket-tally.ts';
-import { Figures } from './figures.ts';
-import { type LogName, type LogTroubleKind, logNames, logTroubles } from './log-names.ts';
-import { addProcessFigures } from './process-figures.ts';
-import { RequestTally } from './request-tally.ts';
-import { batchRequests, groupBytes, groupRecords, storeDurations } from './scales.ts';
-import { addWatched, type Watched } from './watched.ts';
+import { BucketHistogram } from './bucket-tally.ts';
+import { MetricRegistry } from './figures.ts';
+import { type LogName, type LogIncidentKind, logNames, logIncidentKinds } from './log-names.ts';
+import { registerProcessMetrics } from './process-figures.ts';
+import { RequestCounter } from './request-tally.ts';
+import { batchRequestsBuckets, groupBytesBuckets, groupRecordsBuckets, logWriteDurationBuckets } from './scales.ts';
+import { registerGauges, type GaugeSources } from './watched.ts';
 
-const limits = ['minute', 'analytics', 'day'] as const;
-const wants = ['unauthorized', 'vertical_mismatch'] as const;
+const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
+const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
 /** Why a request got no further than the gate: by what it lacked, or by which of the limits. */
-export type GateRefusal = (typeof limits)[number] | (typeof wants)[number];
+export type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 
 /**
  * What happens in a service, counted for its operator from the first moment on; `watch` adds what is read where it is kept.
  * What happens often is counted in arrays, which are read when a scrape asks; only rare events are counted by the library.
  */
 export class Metrics {
-  readonly requests: RequestTally;
-  readonly #figures = new Figures();
-  readonly #refusals: Record<GateRefusal, number> = {
+  readonly requests: RequestCounter;
+  readonly #registry = new MetricRegistry();
+  readonly #authRefusals: Record<AuthRefusal, number> = {
     minute: 0,
     analytics: 0,
     day: 0,
     unauthorized: 0,
     vertical_mismatch: 0,
   };
-  readonly #groupRecords = new BucketTally(groupRecords, logNames.length);
-  readonly #groupBytes = new BucketTally(groupBytes, logNames.length);
-  readonly #storeDurations = new BucketTally(storeDurations, logNames.length);
-  readonly #batchRequests = new BucketTally(batchRequests);
-  readonly #clicksUnrecorded = this.#figures.counter(
+  readonly #groupRecords = new BucketHistogram(groupRecordsBuckets, logNames.length);
+  readonly #groupBytes = new BucketHistogram(groupBytesBuckets, logNames.length);
+  readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, logNames.length);
+  readonly #batchRequests = new BucketHistogram(batchRequestsBuckets);
+  readonly #unrecordedClicks = this.#registry.counter(
     'marketplace_clicks_unrecorded_total',
     'Clicks redirected before their record was durable, or without one.',
   );
-  readonly #viewsLost = this.#figures.counter(
+  readonly #lostViews = this.#registry.counter(
     'marketplace_views_lost_total',
     'Views answered that the ledger could not take.',
   );
-  readonly #sessionsMissing = this.#figures.counter(
+  readonly #missingSessions = this.#registry.counter(
     'marketplace_sessions_missing_total',
     'Requests for a session that should be live and is in no store. Should stay at zero.',
   );
-  readonly #widgetEvents = this.#figures.counter(
+  readonly #widgetEvents = this.#registry.counter(
     'marketplace_widget_events_total',
     'Events that widgets told and the ledger took, by type.',
     ['type'],
   );
-  readonly #deadlines = this.#figures.counter(
+  readonly #requestTimeouts = this.#registry.counter(
     'marketplace_deadlines_total',
     'Requests answered 503 because they took too long, on either listener.',
   );
-  readonly #faults = this.#figures.counter(
+  readonly #requestErrors = this.#registry.counter(
     'marketplace_faults_total',
     'Faults while a request was handled, on either listener: answered 500 unless the answer had left.',
   );
-  readonly #logTroubles = this.#figures.counter(
+  readonly #logIncidents = this.#registry.counter(
     'marketplace_log_troubles_total',
     'What went wrong with a log, by log and kind.',
     ['log', 'kind'],
   );
-  readonly #matchWorkerFailures = this.#figures.counter(
+  readonly #matchWorkerFailures = this.#registry.counter(
     'marketplace_match_worker_failures_total',
     'Matching workers that died, at work or idle, or could not be made ready; they are replaced.',
   );
-  readonly #aggregatorRestarts = this.#figures.counter(
+  readonly #aggregatorRestarts = this.#registry.counter(
     'marketplace_aggregator_restarts_total',
     'Times the aggregator died and was started again.',
   );
-  readonly #analyticsRebuilds = this.#figures.counter(
+  readonly #analyticsRebuilds = this.#registry.counter(
     'marketplace_analytics_rebuilds_total',
     'Times the analytics were derived from the start of the ledger again.',
   );
 
-  /** @param routes what requests are told apart by; see `RequestTally` */
+  /** @param routes what requests are told apart by; see `RequestCounter` */
   constructor(routes: readonly string[]) {
-    this.requests = new RequestTally(routes);
-    this.#addRequests(routes);
-    this.#addLogs();
-    this.#figures.histogram(
+    this.requests = new RequestCounter(routes);
+    this.#registerRequestMetrics(routes);
+    this.#registerLogMetrics();
+    this.#registry.histogramFrom(
       'marketplace_match_batch_requests',
       'Requests that travelled to a matching worker together.',
       this.#batchRequests,
     );
-    addProcessFigures(this.#figures);
+    registerProcessMetrics(this.#registry);
   }
 
   /** Once, when everything that is read is there. */
-  watch(watched: Watched): void {
-    addWatched(this.#figures, watched);
+  registerGauges(watched: GaugeSources): void {
+    registerGauges(this.#registry, watched);
   }
 
-  readonly clickUnrecorded = (): void => this.#clicksUnrecorded.inc();
-  readonly viewLost = (): void => this.#viewsLost.inc();
-  readonly widgetEvents = (types: readonly string[]): void => {
+  readonly countUnrecordedClick = (): void => this.#unrecordedClicks.inc();
+  readonly countLostView = (): void => this.#lostViews.inc();
+  readonly countWidgetEvents = (types: readonly string[]): void => {
     for (const type of types) this.#widgetEvents.inc({ type });
   };
-  readonly sessionMissing = (): void => this.#sessionsMissing.inc();
-  readonly deadline = (): void => this.#deadlines.inc();
-  readonly fault = (): void => this.#faults.inc();
-  readonly gateRefused = (why: GateRefusal): void => {
-    this.#refusals[why] += 1;
+  readonly countMissingSession = (): void => this.#missingSessions.inc();
+  readonly countRequestTimeout = (): void => this.#requestTimeouts.inc();
+  readonly countRequestError = (): void => this.#requestErrors.inc();
+  readonly countAuthRefusal = (why: AuthRefusal): void => {
+    this.#authRefusals[why] += 1;
   };
-  readonly matchBatch = (requests: number): void => this.#batchRequests.observe(requests);
-  readonly matchWorkerFailed = (): void => this.#matchWorkerFailures.inc();
-  readonly aggregatorRestarted = (): void => this.#aggregatorRestarts.inc();
-  readonly analyticsRebuilt = (): void => this.#analyticsRebuilds.inc();
+  readonly observeMatchBatch = (requests: number): void => this.#batchRequests.observe(requests);
+  readonly countMatchWorkerFailure = (): void => this.#matchWorkerFailures.inc();
+  readonly countAggregatorRestart = (): void => this.#aggregatorRestarts.inc();
+  readonly countAnalyticsRebuild = (): void => this.#analyticsRebuilds.inc();
 
-  logTrouble(log: LogName, kind: LogTroubleKind): void {
-    this.#logTroubles.inc({ log, kind });
+  countLogIncident(log: LogName, kind: LogIncidentKind): void {
+    this.#logIncidents.inc({ log, kind });
   }
 
   /** What a log tells of each group it has stored. */
-  groupsOf(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
+  logGroupObserver(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = logNames.indexOf(log);
     return (records, bytes, elapsedUs) => {
       this.#groupRecords.observe(records, series);
       this.#groupBytes.observe(bytes, series);
-      this.#storeDurations.observe(elapsedUs, series);
+      this.#logWriteDurations.observe(elapsedUs, series);
     };
   }
 
-  readonly contentType = this.#figures.contentType;
+  readonly contentType = this.#registry.contentType;
 
   /** All of it in the Prometheus text format. */
   render(): Promise<string> {
-    return this.#figures.render();
+    return this.#registry.render();
   }
 
-  #addRequests(routes: readonly string[]): void {
+  #registerRequestMetrics(routes: readonly string[]): void {
     const { requests } = this;
-    this.#figures.counted(
+    this.#registry.counterFrom(
       'marketplace_requests_total',
       'Requests answered on the public listener, by route and status.',
       ['route', 'status'],
-      () => [...requests.answered()].map(({ route, status, count }) => ({ labels: { route, status }, value: count })),
+      () => [...requests.counts()].map(({ route, status, count }) => ({ labels: { route, status }, value: count })),
     );
-    this.#figures.histogram(
+    this.#registry.histogramFrom(
       'marketplace_request_duration_seconds',
       "From a request's head to its answer, on the public listener, by route.",
       requests.durations,
       { label: 'route', values: routes },
     );
-    this.#figures.counted(
+    this.#registry.counterFrom(
       'marketplace_limit_refusals_total',
       "Requests refused by a key's limit: of a minute, of analytics queries in a minute, of sessions in a day.",
       ['limit'],
-      () => limits.map((limit) => ({ labels: { limit }, value: this.#refusals[limit] })),
+      () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals[limit] })),
     );
-    this.#figures.counted(
+    this.#registry.counterFrom(
       'marketplace_authorization_refusals_total',
       'Requests refused for want of a valid key, or with a key of another vertical.',
       ['reason'],
-      () => wants.map((reason) => ({ labels: { reason }, value: this.#refusals[reason] })),
+      () => unauthorizedKinds.map((reason) => ({ labels: { reason }, value: this.#authRefusals[reason] })),
     );
   }
 
-  #addLogs(): void {
+  #registerLogMetrics(): void {
     const series = { label: 'log', values: logNames };
-    this.#figures.histogram(
+    this.#registry.histogramFrom(
       'marketplace_log_group_records',
       'Records written together, by log.',
       this.#groupRecords,
       series,
     );
-    this.#figures.histogram('marketplace_log_group_bytes', 'Bytes written together, by log.', this.#groupBytes, series);
-    this.#figures.histogram(
+    this.#registry.histogramFrom('marketplace_log_group_bytes', 'Bytes written together, by log.', this.#groupBytes, series);
+    this.#registry.histogramFrom(
       'marketplace_log_store_duration_seconds',
       'Time to write and sync one group, by log.',
-      this.#storeDurations,
+      this.#logWriteDurations,
       series,
     );
     // A counter that first appears with its first event shows a reader no increase.
-    for (const log of logNames) for (const kind of logTroubles) this.#logTroubles.inc({ log, kind }, 0);
+    for (const log of logNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }
 }

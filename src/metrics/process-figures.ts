@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
-import type { Figures } from './figures.ts';
+import type { MetricRegistry } from './figures.ts';
 
 /**
  * The figures every process has, under the names that dashboards know them by. The library's own set is left out: each
  * registry of it starts observers that nobody can stop, and resets the event loop's delay at every scrape.
  */
-export function addProcessFigures(figures: Figures): void {
-  figures.counted(
+export function registerProcessMetrics(figures: MetricRegistry): void {
+  figures.counterFrom(
     'process_cpu_seconds_total',
     'Processor time spent by all threads, in user and in system mode.',
     [],
@@ -17,30 +17,30 @@ export function addProcessFigures(figures: Figures): void {
       return [{ labels: {}, value: (user + system) / 1e6 }];
     },
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'process_start_time_seconds',
     'When the process started, as Unix time.',
     () => performance.timeOrigin / 1000,
   );
-  figures.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  figures.gauge('process_open_fds', 'Open file descriptors, sockets included.', openDescriptors);
-  figures.gauge('process_max_fds', 'File descriptors the process may open.', descriptorLimit);
-  figures.gauge(
+  figures.gaugeFrom('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  figures.gaugeFrom('process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount);
+  figures.gaugeFrom('process_max_fds', 'File descriptors the process may open.', descriptorLimit);
+  figures.gaugeFrom(
     'nodejs_heap_size_used_bytes',
     "The main thread's JavaScript heap in use.",
     () => getHeapStatistics().used_heap_size,
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'nodejs_heap_size_total_bytes',
     "The main thread's JavaScript heap.",
     () => getHeapStatistics().total_heap_size,
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'nodejs_heap_size_limit_bytes',
     "The most the main thread's JavaScript heap may take.",
     () => getHeapStatistics().heap_size_limit,
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'nodejs_external_memory_bytes',
     'Memory of buffers outside the JavaScript heap.',
     () => process.memoryUsage().external,
@@ -48,7 +48,7 @@ export function addProcessFigures(figures: Figures): void {
 }
 
 /** Only Linux tells, here and below. */
-async function openDescriptors(): Promise<number> {
+async function openDescriptorCount(): Promise<number> {
   const names = await readdir('/proc/self/fd');
   // Looking takes one itself.
   return names.length - 1;

@@ -1,24 +1,24 @@
 import { Histogram, type Registry } from 'prom-client';
-import type { BucketTally } from './bucket-tally.ts';
+import type { BucketHistogram } from './bucket-tally.ts';
 
 /** The series of a tally, in its order, by the one label that tells them apart; a single series may do without. */
-export interface TalliedSeries {
+export interface SeriesLabel {
   readonly label: string;
   readonly values: readonly string[];
 }
 
 /** Publishes a tally as a Prometheus histogram, read when a scrape asks. */
-export class TalliedHistogram extends Histogram {
+export class PublishedHistogram extends Histogram {
   readonly #name: string;
   readonly #help: string;
-  readonly #tally: BucketTally;
-  readonly #series: TalliedSeries | null;
+  readonly #histogram: BucketHistogram;
+  readonly #series: SeriesLabel | null;
 
-  constructor(registry: Registry, name: string, help: string, tally: BucketTally, series: TalliedSeries | null = null) {
+  constructor(registry: Registry, name: string, help: string, tally: BucketHistogram, series: SeriesLabel | null = null) {
     super({ name, help, labelNames: series === null ? [] : [series.label], registers: [registry] });
     this.#name = name;
     this.#help = help;
-    this.#tally = tally;
+    this.#histogram = tally;
     this.#series = series;
   }
 
@@ -26,7 +26,7 @@ export class TalliedHistogram extends Histogram {
   async getForPromString() {
     const values = (this.#series?.values ?? [null]).flatMap((value, at) => {
       const labels = value === null ? {} : { [this.#series!.label]: value };
-      const { count, sum, buckets } = this.#tally.read(at);
+      const { count, sum, buckets } = this.#histogram.snapshot(at);
       return [
         ...buckets.map(({ end, count: below }) => ({
           metricName: `${this.#name}_bucket`,

@@ -1,120 +1,120 @@
 import { statfs } from 'node:fs/promises';
 import process from 'node:process';
-import type { EventLoopDelay } from './event-loop-delay.ts';
-import type { Figures } from './figures.ts';
-import { inTime } from './in-time.ts';
+import type { EventLoopMonitor } from './event-loop-delay.ts';
+import type { MetricRegistry } from './figures.ts';
+import { withinScrapeTimeout } from './in-time.ts';
 import { type LogName, logNames } from './log-names.ts';
 
-export interface CatalogFigures {
+export interface CatalogStatus {
   readonly vertical: string;
   readonly mode: string;
   readonly version: string;
   readonly offers: number;
   /** Wall time from which it is in use, as this process knows it. */
-  readonly sinceMs: number;
+  readonly activatedMs: number;
   /** Whether the last look at its file found it faulty. */
-  readonly faulty: boolean;
+  readonly reloadFailed: boolean;
 }
 
 /** What is read where it is kept, at each scrape. */
-export interface Watched {
+export interface GaugeSources {
   readonly build: { readonly version: string; readonly engine: string };
   readonly dataDir: string;
-  readonly loopDelay: Pick<EventLoopDelay, 'tally' | 'use'>;
+  readonly eventLoop: Pick<EventLoopMonitor, 'delays' | 'utilization'>;
   readonly ready: () => boolean;
   readonly liveSessions: () => number;
   readonly liveSessionsMax: number;
   readonly requestsInFlight: () => number;
   /** Of the public listener; null without TLS. */
-  readonly certificate: { readonly secondsLeft: number; readonly faulty: boolean } | null;
+  readonly certificateStatus: { readonly secondsUntilExpiry: number; readonly lastReloadFailed: boolean } | null;
   readonly apiKeys: () => number;
-  readonly catalogs: () => readonly CatalogFigures[];
+  readonly catalogs: () => readonly CatalogStatus[];
   readonly matchThreads: number;
   readonly matchThreadsReady: () => number;
-  readonly matchesWaiting: () => number;
+  readonly matchesPending: () => number;
   readonly offersAtDailyCap: () => number;
   readonly logHealthy: Readonly<Record<LogName, () => boolean>>;
-  readonly ledgerAppended: () => number;
-  readonly ledgerDurable: () => number;
-  readonly analyticsFolded: () => number;
+  readonly ledgerAppendedPosition: () => number;
+  readonly ledgerDurablePosition: () => number;
+  readonly analyticsAppliedPosition: () => number;
   /** Seconds for which the oldest record has been durable that the analytics do not count yet. */
   readonly analyticsLagSeconds: () => number;
   readonly aggregatorUp: () => boolean;
   /** Records the analytics counters left out, by why; rejects while the aggregator cannot say. */
-  readonly analyticsLeftOut: () => Promise<Readonly<Record<string, number>>>;
+  readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 
-export function addWatched(figures: Figures, watched: Watched): void {
-  const { build, ledgerDurable, analyticsFolded, logHealthy } = watched;
-  figures.gauges('marketplace_build_info', 'What is running, in its labels.', ['version', 'engine', 'node'], () => [
+export function registerGauges(figures: MetricRegistry, watched: GaugeSources): void {
+  const { build, ledgerDurablePosition: ledgerDurable, analyticsAppliedPosition: analyticsFolded, logHealthy } = watched;
+  figures.labeledGaugeFrom('marketplace_build_info', 'What is running, in its labels.', ['version', 'engine', 'node'], () => [
     { labels: { ...build, node: process.versions.node }, value: 1 },
   ]);
-  figures.gauge('marketplace_ready', '1 while the service takes requests, as /readyz tells.', () =>
+  figures.gaugeFrom('marketplace_ready', '1 while the service takes requests, as /readyz tells.', () =>
     Number(watched.ready()),
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'marketplace_live_sessions',
     'Sessions held, expired ones not yet swept included.',
     watched.liveSessions,
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'marketplace_live_sessions_max',
     'Sessions that may be held; a new one beyond it gets 503.',
     () => watched.liveSessionsMax,
   );
-  figures.gauge('marketplace_requests_in_flight', 'Requests received and not yet answered.', watched.requestsInFlight);
-  figures.gauge(
+  figures.gaugeFrom('marketplace_requests_in_flight', 'Requests received and not yet answered.', watched.requestsInFlight);
+  figures.gaugeFrom(
     'marketplace_api_keys',
     'API keys known: issued and not revoked, expired ones included.',
     watched.apiKeys,
   );
-  addCatalogs(figures, watched.catalogs);
-  figures.gauge(
+  registerCatalogGauges(figures, watched.catalogs);
+  figures.gaugeFrom(
     'marketplace_match_threads',
     'Matching workers; with 0 the main thread matches.',
     () => watched.matchThreads,
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'marketplace_match_threads_ready',
     'Matching workers that can be given work; fewer while one that died is being replaced.',
     watched.matchThreadsReady,
   );
-  figures.gauge('marketplace_matches_waiting', 'Rankings waiting or under way.', watched.matchesWaiting);
-  figures.gauge(
+  figures.gaugeFrom('marketplace_matches_waiting', 'Rankings waiting or under way.', watched.matchesPending);
+  figures.gaugeFrom(
     'marketplace_offers_at_daily_cap',
     'Offers left out of answers until UTC midnight, of all catalogs in use.',
     watched.offersAtDailyCap,
   );
-  figures.gauges('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
+  figures.labeledGaugeFrom('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
     logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
   );
-  figures.gauge('marketplace_ledger_appended_position', 'Records appended to the ledger.', watched.ledgerAppended);
-  figures.gauge('marketplace_ledger_durable_position', 'Records of the ledger that are durable.', ledgerDurable);
-  figures.gauge('marketplace_analytics_folded_position', 'Records the analytics counters hold.', analyticsFolded);
-  figures.gauge('marketplace_analytics_lag_records', 'Durable records the analytics do not count yet.', () =>
+  figures.gaugeFrom('marketplace_ledger_appended_position', 'Records appended to the ledger.', watched.ledgerAppendedPosition);
+  figures.gaugeFrom('marketplace_ledger_durable_position', 'Records of the ledger that are durable.', ledgerDurable);
+  figures.gaugeFrom('marketplace_analytics_folded_position', 'Records the analytics counters hold.', analyticsFolded);
+  figures.gaugeFrom('marketplace_analytics_lag_records', 'Durable records the analytics do not count yet.', () =>
     Math.max(0, ledgerDurable() - analyticsFolded()),
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'marketplace_analytics_lag_seconds',
     'Time for which the oldest record has been durable that the analytics do not count yet.',
     watched.analyticsLagSeconds,
   );
-  if (watched.certificate !== null) addCertificate(figures, watched.certificate);
-  figures.gauge('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(watched.aggregatorUp()));
-  addLeftOut(figures, watched.analyticsLeftOut);
-  addEventLoop(figures, watched.loopDelay);
-  addDisk(figures, watched.dataDir);
+  if (watched.certificateStatus !== null) registerCertificateGauges(figures, watched.certificateStatus);
+  figures.gaugeFrom('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(watched.aggregatorUp()));
+  registerSkippedRecords(figures, watched.analyticsSkippedRecords);
+  registerEventLoopMetrics(figures, watched.eventLoop);
+  registerDiskGauges(figures, watched.dataDir);
 }
 
-function addCatalogs(figures: Figures, catalogs: Watched['catalogs']): void {
-  figures.gauges(
+function registerCatalogGauges(figures: MetricRegistry, catalogs: GaugeSources['catalogs']): void {
+  figures.labeledGaugeFrom(
     'marketplace_catalog_info',
     'The catalogs in use, in its labels.',
     ['vertical', 'mode', 'version'],
     () => catalogs().map(({ vertical, mode, version }) => ({ labels: { vertical, mode, version }, value: 1 })),
   );
-  const ofEach = (name: string, help: string, read: (catalog: CatalogFigures) => number): void =>
-    figures.gauges(name, help, ['vertical', 'mode'], () =>
+  const ofEach = (name: string, help: string, read: (catalog: CatalogStatus) => number): void =>
+    figures.labeledGaugeFrom(name, help, ['vertical', 'mode'], () =>
       catalogs().map((catalog) => ({
         labels: { vertical: catalog.vertical, mode: catalog.mode },
         value: read(catalog),
@@ -124,29 +124,29 @@ function addCatalogs(figures: Figures, catalogs: Watched['catalogs']): void {
   ofEach(
     'marketplace_catalog_in_use_since_timestamp_seconds',
     'Since when this process uses the catalog, as Unix time.',
-    ({ sinceMs }) => sinceMs / 1000,
+    ({ activatedMs: sinceMs }) => sinceMs / 1000,
   );
   ofEach(
     'marketplace_catalog_faulty',
     '1 while a changed catalog file is not taken because it is faulty.',
-    ({ faulty }) => Number(faulty),
+    ({ reloadFailed: faulty }) => Number(faulty),
   );
 }
 
-function addCertificate(figures: Figures, certificate: NonNullable<Watched['certificate']>): void {
-  figures.gauge(
+function registerCertificateGauges(figures: MetricRegistry, certificate: NonNullable<GaugeSources['certificateStatus']>): void {
+  figures.gaugeFrom(
     'marketplace_certificate_expiry_seconds',
     'Seconds until the certificate in use expires; negative once it has.',
-    () => certificate.secondsLeft,
+    () => certificate.secondsUntilExpiry,
   );
-  figures.gauge(
+  figures.gaugeFrom(
     'marketplace_certificate_faulty',
     '1 while a changed certificate or key is not taken because the pair cannot be used.',
-    () => Number(certificate.faulty),
+    () => Number(certificate.lastReloadFailed),
   );
 }
 
-function addLeftOut(figures: Figures, read: Watched['analyticsLeftOut']): void {
+function registerSkippedRecords(figures: MetricRegistry, read: GaugeSources['analyticsSkippedRecords']): void {
   // What was said last stays while the aggregator is being started again or is held up. One question at a time, however many
   // scrapes there are: it has others to answer.
   let said: Readonly<Record<string, number>> = {};
@@ -160,31 +160,31 @@ function addLeftOut(figures: Figures, read: Watched['analyticsLeftOut']): void {
       asked = null;
     }
   };
-  figures.counted(
+  figures.counterFrom(
     'marketplace_analytics_left_out_total',
     'Records of the ledger that counted nothing, by reason.',
     ['reason'],
     async () => {
       asked ??= ask();
-      await inTime(asked);
+      await withinScrapeTimeout(asked);
       return Object.entries(said).map(([reason, value]) => ({ labels: { reason }, value }));
     },
   );
 }
 
-function addEventLoop(figures: Figures, { tally, use }: Watched['loopDelay']): void {
-  figures.histogram('marketplace_event_loop_delay_seconds', 'How late the main thread came to a timer.', tally);
-  figures.counted('marketplace_event_loop_active_seconds_total', 'Time the main thread had work.', [], () => [
+function registerEventLoopMetrics(figures: MetricRegistry, { delays: tally, utilization: use }: GaugeSources['eventLoop']): void {
+  figures.histogramFrom('marketplace_event_loop_delay_seconds', 'How late the main thread came to a timer.', tally);
+  figures.counterFrom('marketplace_event_loop_active_seconds_total', 'Time the main thread had work.', [], () => [
     { labels: {}, value: use().active / 1000 },
   ]);
-  figures.counted('marketplace_event_loop_idle_seconds_total', 'Time the main thread waited for work.', [], () => [
+  figures.counterFrom('marketplace_event_loop_idle_seconds_total', 'Time the main thread waited for work.', [], () => [
     { labels: {}, value: use().idle / 1000 },
   ]);
 }
 
-function addDisk(figures: Figures, dataDir: string): void {
+function registerDiskGauges(figures: MetricRegistry, dataDir: string): void {
   const add = (name: string, help: string, blocks: 'bavail' | 'blocks'): void =>
-    figures.gauge(name, help, async () => {
+    figures.gaugeFrom(name, help, async () => {
       const disk = await statfs(dataDir);
       return disk[blocks] * disk.bsize;
     });

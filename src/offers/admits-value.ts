@@ -1,6 +1,6 @@
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import type { CatalogCriterion, CatalogOffer } from './catalog-schema.ts';
-import { servedShare } from './credit-minimum.ts';
+import { servedScoreShare } from './credit-minimum.ts';
 
 /**
  * Whether an offer can be made to borrowers with this value of a field of few values; `undefined` is one who has not told it.
@@ -10,23 +10,23 @@ export function admitsValue(offer: CatalogOffer, field: PocketField, value: unkn
   const { creditBand, coBorrower } = vertical.roles;
   if (field.name === creditBand && value !== undefined && !servesBand(offer, value as string, field, vertical))
     return false;
-  if (field.name === coBorrower && !takesCoBorrower(offer, value)) return false;
+  if (field.name === coBorrower && !acceptsCoBorrower(offer, value)) return false;
   return offer.criteria.every(
-    (criterion) => criterion.field !== field.name || (value !== undefined && includes(criterion, value)),
+    (criterion) => criterion.field !== field.name || (value !== undefined && criterionIncludes(criterion, value)),
   );
 }
 
 function servesBand(offer: CatalogOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return servedShare(offer, vertical, field.values.indexOf(band)) > 0;
+  return servedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Without a value the borrower applies alone: only `true` unlocks a joint offer or closes a single one (docs/contract.md#eligibility). */
-function takesCoBorrower({ joint_applications }: CatalogOffer, value: unknown): boolean {
+function acceptsCoBorrower({ joint_applications }: CatalogOffer, value: unknown): boolean {
   if (joint_applications === 'required') return value === true;
   return joint_applications !== 'not_accepted' || value !== true;
 }
 
-function includes(criterion: CatalogCriterion, value: unknown): boolean {
+function criterionIncludes(criterion: CatalogCriterion, value: unknown): boolean {
   return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
 }

@@ -1,21 +1,21 @@
 import { bounds } from '../bounds.ts';
 
 /** The best few offers by one key, the least first; the lower offer number breaks ties (docs/contract.md#sort-orders). */
-export class BestOffers {
+export class TopOffers {
   readonly #keys = new Float64Array(bounds.offersRankedMax);
   readonly #offers = new Uint16Array(bounds.offersRankedMax);
   #size = 0;
-  #places = 0;
+  #capacity = 0;
 
   /** Starts anew, with so many places, at most `bounds.offersRankedMax`. */
-  clear(places: number): void {
+  reset(places: number): void {
     this.#size = 0;
-    this.#places = places;
+    this.#capacity = places;
   }
 
   /** No offer with a greater key is taken any more: the key of the last place, infinite while there is room. */
-  get limit(): number {
-    return this.#size < this.#places ? Number.POSITIVE_INFINITY : this.#keys[this.#places - 1]!;
+  get keyLimit(): number {
+    return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }
 
   /** Adds an offer that is not among them, in any order. */
@@ -23,7 +23,7 @@ export class BestOffers {
     const keys = this.#keys;
     const offers = this.#offers;
     let at = this.#size;
-    if (at === this.#places) {
+    if (at === this.#capacity) {
       at--;
       if (key > keys[at]! || (key === keys[at]! && offer > offers[at]!)) return;
     } else {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mode } from '../domain/mode.ts';
-import { makeFolderDurably } from '../files/make-folder-durably.ts';
+import { createFolderDurably } from '../files/make-folder-durably.ts';
 import { writeFileDurably } from '../files/write-file-durably.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
@@ -16,7 +16,7 @@ export interface ArchivedCatalog {
 }
 
 /** An archived file is missing, damaged, or not what its name says. */
-class CatalogNotArchived extends Error {
+class CatalogArchiveError extends Error {
   override readonly name = 'CatalogNotArchived';
 }
 
@@ -34,45 +34,45 @@ export class CatalogArchive {
     this.#verticals = verticals;
   }
 
-  create(): void {
-    makeFolderDurably(this.folder);
+  createFolder(): void {
+    createFolderDurably(this.folder);
   }
 
   /** Versions there are, with the time each was replaced, or null. */
-  list(): { version: string; replacedMs: number | null }[] {
+  listVersions(): { version: string; replacedMs: number | null }[] {
     const names = new Set(readdirSync(this.folder));
     return [...names]
       .filter((name) => name.endsWith('.json') && catalogVersionPattern.test(name.slice(0, -'.json'.length)))
       .map((name) => {
         const version = name.slice(0, -'.json'.length);
         const replaced = names.has(`${version}.replaced`);
-        return { version, replacedMs: replaced ? this.#replacedMs(version) : null };
+        return { version, replacedMs: replaced ? this.#readReplacedMs(version) : null };
       });
   }
 
   store(version: string, { vertical, mode, catalog }: ArchivedCatalog): void {
     const text = canonicalJson({ vertical: vertical.segment, mode, catalog });
-    if (this.#text(version) !== text) writeFileDurably(this.#path(version), text);
+    if (this.#readText(version) !== text) writeFileDurably(this.#filePath(version), text);
   }
 
-  /** Throws `CatalogNotArchived`. */
+  /** Throws `CatalogArchiveError`. */
   load(version: string): ArchivedCatalog {
-    if (!catalogVersionPattern.test(version)) throw new CatalogNotArchived('not a catalog version');
+    if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
     let file: { vertical?: unknown; mode?: unknown; catalog?: unknown };
     try {
-      file = JSON.parse(readFileSync(this.#path(version), 'utf8'));
+      file = JSON.parse(readFileSync(this.#filePath(version), 'utf8'));
     } catch (error) {
-      throw new CatalogNotArchived(`catalog ${version} cannot be read: ${(error as Error).message}`);
+      throw new CatalogArchiveError(`catalog ${version} cannot be read: ${(error as Error).message}`);
     }
     const vertical = this.#verticals.find(({ segment }) => segment === file?.vertical);
     const mode = file?.mode;
     if (vertical === undefined || (mode !== 'live' && mode !== 'test')) {
-      throw new CatalogNotArchived(`catalog ${version} is of no vertical and mode served`);
+      throw new CatalogArchiveError(`catalog ${version} is of no vertical and mode served`);
     }
     const parsed = parseCatalog(JSON.stringify(file.catalog), vertical);
-    if (!parsed.ok) throw new CatalogNotArchived(`catalog ${version} is not valid: ${parsed.faults[0]}`);
+    if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.faults[0]}`);
     if (catalogVersion(parsed.catalog, mode) !== version) {
-      throw new CatalogNotArchived(`catalog ${version} has another content than its name says`);
+      throw new CatalogArchiveError(`catalog ${version} has another content than its name says`);
     }
     return { vertical, mode, catalog: parsed.catalog };
   }
@@ -86,24 +86,24 @@ export class CatalogArchive {
   }
 
   remove(version: string): void {
-    rmSync(this.#path(version), { force: true });
+    rmSync(this.#filePath(version), { force: true });
     this.markCurrent(version);
   }
 
-  #path(version: string): string {
+  #filePath(version: string): string {
     return join(this.folder, `${version}.json`);
   }
 
-  #text(version: string): string | null {
+  #readText(version: string): string | null {
     try {
-      return readFileSync(this.#path(version), 'utf8');
+      return readFileSync(this.#filePath(version), 'utf8');
     } catch {
       return null;
     }
   }
 
   /** Null for a mark that cannot be read, which is as good as none. */
-  #replacedMs(version: string): number | null {
+  #readReplacedMs(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;
   }

@@ -4,7 +4,7 @@ import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { compileInThread } from './catalog-thread.ts';
+import { compileCatalogInThread } from './catalog-thread.ts';
 import { CompiledCatalog, compileCatalog } from './compile-catalog.ts';
 import { parseCatalog } from './parse-catalog.ts';
 import { readCatalogText } from './read-catalog-text.ts';
@@ -15,7 +15,7 @@ export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode }
   | { readonly file: string }
 );
 
-export interface CatalogLibraryOptions {
+export interface CatalogStoreOptions {
   /** Folder of the versions that may still be asked for; created when missing. */
   readonly archiveFolder: string;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface CatalogLibraryOptions {
   /** One for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
   /** An archived catalog could not be read, so clicks on its offers find nothing: for the log. */
-  readonly onDamaged?: (problem: string) => void;
+  readonly onArchiveError?: (problem: string) => void;
 }
 
 /** What came of a change: the version in use now, or why the old one stays, a line each. */
@@ -36,13 +36,13 @@ export type CatalogChange =
 export type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 
 /** A catalog given at the start is missing or not valid; `faults` names everything wrong with it. */
-export class CatalogUnusable extends Error {
+export class InvalidCatalogError extends Error {
   override readonly name = 'CatalogUnusable';
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
 
   constructor({ mode, vertical }: CatalogSource, faults: readonly string[]) {
     super(`the ${mode} catalog of ${vertical.segment} cannot be used:\n${faults.join('\n')}`);
-    this.faults = faults;
+    this.errors = faults;
   }
 }
 
@@ -52,7 +52,7 @@ export interface ReplacedCatalog {
   readonly replacedMs: number;
 }
 
-interface Shelf {
+interface CatalogSlot {
   readonly source: CatalogSource;
   current: CompiledCatalog;
 }
@@ -61,30 +61,30 @@ interface Shelf {
  * Every catalog version the service may be asked about: for each vertical and mode the one in use, and those replaced less
  * than 28 hours ago (docs/contract.md#replaced-catalogs). Replaced ones survive a restart in the archive folder.
  */
-export class CatalogLibrary {
+export class CatalogStore {
   readonly archive: CatalogArchive;
-  readonly #options: CatalogLibraryOptions;
-  readonly #shelves: Shelf[] = [];
+  readonly #options: CatalogStoreOptions;
+  readonly #slots: CatalogSlot[] = [];
   readonly #currentVersions = new Map<string, CompiledCatalog>();
   readonly #replaced = new Map<string, ReplacedCatalog>();
-  readonly #preparations: PrepareCatalog[] = [];
-  readonly #followers: ((compiled: CompiledCatalog) => void)[] = [];
-  readonly #closing = new AbortController();
+  readonly #beforeActivateHooks: PrepareCatalog[] = [];
+  readonly #activateHooks: ((compiled: CompiledCatalog) => void)[] = [];
+  readonly #abortController = new AbortController();
   #lastChange: Promise<unknown> = Promise.resolve();
 
-  /** Use `openCatalogLibrary`. */
-  constructor(options: CatalogLibraryOptions) {
+  /** Use `openCatalogStore`. */
+  constructor(options: CatalogStoreOptions) {
     const verticals = [...new Set(options.catalogs.map(({ vertical }) => vertical))];
     this.#options = options;
     this.archive = new CatalogArchive(options.archiveFolder, verticals);
-    this.archive.create();
+    this.archive.createFolder();
     for (const source of options.catalogs) {
-      const read = this.#read(source);
-      if (!read.ok) throw new CatalogUnusable(source, read.faults);
-      const current = this.#compile(read.catalog, source);
+      const read = this.#parseSource(source);
+      if (!read.ok) throw new InvalidCatalogError(source, read.faults);
+      const current = this.#compileCatalog(read.catalog, source);
       this.archive.store(current.version, { ...source, catalog: read.catalog });
       this.archive.markCurrent(current.version);
-      this.#shelves.push({ source, current });
+      this.#slots.push({ source, current });
       this.#currentVersions.set(current.version, current);
     }
     this.#restoreReplaced();
@@ -92,15 +92,15 @@ export class CatalogLibrary {
 
   /** The catalog in use. Throws for a vertical and mode that were not given at the start. */
   current(vertical: number, mode: Mode): CompiledCatalog {
-    return this.#shelf(vertical, mode).current;
+    return this.#slotOf(vertical, mode).current;
   }
 
   /** A catalog in use, or replaced less than 28 hours ago; null for any other. */
-  byVersion(version: string): CompiledCatalog | null {
+  findByVersion(version: string): CompiledCatalog | null {
     const current = this.#currentVersions.get(version);
     if (current !== undefined) return current;
     const replaced = this.#replaced.get(version);
-    return replaced !== undefined && this.#kept(replaced.replacedMs) ? replaced.compiled : null;
+    return replaced !== undefined && this.#isRetained(replaced.replacedMs) ? replaced.compiled : null;
   }
 
   /** The versions in use. */
@@ -109,21 +109,21 @@ export class CatalogLibrary {
   }
 
   /** The catalogs in use. */
-  get inUse(): CompiledCatalog[] {
+  get currentCatalogs(): CompiledCatalog[] {
     return [...this.#currentVersions.values()];
   }
 
   /** The catalogs of a vertical and mode that are kept though replaced, in the order in which they were. */
-  replaced(vertical: number, mode: Mode): ReplacedCatalog[] {
+  replacedCatalogs(vertical: number, mode: Mode): ReplacedCatalog[] {
     return [...this.#replaced.values()]
       .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
       .sort((one, other) => one.replacedMs - other.replacedMs);
   }
 
   /** The lender that makes an offer, by the catalog in use or else by a replaced one that has it; null when none does. */
-  lenderOf(vertical: number, mode: Mode, offerId: string): string | null {
+  findLenderName(vertical: number, mode: Mode, offerId: string): string | null {
     const catalogs = [
-      ...this.#shelves.map(({ current }) => current),
+      ...this.#slots.map(({ current }) => current),
       ...[...this.#replaced.values()].map(({ compiled }) => compiled),
     ];
     for (const catalog of catalogs) {
@@ -135,13 +135,13 @@ export class CatalogLibrary {
   }
 
   /** Has `prepare` called, and waited for, with each catalog before it comes into use. */
-  beforeUse(prepare: PrepareCatalog): void {
-    this.#preparations.push(prepare);
+  onBeforeActivate(prepare: PrepareCatalog): void {
+    this.#beforeActivateHooks.push(prepare);
   }
 
   /** Has `follow` called with each catalog at the moment it comes into use. */
-  onUse(follow: (compiled: CompiledCatalog) => void): void {
-    this.#followers.push(follow);
+  onActivate(follow: (compiled: CompiledCatalog) => void): void {
+    this.#activateHooks.push(follow);
   }
 
   /**
@@ -149,24 +149,24 @@ export class CatalogLibrary {
    * ready everywhere. Changes happen one after the other.
    */
   reload(vertical: number, mode: Mode): Promise<CatalogChange> {
-    return this.#inTurn(() => this.#change(this.#shelf(vertical, mode)));
+    return this.#runSerially(() => this.#reloadSlot(this.#slotOf(vertical, mode)));
   }
 
   /** Gives up a change that is under way; further ones fail. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#abortController.abort();
     await this.#lastChange;
   }
 
-  #shelf(vertical: number, mode: Mode): Shelf {
-    for (const shelf of this.#shelves) {
+  #slotOf(vertical: number, mode: Mode): CatalogSlot {
+    for (const shelf of this.#slots) {
       if (shelf.source.vertical.number === vertical && shelf.source.mode === mode) return shelf;
     }
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
   /** Nothing a catalog file does may end a running service, so even what nobody foresaw is a fault of the change. */
-  #inTurn(change: () => Promise<CatalogChange>): Promise<CatalogChange> {
+  #runSerially(change: () => Promise<CatalogChange>): Promise<CatalogChange> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogChange => {
       const reason = error instanceof Error ? error.message : String(error);
       return { ok: false, faults: [`catalog: could not be put in use: ${reason}`] };
@@ -175,10 +175,10 @@ export class CatalogLibrary {
     return turn;
   }
 
-  async #change(shelf: Shelf): Promise<CatalogChange> {
+  async #reloadSlot(shelf: CatalogSlot): Promise<CatalogChange> {
     const { source, current: old } = shelf;
     const { vertical, mode } = source;
-    const compiled = await compileInThread(
+    const compiled = await compileCatalogInThread(
       {
         source: 'text' in source ? { text: source.text } : { file: source.file },
         vertical,
@@ -186,25 +186,25 @@ export class CatalogLibrary {
         currentVersion: old.version,
         archiveFolder: this.archive.folder,
       },
-      this.#closing.signal,
+      this.#abortController.signal,
     );
     if (compiled.kind === 'faulty') return { ok: false, faults: compiled.faults };
     if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false };
     const { cdnUrl } = this.#options;
-    return await this.#putInUse(shelf, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
+    return await this.#activate(shelf, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
   }
 
   /** The catalog is in the archive already; it goes from there again when it does not come into use. */
-  async #putInUse(shelf: Shelf, compiled: CompiledCatalog): Promise<CatalogChange> {
+  async #activate(shelf: CatalogSlot, compiled: CompiledCatalog): Promise<CatalogChange> {
     const { version } = compiled;
     const old = shelf.current;
     const replacedMs = this.#options.clock.wallMs();
     try {
-      this.#forgetOld();
-      if (this.#replaced.size >= bounds.catalogsKeptMax) {
+      this.#deleteExpired();
+      if (this.#replaced.size >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still kept; try again later`);
       }
-      for (const prepare of this.#preparations) await prepare(compiled);
+      for (const prepare of this.#beforeActivateHooks) await prepare(compiled);
       this.archive.markReplaced(old.version, replacedMs);
       this.archive.markCurrent(version);
     } catch (fault) {
@@ -216,26 +216,26 @@ export class CatalogLibrary {
     this.#currentVersions.set(version, compiled);
     this.#replaced.delete(version);
     this.#replaced.set(old.version, { compiled: old, replacedMs });
-    for (const follow of this.#followers) follow(compiled);
+    for (const follow of this.#activateHooks) follow(compiled);
     return { ok: true, version, changed: true };
   }
 
-  #read(source: CatalogSource): ReturnType<typeof parseCatalog> {
-    const text = textOf(source);
+  #parseSource(source: CatalogSource): ReturnType<typeof parseCatalog> {
+    const text = readSourceText(source);
     return text.ok ? parseCatalog(text.text, source.vertical) : text;
   }
 
-  #compile(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: Mode }): CompiledCatalog {
+  #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: Mode }): CompiledCatalog {
     return compileCatalog(catalog, vertical, { mode, cdnUrl: this.#options.cdnUrl });
   }
 
-  #kept(replacedMs: number): boolean {
-    return this.#options.clock.wallMs() - replacedMs < bounds.catalogKeptMs;
+  #isRetained(replacedMs: number): boolean {
+    return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
-  #forgetOld(): void {
+  #deleteExpired(): void {
     for (const [version, { replacedMs }] of this.#replaced) {
-      if (this.#kept(replacedMs)) continue;
+      if (this.#isRetained(replacedMs)) continue;
       this.#replaced.delete(version);
       this.archive.remove(version);
     }
@@ -243,31 +243,31 @@ export class CatalogLibrary {
 
   #restoreReplaced(): void {
     const nowMs = this.#options.clock.wallMs();
-    for (const { version, replacedMs: markedMs } of this.archive.list()) {
+    for (const { version, replacedMs: markedMs } of this.archive.listVersions()) {
       if (this.#currentVersions.has(version)) continue;
       // Without a mark it was in use when the service last stopped: it is replaced now.
       const replacedMs = markedMs ?? nowMs;
-      if (!this.#kept(replacedMs)) {
+      if (!this.#isRetained(replacedMs)) {
         this.archive.remove(version);
         continue;
       }
       if (markedMs === null) this.archive.markReplaced(version, replacedMs);
       try {
         const archived = this.archive.load(version);
-        this.#replaced.set(version, { compiled: this.#compile(archived.catalog, archived), replacedMs });
+        this.#replaced.set(version, { compiled: this.#compileCatalog(archived.catalog, archived), replacedMs });
       } catch (error) {
-        this.#options.onDamaged?.((error as Error).message);
+        this.#options.onArchiveError?.((error as Error).message);
       }
     }
   }
 }
 
-/** Opens the library with the catalogs given. Throws `CatalogUnusable`, or the error of a folder that cannot be written. */
-export function openCatalogLibrary(options: CatalogLibraryOptions): CatalogLibrary {
-  return new CatalogLibrary(options);
+/** Opens the library with the catalogs given. Throws `InvalidCatalogError`, or the error of a folder that cannot be written. */
+export function openCatalogStore(options: CatalogStoreOptions): CatalogStore {
+  return new CatalogStore(options);
 }
 
-function textOf(source: CatalogSource): { ok: true; text: string } | { ok: false; faults: readonly string[] } {
+function readSourceText(source: CatalogSource): { ok: true; text: string } | { ok: false; faults: readonly string[] } {
   if ('text' in source) return { ok: true, text: source.text };
   const read = readCatalogText(source.file);
   return read.ok ? read : { ok: false, faults: [`catalog: ${read.problem}`] };

@@ -14,15 +14,15 @@ const strict = { additionalProperties: false } as const;
 const percent = (maximum: number) => Type.Number({ minimum: 0, maximum });
 const probability = Type.Number({ minimum: 0, maximum: 1 });
 /** Members of any name. Strict, since the library takes no name with a line break for one and would leave its value unchecked. */
-const byName = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strict);
+const recordOf = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strict);
 const ageYears = Type.Integer({ minimum: 1, maximum: 120 });
-const amountUsd = Type.Integer({ minimum: 1, maximum: bounds.catalogAmountUsdMax });
+const amountUsd = Type.Integer({ minimum: 1, maximum: bounds.offerAmountUsdMax });
 
 const criterion = Type.Object(
   {
     field: Type.String(),
-    in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: bounds.catalogListMax })),
-    not_in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: bounds.catalogListMax })),
+    in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: bounds.catalogListItemsMax })),
+    not_in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: bounds.catalogListItemsMax })),
     min: Type.Optional(Type.Integer()),
     max: Type.Optional(Type.Integer()),
     min_age: Type.Optional(ageYears),
@@ -42,7 +42,7 @@ const band = Type.Object(
   {
     note_rate_percent: noteRate,
     origination_fee_percent: originationFee,
-    terms: Type.Optional(byName(termPrice)),
+    terms: Type.Optional(recordOf(termPrice)),
     approval_likelihood: probability,
     confirm_rate: Type.Optional(probability),
     max_amount: amountUsd,
@@ -50,7 +50,7 @@ const band = Type.Object(
   strict,
 );
 
-const ownStateRules = byName(
+const narrowedStateRules = recordOf(
   Type.Object(
     { max_apr_percent: Type.Optional(percent(bounds.aprPercentMax)), min_amount: Type.Optional(amountUsd) },
     strict,
@@ -73,22 +73,22 @@ const offer = Type.Object(
     min_credit_score: Type.Optional(Type.Integer({ minimum: 1, maximum: 999 })),
     max_debt_to_income_percent: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
     joint_applications: Type.Optional(Type.Enum(['accepted', 'required', 'not_accepted'])),
-    state_rules: Type.Optional(ownStateRules),
+    state_rules: Type.Optional(narrowedStateRules),
     payout_model: Type.Optional(Type.Enum(['cost_per_lead', 'cost_per_click'])),
     payout_usd: Type.Number({ minimum: 0, maximum: bounds.payoutUsdMax }),
-    daily_cap: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.dailyCapMax })),
-    bands: byName(band),
+    daily_cap: Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.dailyCapClicksMax })),
+    bands: recordOf(band),
   },
   strict,
 );
 
-const lenderWith = <Offer extends TSchema>(offer: Offer) =>
+const lenderSchema = <Offer extends TSchema>(offer: Offer) =>
   Type.Object(
     {
-      name: Type.String({ minLength: 1, maxLength: bounds.lenderNameCharactersMax }),
+      name: Type.String({ minLength: 1, maxLength: bounds.lenderNameCodePointsMax }),
       // A plain name: it goes into a path on disk and into addresses as it stands.
-      logo: Type.String({ pattern: `^[a-z0-9][a-z0-9_-]{0,${bounds.logoFileCharactersMax - 5}}\\.svg$` }),
-      state_rules: Type.Optional(ownStateRules),
+      logo: Type.String({ pattern: `^[a-z0-9][a-z0-9_-]{0,${bounds.logoFileNameCharactersMax - 5}}\\.svg$` }),
+      state_rules: Type.Optional(narrowedStateRules),
       offers: Type.Array(offer, { minItems: 1 }),
     },
     strict,
@@ -103,28 +103,28 @@ const stateRule = Type.Object(
   strict,
 );
 
-const catalogWith = <Lender extends TSchema>(lender: Lender) =>
+const catalogFileSchema = <Lender extends TSchema>(lender: Lender) =>
   Type.Object(
     {
       format: Type.Literal(1),
       vertical: Type.String(),
       disclosure: Type.String({ minLength: 1, maxLength: 500 }),
       max_apr_percent: percent(bounds.aprPercentMax),
-      state_rules: byName(stateRule),
+      state_rules: recordOf(stateRule),
       lenders: Type.Array(lender, { minItems: 1 }),
     },
     strict,
   );
 
-const catalog = catalogWith(lenderWith(offer));
+const catalog = catalogFileSchema(lenderSchema(offer));
 export const catalogValidator = Compile(catalog);
 
 /**
  * The same in three parts, so that whatever is sound needs no search for its faults, which takes many times as long as a
  * check: a file whatever its lenders are, a lender whatever its offers are, and an offer.
  */
-export const fileValidator = Compile(catalogWith(Type.Unknown()));
-export const lenderValidator = Compile(lenderWith(Type.Unknown()));
+export const fileValidator = Compile(catalogFileSchema(Type.Unknown()));
+export const lenderValidator = Compile(lenderSchema(Type.Unknown()));
 export const offerValidator = Compile(offer);
 
 export type CatalogFile = Static<typeof catalog>;

@@ -1,20 +1,20 @@
 import { bounds } from '../bounds.ts';
 import { choiceValues } from '../verticals/choice-values.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { type CatalogFaults, type CatalogPath, pathText } from './catalog-faults.ts';
+import { type CatalogErrors, type CatalogPath, formatPath } from './catalog-faults.ts';
 import { type CatalogBand, type CatalogFile, type CatalogOffer, offerValidator } from './catalog-schema.ts';
-import { servedShare } from './credit-minimum.ts';
-import { findCriterionFaults } from './criterion-faults.ts';
+import { servedScoreShare } from './credit-minimum.ts';
+import { checkCriterion } from './criterion-faults.ts';
 import { offerPayoutModel } from './payout-model.ts';
 
 /**
  * Finds what no schema can say: words that are no value of their field, limits that contradict each other, repeated names.
  * `onShare` is told before each lender which share of them is done, from 0 to 1.
  */
-export function findSenseFaults(
+export function validateSemantics(
   value: unknown,
   vertical: Vertical,
-  faults: CatalogFaults,
+  faults: CatalogErrors,
   onShare?: (share: number) => void,
 ): void {
   const catalog = value as CatalogFile;
@@ -22,8 +22,8 @@ export function findSenseFaults(
   if (typeof catalog.vertical === 'string' && catalog.vertical !== vertical.segment) {
     faults.add(['vertical'], `must be "${vertical.segment}"`);
   }
-  findTornText(catalog.disclosure, ['disclosure'], faults);
-  findStateFaults(catalog.state_rules, ['state_rules'], vertical, faults);
+  checkWellFormedText(catalog.disclosure, ['disclosure'], faults);
+  checkStateRules(catalog.state_rules, ['state_rules'], vertical, faults);
   if (!Array.isArray(catalog.lenders)) return;
 
   const ids = new Map<string, CatalogPath>();
@@ -35,19 +35,19 @@ export function findSenseFaults(
     if (typeof lender !== 'object' || lender === null) continue;
     if (typeof lender.name === 'string') {
       const path = [...lenderPath, 'name'];
-      findRepetition(names, lender.name, path, faults);
+      checkUnique(names, lender.name, path, faults);
       if (/\p{Cc}/u.test(lender.name)) faults.add(path, 'must hold no control characters');
-      findTornText(lender.name, path, faults);
+      checkWellFormedText(lender.name, path, faults);
     }
-    findStateFaults(lender.state_rules, [...lenderPath, 'state_rules'], vertical, faults);
+    checkStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, faults);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerAt, offer] of lender.offers.entries()) {
       const path = [...lenderPath, 'offers', offerAt];
       // Asked of the offer itself: the faults named so far may not be all there are.
       if (!offerValidator.Check(offer)) continue;
-      findRepetition(ids, offer.id, [...path, 'id'], faults);
+      checkUnique(ids, offer.id, [...path, 'id'], faults);
       for (const months of offer.term_months) terms.add(months);
-      findOfferFaults(offer, path, vertical, faults);
+      checkOffer(offer, path, vertical, faults);
     }
   }
   if (terms.size > bounds.catalogTermsMax) {
@@ -56,12 +56,12 @@ export function findSenseFaults(
 }
 
 /** JSON can name half a character by an escape. Every encoding of it would be another text. */
-function findTornText(text: unknown, path: CatalogPath, faults: CatalogFaults): void {
+function checkWellFormedText(text: unknown, path: CatalogPath, faults: CatalogErrors): void {
   if (typeof text === 'string' && !text.isWellFormed()) faults.add(path, 'must hold no half of a surrogate pair');
 }
 
 /** The rules may be misshapen; the state they are for is judged all the same. */
-function findStateFaults(rules: unknown, path: CatalogPath, vertical: Vertical, faults: CatalogFaults): void {
+function checkStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, faults: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
   for (const [state, rule] of Object.entries(rules)) {
@@ -72,13 +72,13 @@ function findStateFaults(rules: unknown, path: CatalogPath, vertical: Vertical, 
   }
 }
 
-function findRepetition(seen: Map<string, CatalogPath>, value: string, path: CatalogPath, faults: CatalogFaults): void {
+function checkUnique(seen: Map<string, CatalogPath>, value: string, path: CatalogPath, faults: CatalogErrors): void {
   const first = seen.get(value);
   if (first === undefined) seen.set(value, path);
-  else faults.add(path, `is the same as ${pathText(first)}`);
+  else faults.add(path, `is the same as ${formatPath(first)}`);
 }
 
-function findOfferFaults(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, faults: CatalogFaults): void {
+function checkOffer(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, faults: CatalogErrors): void {
   const fault = (member: string, problem: string) => faults.add([...path, member], problem);
   const landingUrlFault = landingUrlProblem(offer.landing_url);
   if (landingUrlFault !== null) fault('landing_url', landingUrlFault);
@@ -93,10 +93,10 @@ function findOfferFaults(offer: CatalogOffer, path: CatalogPath, vertical: Verti
   if (offer.joint_applications !== undefined && coBorrower === undefined) {
     fault('joint_applications', 'has no meaning in a vertical that does not ask for a co-borrower');
   }
-  findCreditMinimumFaults(offer, path, vertical, faults);
-  findStateFaults(offer.state_rules, [...path, 'state_rules'], vertical, faults);
+  checkMinCreditScore(offer, path, vertical, faults);
+  checkStateRules(offer.state_rules, [...path, 'state_rules'], vertical, faults);
   for (const [at, criterion] of offer.criteria.entries()) {
-    findCriterionFaults(criterion, [...path, 'criteria', at], vertical, faults);
+    checkCriterion(criterion, [...path, 'criteria', at], vertical, faults);
   }
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const bands = Object.entries(offer.bands);
@@ -104,21 +104,21 @@ function findOfferFaults(offer: CatalogOffer, path: CatalogPath, vertical: Verti
   for (const [name, band] of bands) {
     const bandPath = [...path, 'bands', name];
     if (!bandNames.includes(name)) faults.add(bandPath, `is not a value of ${vertical.roles.creditBand}`);
-    findBandFaults(offer, band, bandPath, vertical, faults);
+    checkBand(offer, band, bandPath, vertical, faults);
   }
 }
 
-function findCreditMinimumFaults(
+function checkMinCreditScore(
   offer: CatalogOffer,
   path: CatalogPath,
   vertical: Vertical,
-  faults: CatalogFaults,
+  faults: CatalogErrors,
 ): void {
   if (offer.min_credit_score === undefined) return;
   const at = [...path, 'min_credit_score'];
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const served = bandNames.some(
-    (name, band) => offer.bands[name] !== undefined && servedShare(offer, vertical, band) > 0,
+    (name, band) => offer.bands[name] !== undefined && servedScoreShare(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
     faults.add(at, 'has no meaning in a vertical whose credit bands are no ranges of scores');
@@ -127,14 +127,14 @@ function findCreditMinimumFaults(
   }
 }
 
-function findBandFaults(
+function checkBand(
   offer: CatalogOffer,
   band: CatalogBand,
   path: CatalogPath,
   vertical: Vertical,
-  faults: CatalogFaults,
+  faults: CatalogErrors,
 ): void {
-  findRateFaults(band.note_rate_percent, path, faults);
+  checkRateRange(band.note_rate_percent, path, faults);
   if (band.max_amount < offer.amount.min) {
     faults.add([...path, 'max_amount'], 'is below the least amount of the offer');
   }
@@ -147,14 +147,14 @@ function findBandFaults(
     if (Object.keys(price).length === 0) {
       faults.add(termPath, 'must hold note_rate_percent, origination_fee_percent, or both');
     }
-    if (price.note_rate_percent !== undefined) findRateFaults(price.note_rate_percent, termPath, faults);
+    if (price.note_rate_percent !== undefined) checkRateRange(price.note_rate_percent, termPath, faults);
   }
 }
 
-function findRateFaults(
+function checkRateRange(
   { min, max }: CatalogBand['note_rate_percent'],
   path: CatalogPath,
-  faults: CatalogFaults,
+  faults: CatalogErrors,
 ): void {
   if (min > max) faults.add([...path, 'note_rate_percent'], 'min must not exceed max');
 }

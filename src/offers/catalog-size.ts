@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import type { CatalogFaults } from './catalog-faults.ts';
+import type { CatalogErrors } from './catalog-faults.ts';
 
 /**
  * Why a text is too large to be read as a catalog, or null. It is looked at character by character, before anything is made
@@ -14,14 +14,14 @@ export function textSizeProblem(text: string): string | null {
   const members: (number | null)[] = [];
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
-    if (character === quote) at = endOfString(text, at);
+    if (character === quote) at = findStringEnd(text, at);
     else if (character === comma) {
       values++;
       const seen = members.at(-1) ?? null;
       if (seen === null) continue;
       members[members.length - 1] = seen + 1;
-      if (seen === bounds.catalogMembersMax) {
-        return `must hold at most ${bounds.catalogMembersMax} members in one object, which line ${lineOf(text, at)} exceeds`;
+      if (seen === bounds.catalogObjectMembersMax) {
+        return `must hold at most ${bounds.catalogObjectMembersMax} members in one object, which line ${lineNumberAt(text, at)} exceeds`;
       }
     } else if (character === openBracket || character === openBrace) {
       values++;
@@ -33,7 +33,7 @@ export function textSizeProblem(text: string): string | null {
   return null;
 }
 
-function lineOf(text: string, offset: number): number {
+function lineNumberAt(text: string, offset: number): number {
   let line = 1;
   for (let end = text.indexOf('\n'); end >= 0 && end < offset; end = text.indexOf('\n', end + 1)) line++;
   return line;
@@ -44,7 +44,7 @@ const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace
 );
 
 /** The index of the quote that ends a string, or of the text's end. */
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character === quote) return at;
@@ -58,8 +58,8 @@ function endOfString(text: string, start: number): number {
  * tells what is wrong with each value. The text must have passed `textSizeProblem`, whose bound on nesting is what lets
  * this walk call itself.
  */
-export function findSizeFaults(value: unknown, faults: CatalogFaults): void {
-  const { catalogOffersMax: offersMax, catalogListMax: listMax } = bounds;
+export function checkListSizes(value: unknown, faults: CatalogErrors): void {
+  const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
   const path: (string | number)[] = [];
   let offers = 0;
   const walk = (part: unknown): void => {

@@ -1,30 +1,30 @@
-import { choiceValues, fewValues } from '../verticals/choice-values.ts';
-import { absent, fieldIndex } from '../verticals/pocket-vector.ts';
+import { choiceValues, enumValues } from '../verticals/choice-values.ts';
+import { absentValue, fieldIndex } from '../verticals/pocket-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { admitsValue } from './admits-value.ts';
 import type { CatalogFile, CatalogOffer } from './catalog-schema.ts';
-import { choiceCode, compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
+import { encodeChoice, compileMatchTables, type MatchTables, offersById } from './match-tables.ts';
 import { hasOffer } from './offer-bits.ts';
 import { offerPayoutModel } from './payout-model.ts';
 
 /** The least, the middle and the greatest of some numbers; null of none. */
-export interface Spread {
+export interface NumberSummary {
   readonly min: number;
   readonly median: number;
   readonly max: number;
 }
 
-export interface BandStats {
+export interface BandStatistics {
   readonly band: string;
   /** Offers that serve the band. */
   readonly offers: number;
-  readonly note_rate_percent: Spread | null;
+  readonly note_rate_percent: NumberSummary | null;
   /** Over every term that may be shown somewhere. */
-  readonly apr_percent: Spread | null;
-  readonly origination_fee_percent: Spread | null;
-  readonly approval_likelihood: Spread | null;
+  readonly apr_percent: NumberSummary | null;
+  readonly origination_fee_percent: NumberSummary | null;
+  readonly approval_likelihood: NumberSummary | null;
   /** What a click by a borrower of the band is worth. */
-  readonly click_usd: Spread | null;
+  readonly click_usd: NumberSummary | null;
 }
 
 /** How many offers are open to borrowers with each value of a field, and to those who have not told it. */
@@ -34,15 +34,15 @@ export interface FieldCoverage {
   readonly not_told: number;
 }
 
-export interface CatalogStats {
+export interface CatalogStatistics {
   readonly lenders: number;
   readonly offers: number;
   readonly term_months: readonly number[];
-  readonly bands: readonly BandStats[];
+  readonly bands: readonly BandStatistics[];
   /** Every field of few values that offers may be matched by; a state with the rules that hold there. */
   readonly coverage: readonly FieldCoverage[];
   readonly payouts: Readonly<
-    Record<Vertical['revenueModel'], { readonly offers: number; readonly usd: Spread | null }>
+    Record<Vertical['revenueModel'], { readonly offers: number; readonly usd: NumberSummary | null }>
   >;
   /** Offers that use a member, by its name. */
   readonly using: Readonly<Record<string, number>>;
@@ -51,21 +51,21 @@ export interface CatalogStats {
 }
 
 /** Describes a catalog that was accepted for this vertical. `onShare` is told now and then which share is done, from 0 to 1. */
-export function catalogStats(
+export function computeCatalogStatistics(
   catalog: CatalogFile,
   vertical: Vertical,
   onShare?: (share: number) => void,
-): CatalogStats {
-  const numbered = numberedOffers(catalog);
+): CatalogStatistics {
+  const numbered = offersById(catalog);
   const offers = numbered.map(({ offer }) => offer);
-  const tables = compileMatchTables(catalog, vertical, onShare && ((share) => onShare(share * tablesShare)));
+  const tables = compileMatchTables(catalog, vertical, onShare && ((share) => onShare(share * tablesProgressShare)));
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const states = choiceValues(vertical, vertical.roles.state);
-  const shownIn = offers.map((_offer, at) => states.map((_state, state) => isShownIn(tables, at, state)));
+  const shownIn = offers.map((_offer, at) => states.map((_state, state) => stateRulesAllowOffer(tables, at, state)));
   const count = (holds: (offer: CatalogOffer, at: number) => boolean) => offers.filter(holds).length;
   const paid = (model: Vertical['revenueModel']) => {
     const some = offers.filter((offer) => offerPayoutModel(offer, vertical) === model);
-    return { offers: some.length, usd: spread(some.map(({ payout_usd }) => payout_usd)) };
+    return { offers: some.length, usd: summarizeNumbers(some.map(({ payout_usd }) => payout_usd)) };
   };
   const rules = (own: Readonly<Record<string, unknown>> | undefined) =>
     own !== undefined && Object.keys(own).length > 0;
@@ -73,9 +73,9 @@ export function catalogStats(
     lenders: catalog.lenders.length,
     offers: offers.length,
     term_months: tables.termMonths,
-    bands: bandNames.map((band, at) => bandStats(band, at, offers, tables, catalog.max_apr_percent)),
+    bands: bandNames.map((band, at) => computeBandStatistics(band, at, offers, tables, catalog.max_apr_percent)),
     coverage: vertical.fields
-      .filter((field) => isCounted(field, vertical))
+      .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
         const position = fieldIndex(vertical, field.name);
         // Without a filter on the field, no offer asks for it.
@@ -86,12 +86,12 @@ export function catalogStats(
         return {
           field: field.name,
           offers: Object.fromEntries(
-            fewValues(field).map((value, place) => [
+            enumValues(field).map((value, place) => [
               String(value),
-              open(choiceCode(field, value, place), (at) => (isState ? shownIn[at]![place]! : true)),
+              open(encodeChoice(field, value, place), (at) => (isState ? shownIn[at]![place]! : true)),
             ]),
           ),
-          not_told: vertical.required.includes(field.name) ? 0 : open(absent, () => true),
+          not_told: vertical.required.includes(field.name) ? 0 : open(absentValue, () => true),
         };
       }),
     payouts: { cost_per_lead: paid('cost_per_lead'), cost_per_click: paid('cost_per_click') },
@@ -109,21 +109,21 @@ export function catalogStats(
       prequalification: count(({ prequalification }) => prequalification),
     },
     never_shown: offers
-      .filter((offer, at) => !states.some((state, code) => shownIn[at]![code] && admitsState(offer, state, vertical)))
+      .filter((offer, at) => !states.some((state, code) => shownIn[at]![code] && isOfferedInState(offer, state, vertical)))
       .map(({ id }) => id),
   };
 }
 
 /** About how much of the time goes into the tables. */
-const tablesShare = 0.7;
+const tablesProgressShare = 0.7;
 
-function bandStats(
+function computeBandStatistics(
   band: string,
   at: number,
   offers: readonly CatalogOffer[],
   tables: MatchTables,
   aprCapPercent: number,
-): BandStats {
+): BandStatistics {
   const rows = offers.map((_offer, offer) => offer * tables.bandCount + at).filter((row) => tables.amountMax[row]! > 0);
   const termCount = tables.termMonths.length;
   const aprs = rows.flatMap((row) =>
@@ -138,22 +138,22 @@ function bandStats(
   return {
     band,
     offers: rows.length,
-    note_rate_percent: spread(
+    note_rate_percent: summarizeNumbers(
       priced.flatMap(({ note_rate_percent, terms }) =>
         [note_rate_percent, ...Object.values(terms ?? {}).flatMap((term) => term.note_rate_percent ?? [])].flatMap(
           ({ min, max }) => [min, max],
         ),
       ),
     ),
-    apr_percent: spread(aprs),
-    origination_fee_percent: spread(priced.map(({ origination_fee_percent }) => origination_fee_percent)),
-    approval_likelihood: spread(rows.map((row) => Math.round(tables.approvalLikelihood[row]! * 1e4) / 1e4)),
-    click_usd: spread(rows.map((row) => tables.expectedRevenueMicros[row]! / 1e6)),
+    apr_percent: summarizeNumbers(aprs),
+    origination_fee_percent: summarizeNumbers(priced.map(({ origination_fee_percent }) => origination_fee_percent)),
+    approval_likelihood: summarizeNumbers(rows.map((row) => Math.round(tables.approvalLikelihood[row]! * 1e4) / 1e4)),
+    click_usd: summarizeNumbers(rows.map((row) => tables.expectedRevenueMicros[row]! / 1e6)),
   };
 }
 
 /** Whether the rules of a state leave the offer at least one term and amount in a band it serves. */
-function isShownIn(tables: MatchTables, offer: number, state: number): boolean {
+function stateRulesAllowOffer(tables: MatchTables, offer: number, state: number): boolean {
   const rule = tables.stateRuleSet[offer]! * tables.stateCount + state;
   const least = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);
   const termCount = tables.termMonths.length;
@@ -166,16 +166,16 @@ function isShownIn(tables: MatchTables, offer: number, state: number): boolean {
   return false;
 }
 
-function admitsState(offer: CatalogOffer, state: string, vertical: Vertical): boolean {
+function isOfferedInState(offer: CatalogOffer, state: string, vertical: Vertical): boolean {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
   return field !== undefined && admitsValue(offer, field, state, vertical);
 }
 
-function isCounted(field: PocketField, { neverMatched }: Vertical): boolean {
-  return fewValues(field).length > 0 && !neverMatched?.includes(field.name);
+function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolean {
+  return enumValues(field).length > 0 && !neverMatched?.includes(field.name);
 }
 
-function spread(numbers: readonly number[]): Spread | null {
+function summarizeNumbers(numbers: readonly number[]): NumberSummary | null {
   if (numbers.length === 0) return null;
   const sorted = Float64Array.from(numbers).sort();
   const middle = (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

@@ -2,11 +2,11 @@ import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { CatalogParts } from './compile-catalog.ts';
+import type { CompiledCatalogData } from './compile-catalog.ts';
 import type { CompiledOffer } from './offer-fragments.ts';
 
 /** What the thread is started with: where a catalog is, whom it is for, and where it is to be kept. */
-export interface CatalogJob {
+export interface CatalogCompileJob {
   readonly source: { readonly text: string } | { readonly file: string };
   readonly vertical: Vertical;
   readonly mode: Mode;
@@ -15,9 +15,9 @@ export interface CatalogJob {
   readonly archiveFolder: string;
 }
 
-export type CompiledJob =
+export type CatalogCompileResult =
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'compiled'; readonly parts: CatalogParts }
+  | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData }
   /** The text is no catalog; a line each. */
   | { readonly kind: 'faulty'; readonly faults: readonly string[] };
 
@@ -26,10 +26,10 @@ export type CompiledJob =
  *
  *     unchanged | faulty | failed | compiled, piece, piece, ..., whole
  */
-export type CatalogThreadMessage =
-  | Exclude<CompiledJob, { kind: 'compiled' }>
+export type CatalogCompileMessage =
+  | Exclude<CatalogCompileResult, { kind: 'compiled' }>
   | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'compiled'; readonly rest: Omit<CatalogParts, 'offers'> }
+  | { readonly kind: 'compiled'; readonly rest: Omit<CompiledCatalogData, 'offers'> }
   | { readonly kind: 'piece'; readonly offers: readonly CompiledOffer[] }
   | { readonly kind: 'whole' };
 
@@ -39,19 +39,19 @@ export type CatalogThreadMessage =
  * a turn of the event loop. A catalog for which the thread's memory is too small is faulty. Rejects when the archive cannot be
  * written, or the thread dies of anything else or is told to stop.
  */
-export function compileInThread(
-  job: CatalogJob,
+export function compileCatalogInThread(
+  job: CatalogCompileJob,
   stop: AbortSignal,
   heapMegabytes: number = bounds.catalogThreadHeapMegabytes,
-): Promise<CompiledJob> {
+): Promise<CatalogCompileResult> {
   const worker = new Worker(new URL('../../workers/catalog.ts', import.meta.url), {
     workerData: job,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   });
-  return new Promise<CompiledJob>((resolve, reject) => {
-    let rest: Omit<CatalogParts, 'offers'>;
+  return new Promise<CatalogCompileResult>((resolve, reject) => {
+    let rest: Omit<CompiledCatalogData, 'offers'>;
     const offers: CompiledOffer[] = [];
-    worker.on('message', (message: CatalogThreadMessage) => {
+    worker.on('message', (message: CatalogCompileMessage) => {
       if (message.kind === 'failed') reject(new Error(message.reason));
       else if (message.kind === 'compiled') rest = message.rest;
       else if (message.kind === 'whole') resolve({ kind: 'compiled', parts: { ...rest, offers } });

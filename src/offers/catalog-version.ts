@@ -10,16 +10,16 @@ export const catalogVersionPattern = new RegExp(`^[0-9a-f]{${bounds.catalogVersi
  * mode counts, since the same offers are worth nothing to a sandbox.
  */
 export function catalogVersion(catalog: CatalogFile, mode: Mode): string {
-  return versionOf(canonicalJson(catalog), mode);
+  return hashCatalogVersion(canonicalJson(catalog), mode);
 }
 
 /** Its names in both modes, for little more than one of them costs. */
-export function catalogVersions(catalog: CatalogFile): Readonly<Record<Mode, string>> {
+export function catalogVersionsByMode(catalog: CatalogFile): Readonly<Record<Mode, string>> {
   const canonical = canonicalJson(catalog);
-  return { live: versionOf(canonical, 'live'), test: versionOf(canonical, 'test') };
+  return { live: hashCatalogVersion(canonical, 'live'), test: hashCatalogVersion(canonical, 'test') };
 }
 
-function versionOf(canonical: string, mode: Mode): string {
+function hashCatalogVersion(canonical: string, mode: Mode): string {
   return hash('sha256', mode + canonical, 'hex').slice(0, bounds.catalogVersionCharacters);
 }
 

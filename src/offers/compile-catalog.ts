@@ -2,11 +2,11 @@ import type { Mode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogVersion } from './catalog-version.ts';
-import { compileMatchTables, type MatchTables, numberedOffers } from './match-tables.ts';
+import { compileMatchTables, type MatchTables, offersById } from './match-tables.ts';
 import { type CompiledOffer, compileOffer, OfferFragments } from './offer-fragments.ts';
-import { shareNumbers } from './share-numbers.ts';
+import { shareTypedArrays } from './share-numbers.ts';
 
-export interface CompileOptions {
+export interface CompileCatalogOptions {
   /** A test catalog books no revenue whatever its payouts say (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: Mode;
   /**
@@ -17,7 +17,7 @@ export interface CompileOptions {
 }
 
 /** What compiling makes of a catalog: plain values, so that another thread may make them. */
-export interface CatalogParts {
+export interface CompiledCatalogData {
   readonly version: string;
   /** The short advertiser disclosure, as the text of a JSON string. */
   readonly disclosureJson: string;
@@ -27,7 +27,7 @@ export interface CatalogParts {
 }
 
 /** One version of a catalog, ready to be matched, answered from, and clicked on. Immutable but for its logos. */
-export class CompiledCatalog implements CatalogParts {
+export class CompiledCatalog implements CompiledCatalogData {
   readonly version: string;
   readonly vertical: Vertical;
   readonly mode: Mode;
@@ -39,9 +39,9 @@ export class CompiledCatalog implements CatalogParts {
   readonly #cdnUrl: () => string;
   #logoHashes: ReadonlyMap<string, string> = new Map();
   #fragments: OfferFragments | null = null;
-  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #indexById: ReadonlyMap<string, number>;
 
-  constructor({ version, disclosureJson, offers, tables }: CatalogParts, vertical: Vertical, options: CompileOptions) {
+  constructor({ version, disclosureJson, offers, tables }: CompiledCatalogData, vertical: Vertical, options: CompileCatalogOptions) {
     this.version = version;
     this.vertical = vertical;
     this.mode = options.mode;
@@ -50,11 +50,11 @@ export class CompiledCatalog implements CatalogParts {
     this.tables = tables;
     this.dailyCaps = new Map(offers.flatMap(({ id, dailyCap }) => (dailyCap === null ? [] : [[id, dailyCap]])));
     this.#cdnUrl = options.cdnUrl;
-    this.#indexes = new Map(offers.map(({ id }, index) => [id, index]));
+    this.#indexById = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
   /** What answers are put together from. */
-  get fragments(): OfferFragments {
+  get offerFragments(): OfferFragments {
     this.#fragments ??= new OfferFragments(this.offers, this.tables, this.#cdnUrl(), this.#logoHashes);
     return this.#fragments;
   }
@@ -69,14 +69,14 @@ export class CompiledCatalog implements CatalogParts {
    * Takes the hashes of the logos, by the lender's name. A logo is no part of a version: when one changes, what answers are put
    * together from is written anew, slot by slot as it is needed, and everything else stays.
    */
-  useLogos(hashes: ReadonlyMap<string, string>): void {
+  setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.#logoHashes = hashes;
     this.#fragments = null;
   }
 
   /** Place of an offer in `offers`, or -1. */
   offerIndex(id: string): number {
-    return this.#indexes.get(id) ?? -1;
+    return this.#indexById.get(id) ?? -1;
   }
 
   /** Where a click on the offer goes, with its click id filled in. */
@@ -92,16 +92,16 @@ export class CompiledCatalog implements CatalogParts {
 }
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
-export function compileCatalog(catalog: CatalogFile, vertical: Vertical, options: CompileOptions): CompiledCatalog {
-  return new CompiledCatalog(compileParts(catalog, vertical, options.mode), vertical, options);
+export function compileCatalog(catalog: CatalogFile, vertical: Vertical, options: CompileCatalogOptions): CompiledCatalog {
+  return new CompiledCatalog(compileCatalogData(catalog, vertical, options.mode), vertical, options);
 }
 
-export function compileParts(catalog: CatalogFile, vertical: Vertical, mode: Mode): CatalogParts {
+export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: Mode): CompiledCatalogData {
   return {
     version: catalogVersion(catalog, mode),
     disclosureJson: JSON.stringify(catalog.disclosure),
-    offers: numberedOffers(catalog).map(({ lender, offer }) => compileOffer(lender, offer)),
+    offers: offersById(catalog).map(({ lender, offer }) => compileOffer(lender, offer)),
     // Every matching thread reads the same numbers, and one that is started late gets them without a copy.
-    tables: shareNumbers(compileMatchTables(catalog, vertical)),
+    tables: shareTypedArrays(compileMatchTables(catalog, vertical)),
   };
 }

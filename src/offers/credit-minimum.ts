@@ -5,7 +5,7 @@ import type { CatalogOffer } from './catalog-schema.ts';
  * The share of a credit band's scores that an offer takes: 1 without a least score, 0 where the whole band lies below it.
  * Nothing is known of a borrower's place inside a band, so each of its scores counts the same.
  */
-export function servedShare(
+export function servedScoreShare(
   { min_credit_score: least }: CatalogOffer,
   { creditScores }: Vertical,
   band: number,

@@ -1,14 +1,14 @@
-import { fewValues } from '../verticals/choice-values.ts';
+import { enumValues } from '../verticals/choice-values.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import type { CatalogFaults, CatalogPath } from './catalog-faults.ts';
+import type { CatalogErrors, CatalogPath } from './catalog-faults.ts';
 import type { CatalogCriterion } from './catalog-schema.ts';
 
 /** What is wrong with one criterion of an offer. */
-export function findCriterionFaults(
+export function checkCriterion(
   criterion: CatalogCriterion,
   path: CatalogPath,
   vertical: Vertical,
-  faults: CatalogFaults,
+  faults: CatalogErrors,
 ): void {
   const field = vertical.fields.find(({ name }) => name === criterion.field);
   const fieldProblem = criterionFieldProblem(field, vertical);
@@ -16,7 +16,7 @@ export function findCriterionFaults(
     faults.add([...path, 'field'], fieldProblem!);
     return;
   }
-  const allowed = conditionsOf(field);
+  const allowed = allowedConditions(field);
   const given = Object.keys(criterion).filter((member) => member !== 'field');
   if (given.length === 0) faults.add(path, `must hold one of ${allowed.join(', ')}`);
   for (const member of given) {
@@ -26,7 +26,7 @@ export function findCriterionFaults(
   }
   for (const member of ['in', 'not_in'] as const) {
     if (!allowed.includes(member)) continue;
-    const values = fewValues(field);
+    const values = enumValues(field);
     for (const [at, value] of (criterion[member] ?? []).entries()) {
       if (!values.includes(value)) faults.add([...path, member, at], `is not a value of ${field.name}`);
     }
@@ -39,11 +39,11 @@ export function findCriterionFaults(
 function criterionFieldProblem(field: PocketField | undefined, vertical: Vertical): string | null {
   if (field === undefined) return 'is not a pocket field of this vertical';
   if (vertical.neverMatched?.includes(field.name)) return 'names a field that may not enter matching';
-  return conditionsOf(field).length === 0 ? 'names a field that cannot be a criterion' : null;
+  return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
 }
 
 /** The conditions a criterion may put on a field. Ages have no maximum: nobody is refused for being old. */
-function conditionsOf(field: PocketField): readonly string[] {
+function allowedConditions(field: PocketField): readonly string[] {
   switch (field.kind) {
     case 'choice':
     case 'integer_choice':

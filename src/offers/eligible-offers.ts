@@ -1,60 +1,60 @@
 import { completedYears } from '../domain/calendar.ts';
-import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import { absentValue, type FieldVector } from '../verticals/pocket-vector.ts';
 import type { MatchIndex, StateIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
-import { countOf, keepOnly, leaveOut, lowestBit, type OfferBits, removeOffer } from './offer-bits.ts';
-import { type Applicant, newOfferPrice, priceOffer } from './price-offer.ts';
+import { countOffers, intersectOffers, subtractOffers, lowestBitIndex, type OfferSet, removeOffer } from './offer-bits.ts';
+import { type Applicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 
-const price = newOfferPrice();
+const raisedMinimumPrice = emptyOfferPrice();
 
 /**
  * Leaves in `eligible` the offers that every rule allows this borrower but those on debts, and answers how many. `applicant`
  * is the borrower's.
  */
-export function chooseEligible(
+export function selectEligible(
   tables: MatchTables,
   index: MatchIndex,
-  borrower: Readonly<PocketVector>,
+  borrower: Readonly<FieldVector>,
   applicant: Applicant,
   today: number,
-  eligible: OfferBits,
+  eligible: OfferSet,
 ): number {
   const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
-  const ofState = index.state(borrower[roles.state]!, applicant);
-  eligible.set(ofState.open);
+  const ofState = index.indexForState(borrower[roles.state]!, applicant);
+  eligible.set(ofState.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
     // Where an offer is open depends on state and credit band already.
-    if (field !== roles.state && field !== roles.creditBand) keepOnly(eligible, allowed.get(borrower[field]!)!);
+    if (field !== roles.state && field !== roles.creditBand) intersectOffers(eligible, allowed.get(borrower[field]!)!);
   }
   for (let at = 0; at < rangeFilters.length; at++) {
-    index.ranges[at]!.narrow(eligible, borrower[rangeFilters[at]!.field]!);
+    index.ranges[at]!.filter(eligible, borrower[rangeFilters[at]!.field]!);
   }
   for (let at = 0; at < ageFilters.length; at++) {
     const born = borrower[ageFilters[at]!.field]!;
-    index.ages[at]!.narrow(eligible, born === absent ? absent : completedYears(born, today));
+    index.ageRanges[at]!.filter(eligible, born === absentValue ? absentValue : completedYears(born, today));
   }
-  index.band(applicant.creditBand).amounts.narrow(eligible, applicant.amount);
-  leaveOutRaised(tables, ofState, applicant, eligible);
-  return countOf(eligible);
+  index.indexForBand(applicant.creditBand).amounts.filter(eligible, applicant.amount);
+  excludeRaisedMinimums(tables, ofState, applicant, eligible);
+  return countOffers(eligible);
 }
 
 /** Strikes out the offers that start at a higher amount in this state than elsewhere, and than was asked for. */
-function leaveOutRaised(
+function excludeRaisedMinimums(
   tables: MatchTables,
-  { raised, raisedToLowest, raisedToHighest }: StateIndex,
+  { raisedMinimum: raised, lowestRaisedMinimum: raisedToLowest, highestRaisedMinimum: raisedToHighest }: StateIndex,
   applicant: Applicant,
-  eligible: OfferBits,
+  eligible: OfferSet,
 ): void {
   if (applicant.amount >= raisedToHighest) return;
   if (applicant.amount < raisedToLowest) {
-    leaveOut(eligible, raised);
+    subtractOffers(eligible, raised);
     return;
   }
   for (let word = 0; word < eligible.length; word++) {
     for (let bits = eligible[word]! & raised[word]!; bits !== 0; bits &= bits - 1) {
-      const offer = (word << 5) + lowestBit(bits);
-      if (!priceOffer(tables, offer, applicant, price)) removeOffer(eligible, offer);
+      const offer = (word << 5) + lowestBitIndex(bits);
+      if (!priceOffer(tables, offer, applicant, raisedMinimumPrice)) removeOffer(eligible, offer);
     }
   }
 }

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { completedYears } from '../domain/calendar.ts';
-import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import { absentValue, type FieldVector } from '../verticals/pocket-vector.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { isOfContractAge } from './age-of-contract.ts';
+import { meetsAgeOfContract } from './age-of-contract.ts';
 import type { MatchTables } from './match-tables.ts';
 import { hasOffer } from './offer-bits.ts';
-import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
-import { type Applicant, newApplicant, readApplicant } from './price-offer.ts';
+import { maxMonthlyPayment, paymentUnitsPerUsd } from './payment-room.ts';
+import { type Applicant, emptyApplicant, readApplicant } from './price-offer.ts';
 
 /** Why an offer is not made to a borrower, in the words of the API (docs/api.md). */
 export const mismatchReasons = [
@@ -50,33 +50,33 @@ export interface Explanation {
 export async function explainOffers(
   tables: MatchTables,
   vertical: Vertical,
-  borrower: Readonly<PocketVector>,
+  borrower: Readonly<FieldVector>,
   today: number,
-  /** Offers at their daily cap, a bit each (`ClosedOffers`); null: none. */
+  /** Offers at their daily cap, a bit each (`UnavailableOffers`); null: none. */
   closed: Int32Array | null = null,
 ): Promise<Explanation> {
-  const applicant = newApplicant();
+  const applicant = emptyApplicant();
   const priced = readApplicant(tables, borrower, applicant);
   const tally = new Map<string, { reason: MismatchReason; field: string | null; offers: number; alone: number }>();
-  const ofAge = isOfContractAge(tables, borrower, today);
+  const ofAge = meetsAgeOfContract(tables, borrower, today);
   let matched = 0;
   for (let offer = 0; offer < tables.offerCount; offer++) {
-    if (offer > 0 && offer % bounds.explainOffersAtOnce === 0) await setImmediate();
+    if (offer > 0 && offer % bounds.explainedOffersPerTurn === 0) await setImmediate();
     const against = new Mismatches(vertical);
-    judgeFields(tables, offer, borrower, today, against);
+    checkFields(tables, offer, borrower, today, against);
     if (!ofAge) against.add('not_accepted', tables.roles.birthdate);
-    if (priced) judgePrice(tables, offer, applicant, against);
-    else judgeUnpriced(tables, borrower, against);
+    if (priced) checkPrice(tables, offer, applicant, against);
+    else checkPricingFields(tables, borrower, against);
     if (closed !== null && hasOffer(closed, offer)) against.add('daily_cap', -1);
-    if (against.all.size === 0) matched++;
-    for (const [key, { reason, field }] of against.all) {
+    if (against.byReasonAndField.size === 0) matched++;
+    for (const [key, { reason, field }] of against.byReasonAndField) {
       let count = tally.get(key);
       if (count === undefined) {
         count = { reason, field, offers: 0, alone: 0 };
         tally.set(key, count);
       }
       count.offers++;
-      if (against.all.size === 1) count.alone++;
+      if (against.byReasonAndField.size === 1) count.alone++;
     }
   }
   const keys = [...tally.keys()].sort(
@@ -92,7 +92,7 @@ export async function explainOffers(
 
 /** What keeps one offer away, each reason and field once however often it applies. */
 class Mismatches {
-  readonly all = new Map<string, { readonly reason: MismatchReason; readonly field: string | null }>();
+  readonly byReasonAndField = new Map<string, { readonly reason: MismatchReason; readonly field: string | null }>();
   readonly #vertical: Vertical;
 
   constructor(vertical: Vertical) {
@@ -102,29 +102,29 @@ class Mismatches {
   /** A position of -1 is no field's. */
   add(reason: MismatchReason, position: number): void {
     const field = position < 0 ? null : this.#vertical.fields[position]!.name;
-    this.all.set(`${reason} ${field}`, { reason, field });
+    this.byReasonAndField.set(`${reason} ${field}`, { reason, field });
   }
 }
 
 /** What the lender asks of a field and the borrower does not meet, or has not told: it is never guessed (docs/contract.md#eligibility). */
-function judgeFields(
+function checkFields(
   tables: MatchTables,
   offer: number,
-  borrower: Readonly<PocketVector>,
+  borrower: Readonly<FieldVector>,
   today: number,
   against: Mismatches,
 ): void {
   const judge = (field: number, asked: boolean, met: boolean) => {
-    if (asked && borrower[field] === absent) against.add('not_told', field);
+    if (asked && borrower[field] === absentValue) against.add('not_told', field);
     else if (!met) against.add('not_accepted', field);
   };
   for (const { field, allowed } of tables.choiceFilters) {
     const admits = (value: number) => hasOffer(allowed.get(value)!, offer);
-    judge(field, !admits(absent), admits(borrower[field]!));
+    judge(field, !admits(absentValue), admits(borrower[field]!));
   }
   for (const { field, min, max } of tables.rangeFilters) {
     const value = borrower[field]!;
-    judge(field, min[offer]! > absent, value >= min[offer]! && value <= max[offer]!);
+    judge(field, min[offer]! > absentValue, value >= min[offer]! && value <= max[offer]!);
   }
   for (const { field, minYears } of tables.ageFilters) {
     const years = minYears[offer]!;
@@ -133,14 +133,14 @@ function judgeFields(
 }
 
 /** Without an amount, a credit band and a state no offer can be priced. */
-function judgeUnpriced({ roles }: MatchTables, borrower: Readonly<PocketVector>, against: Mismatches): void {
+function checkPricingFields({ roles }: MatchTables, borrower: Readonly<FieldVector>, against: Mismatches): void {
   for (const field of [roles.amount, roles.creditBand, roles.state]) {
-    if (borrower[field] === absent) against.add('not_told', field);
+    if (borrower[field] === absentValue) against.add('not_told', field);
   }
 }
 
 /** The rules of `priceOffer`, each judged by itself. What a band that is not served would cost is not known, so no reason. */
-function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, against: Mismatches): void {
+function checkPrice(tables: MatchTables, offer: number, applicant: Applicant, against: Mismatches): void {
   const { roles } = tables;
   const { amount } = applicant;
   if (amount < tables.amountMin[offer]!) against.add('amount_too_low', roles.amount);
@@ -162,9 +162,9 @@ function judgePrice(tables: MatchTables, offer: number, applicant: Applicant, ag
   const withinCap = offered.filter((slot) => tables.aprMaxPercent[slot]! <= tables.stateAprCap[stateRule]!);
   if (withinCap.length === 0) against.add('apr_above_cap', roles.state);
   if (!limited || annualIncome < 0 || monthlyDebt < 0) return;
-  const room = paymentRoom(share, annualIncome, monthlyDebt);
+  const room = maxMonthlyPayment(share, annualIncome, monthlyDebt);
   const affordable = (withinCap.length === 0 ? offered : withinCap).some(
-    (slot) => amount * roomUnitsOfUsd * tables.paymentFactor[slot]! <= room,
+    (slot) => amount * paymentUnitsPerUsd * tables.paymentFactor[slot]! <= room,
   );
   if (!affordable) against.add('debt_to_income', roles.monthlyDebt);
 }

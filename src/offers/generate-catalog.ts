@@ -1,10 +1,10 @@
-import { chance, oneOf, type Random, seededRandom, wholeNumber } from '../domain/seeded-random.ts';
+import { randomBoolean, randomElement, type Random, seededRandom, randomInteger } from '../domain/seeded-random.ts';
 import { choiceValues } from '../verticals/choice-values.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import type { CatalogBand, CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
-import { type LenderKind, lenderKinds, lenderName } from './lender-kinds.ts';
+import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
 
-export interface GenerateOptions {
+export interface GenerateCatalogOptions {
   readonly seed: number;
   /** At most `bounds.catalogOffersMax`. */
   readonly offers: number;
@@ -18,7 +18,7 @@ export interface GenerateOptions {
  * often as among real lenders: a few lend everywhere, most in some states only, and each kind has its own borrowers, prices
  * and fees. It knows a vertical by its fields and roles alone.
  */
-export function generateCatalog({ seed, offers, lenders, vertical }: GenerateOptions): CatalogFile {
+export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): CatalogFile {
   const random = seededRandom(seed);
   // Caps are drawn by themselves: they change neither price nor criteria, so the rest does not depend on them either.
   const capRandom = seededRandom(~seed);
@@ -30,38 +30,38 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateOpt
     disclosure:
       'Made-up offers of made-up lenders. We are paid by some of them; the recommended order does not depend on it.',
     max_apr_percent: 36,
-    state_rules: drawStateRules(random, vertical, 0.2, true),
+    state_rules: randomStateRules(random, vertical, 0.2, true),
     lenders: Array.from({ length: count }, (_, at) => {
       // Whole numbers that come to exactly `offers`, spread evenly.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
-      return withDailyCaps(capRandom, drawLender(random, vertical, share, names));
+      return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
     }),
   };
 }
 
-function drawLender(random: Random, vertical: Vertical, offers: number, names: Set<string>): CatalogLender {
-  const kind = pickKind(random);
-  const name = lenderName(random, kind, names);
+function randomLender(random: Random, vertical: Vertical, offers: number, names: Set<string>): CatalogLender {
+  const kind = randomLenderKind(random);
+  const name = uniqueLenderName(random, kind, names);
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  const states = drawStates(random, kind, vertical);
+  const states = randomStateCriterion(random, kind, vertical);
   return {
     name,
     logo: `${slug}.svg`,
-    ...(chance(random, 0.15) ? { state_rules: drawStateRules(random, vertical, 0.05, false) } : {}),
+    ...(randomBoolean(random, 0.15) ? { state_rules: randomStateRules(random, vertical, 0.05, false) } : {}),
     offers: Array.from({ length: offers }, (_, at) =>
-      drawOffer(random, vertical, kind, `${slug}-${at + 1}`, slug, states),
+      randomOffer(random, vertical, kind, `${slug}-${at + 1}`, slug, states),
     ),
   };
 }
 
-function withDailyCaps(random: Random, lender: CatalogLender): CatalogLender {
+function addDailyCaps(random: Random, lender: CatalogLender): CatalogLender {
   const offers = lender.offers.map((offer) =>
-    chance(random, 0.1) ? { ...offer, daily_cap: wholeNumber(random, 1, 40) * 25 } : offer,
+    randomBoolean(random, 0.1) ? { ...offer, daily_cap: randomInteger(random, 1, 40) * 25 } : offer,
   );
   return { ...lender, offers };
 }
 
-function drawOffer(
+function randomOffer(
   random: Random,
   vertical: Vertical,
   kind: LenderKind,
@@ -71,43 +71,43 @@ function drawOffer(
 ): CatalogOffer {
   const { roles } = vertical;
   const bandNames = choiceValues(vertical, roles.creditBand);
-  const [easiest, hardest] = kind.worstBand;
+  const [easiest, hardest] = kind.worstBandPosition;
   const worst = Math.round((easiest + (hardest - easiest) * random()) * (bandNames.length - 1));
-  const best = chance(random, 0.12) ? wholeNumber(random, worst, bandNames.length - 1) : bandNames.length - 1;
-  const amount = drawAmount(random, vertical, kind);
-  const term_months = drawTerms(random, vertical);
-  const model = chance(random, 0.1) ? otherModel(vertical.revenueModel) : null;
+  const best = randomBoolean(random, 0.12) ? randomInteger(random, worst, bandNames.length - 1) : bandNames.length - 1;
+  const amount = randomAmountRange(random, vertical, kind);
+  const term_months = randomTerms(random, vertical);
+  const model = randomBoolean(random, 0.1) ? otherPayoutModel(vertical.revenueModel) : null;
   const perLead = (model ?? vertical.revenueModel) === 'cost_per_lead';
   const joint = roles.coBorrower === undefined ? 1 : random();
-  const pricing = { kind, bandNames, amount, term_months, perLead, base: wholeNumber(random, -300, 300) / 100 };
+  const pricing = { kind, bandNames, amount, term_months, perLead, base: randomInteger(random, -300, 300) / 100 };
   return {
     id,
-    stars: wholeNumber(random, 30, 50) / 10,
-    features: kind.features.filter(() => chance(random, 0.35)),
-    prequalification: chance(random, kind.prequalifies),
+    stars: randomInteger(random, 30, 50) / 10,
+    features: kind.features.filter(() => randomBoolean(random, 0.35)),
+    prequalification: randomBoolean(random, kind.prequalificationShare),
     landing_url: `https://${slug}.example/apply?offer=${id}&click={click_id}`,
     amount,
     term_months,
     criteria: [
       ...(states === null ? [] : [states]),
-      ...vertical.fields.flatMap((field) => drawCriteria(random, field, vertical)),
+      ...vertical.fields.flatMap((field) => randomCriteria(random, field, vertical)),
     ],
-    ...drawCreditMinimum(random, vertical, worst),
-    ...(roles.monthlyDebt !== undefined && chance(random, 0.5)
-      ? { max_debt_to_income_percent: wholeNumber(random, 7, 12) * 5 }
+    ...randomCreditMinimum(random, vertical, worst),
+    ...(roles.monthlyDebt !== undefined && randomBoolean(random, 0.5)
+      ? { max_debt_to_income_percent: randomInteger(random, 7, 12) * 5 }
       : {}),
     ...(joint < 0.08 ? { joint_applications: 'required' as const } : {}),
     ...(joint >= 0.08 && joint < 0.25 ? { joint_applications: 'not_accepted' as const } : {}),
-    ...(chance(random, 0.06) ? { state_rules: drawStateRules(random, vertical, 0.05, false) } : {}),
+    ...(randomBoolean(random, 0.06) ? { state_rules: randomStateRules(random, vertical, 0.05, false) } : {}),
     ...(model === null ? {} : { payout_model: model }),
-    payout_usd: perLead ? wholeNumber(random, 4, 30) * 10 : wholeNumber(random, 4, 40) / 4,
+    payout_usd: perLead ? randomInteger(random, 4, 30) * 10 : randomInteger(random, 4, 40) / 4,
     bands: Object.fromEntries(
-      bandNames.slice(worst, best + 1).map((name, at) => [name, drawBand(random, pricing, worst + at)]),
+      bandNames.slice(worst, best + 1).map((name, at) => [name, randomBand(random, pricing, worst + at)]),
     ),
   };
 }
 
-interface Pricing {
+interface OfferPricing {
   readonly kind: LenderKind;
   readonly bandNames: readonly string[];
   readonly amount: CatalogOffer['amount'];
@@ -117,100 +117,100 @@ interface Pricing {
   readonly base: number;
 }
 
-function drawBand(
+function randomBand(
   random: Random,
-  { kind, bandNames, amount, term_months, perLead, base }: Pricing,
+  { kind, bandNames, amount, term_months, perLead, base }: OfferPricing,
   band: number,
 ): CatalogBand {
   /** 0 in the worst band, 1 in the best. */
   const quality = bandNames.length === 1 ? 1 : band / (bandNames.length - 1);
-  const fee = kind.feePercent === 0 ? 0 : hundredths(kind.feePercent * (1.2 - 0.6 * quality));
-  const lowest = Math.max(3.99, hundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
-  const width = wholeNumber(random, 2, 8) + (1 - quality) * 2;
+  const fee = kind.feePercent === 0 ? 0 : roundToHundredths(kind.feePercent * (1.2 - 0.6 * quality));
+  const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
+  const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
   const min = Math.min(lowest, 31.99);
   // A fee makes a loan dearer than its note rate: most terms should stay below what may be shown at all.
-  const max = Math.max(min, Math.min(hundredths(min + width), hundredths(35.99 - fee)));
+  const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
   const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
   return {
     note_rate_percent: { min, max },
     origination_fee_percent: fee,
-    ...drawTermPrices(random, term_months, { min, max }, fee),
-    approval_likelihood: hundredths(Math.min(0.95, 0.15 + 0.65 * quality + wholeNumber(random, 0, 15) / 100)),
+    ...randomTermPrices(random, term_months, { min, max }, fee),
+    approval_likelihood: roundToHundredths(Math.min(0.95, 0.15 + 0.65 * quality + randomInteger(random, 0, 15) / 100)),
     ...(perLead ? { confirm_rate: Math.round(1_000 * (0.01 + 0.05 * quality)) / 1_000 } : {}),
     max_amount: Math.max(amount.min, most),
   };
 }
 
 /** Longer loans often cost more, and some lenders take a lower fee for the shortest. */
-function drawTermPrices(
+function randomTermPrices(
   random: Random,
   terms: readonly number[],
   { min, max }: { min: number; max: number },
   fee: number,
 ): Pick<CatalogBand, 'terms'> {
-  if (terms.length < 2 || !chance(random, 0.25)) return {};
+  if (terms.length < 2 || !randomBoolean(random, 0.25)) return {};
   const longest = Math.max(...terms);
   const shortest = Math.min(...terms);
-  const dearer = wholeNumber(random, 1, 6) / 4;
+  const dearer = randomInteger(random, 1, 6) / 4;
   return {
     terms: {
       [longest]: {
-        note_rate_percent: { min: hundredths(Math.min(36, min + dearer)), max: hundredths(Math.min(36, max + dearer)) },
+        note_rate_percent: { min: roundToHundredths(Math.min(36, min + dearer)), max: roundToHundredths(Math.min(36, max + dearer)) },
       },
-      ...(fee > 0 && chance(random, 0.5) ? { [shortest]: { origination_fee_percent: hundredths(fee * 0.75) } } : {}),
+      ...(fee > 0 && randomBoolean(random, 0.5) ? { [shortest]: { origination_fee_percent: roundToHundredths(fee * 0.75) } } : {}),
     },
   };
 }
 
-function drawAmount(
+function randomAmountRange(
   random: Random,
   vertical: Vertical,
-  { smallestUsd, largestUsd }: LenderKind,
+  { minAmountUsdRange: smallestUsd, maxAmountUsdRange: largestUsd }: LenderKind,
 ): CatalogOffer['amount'] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.amount);
   const [least, most] = field?.kind === 'integer' ? [Math.max(1, field.min), field.max] : [1_000, 100_000];
-  const min = Math.min(most, Math.max(least, wholeNumber(random, smallestUsd[0] / 500, smallestUsd[1] / 500) * 500));
-  const max = Math.min(most, Math.max(min, wholeNumber(random, largestUsd[0] / 500, largestUsd[1] / 500) * 500));
+  const min = Math.min(most, Math.max(least, randomInteger(random, smallestUsd[0] / 500, smallestUsd[1] / 500) * 500));
+  const max = Math.min(most, Math.max(min, randomInteger(random, largestUsd[0] / 500, largestUsd[1] / 500) * 500));
   return { min, max };
 }
 
 /** The terms borrowers can ask for, and now and then one they cannot. */
-function drawTerms(random: Random, vertical: Vertical): number[] {
+function randomTerms(random: Random, vertical: Vertical): number[] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
   const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];
-  const terms = asked.filter(() => chance(random, 0.6));
-  if (chance(random, 0.1)) terms.push(oneOf(random, [6, 18, 30, 72]));
+  const terms = asked.filter(() => randomBoolean(random, 0.6));
+  if (randomBoolean(random, 0.1)) terms.push(randomElement(random, [6, 18, 30, 72]));
   return terms.length === 0 ? [36] : terms.sort((one, other) => one - other);
 }
 
 /** Where the lender lends: in some states, in all, or in all but some; a criterion, or null for all. */
-function drawStates(random: Random, { reach }: LenderKind, vertical: Vertical): CatalogCriterion | null {
+function randomStateCriterion(random: Random, { reach }: LenderKind, vertical: Vertical): CatalogCriterion | null {
   const { state: field } = vertical.roles;
   const states = choiceValues(vertical, field);
   if (reach === 'nationwide') {
-    const without = states.filter(() => chance(random, 0.08));
+    const without = states.filter(() => randomBoolean(random, 0.08));
     return without.length === 0 || without.length === states.length ? null : { field, not_in: without };
   }
   const share = reach === 'regional' ? 0.3 : 0.12;
-  const within = states.filter(() => chance(random, share));
-  return { field, in: within.length === 0 ? [oneOf(random, states)] : within };
+  const within = states.filter(() => randomBoolean(random, share));
+  return { field, in: within.length === 0 ? [randomElement(random, states)] : within };
 }
 
-function drawStateRules(
+function randomStateRules(
   random: Random,
   vertical: Vertical,
   share: number,
   withAges: boolean,
 ): Record<string, { max_apr_percent?: number; min_amount?: number; min_age?: number }> {
-  const states = choiceValues(vertical, vertical.roles.state).filter(() => chance(random, share));
+  const states = choiceValues(vertical, vertical.roles.state).filter(() => randomBoolean(random, share));
   return Object.fromEntries(
     states.map((state) => [
       state,
       {
-        ...(chance(random, 0.6) ? { max_apr_percent: oneOf(random, [17, 21, 24, 24.5, 25, 30, 33, 36]) } : {}),
-        ...(chance(random, 0.5) ? { min_amount: wholeNumber(random, 1, 6) * 1_000 + 1 } : {}),
-        ...(withAges && vertical.roles.birthdate !== undefined && chance(random, 0.3)
-          ? { min_age: oneOf(random, [19, 21]) }
+        ...(randomBoolean(random, 0.6) ? { max_apr_percent: randomElement(random, [17, 21, 24, 24.5, 25, 30, 33, 36]) } : {}),
+        ...(randomBoolean(random, 0.5) ? { min_amount: randomInteger(random, 1, 6) * 1_000 + 1 } : {}),
+        ...(withAges && vertical.roles.birthdate !== undefined && randomBoolean(random, 0.3)
+          ? { min_age: randomElement(random, [19, 21]) }
           : {}),
       },
     ]),
@@ -218,48 +218,48 @@ function drawStateRules(
 }
 
 /** A least score inside the worst band served, where bands are ranges of scores. */
-function drawCreditMinimum(
+function randomCreditMinimum(
   random: Random,
   { creditScores }: Vertical,
   worst: number,
 ): Pick<CatalogOffer, 'min_credit_score'> {
   const scores = creditScores?.[worst];
-  if (scores === undefined || !chance(random, 0.4)) return {};
+  if (scores === undefined || !randomBoolean(random, 0.4)) return {};
   return { min_credit_score: scores.min + Math.floor(((scores.max - scores.min) * random()) / 10) * 10 };
 }
 
-function drawCriteria(random: Random, field: PocketField, vertical: Vertical): CatalogCriterion[] {
+function randomCriteria(random: Random, field: PocketField, vertical: Vertical): CatalogCriterion[] {
   const { roles, neverMatched } = vertical;
   const { name } = field;
   if (name === roles.annualIncome) {
-    return chance(random, 0.8) ? [{ field: name, min: wholeNumber(random, 6, 30) * 2_000 }] : [];
+    return randomBoolean(random, 0.8) ? [{ field: name, min: randomInteger(random, 6, 30) * 2_000 }] : [];
   }
   if (neverMatched?.includes(name) || [roles.state, roles.creditBand, roles.amount].includes(name)) return [];
   switch (field.kind) {
     case 'choice':
-      return chance(random, 0.07) ? [drawChoice(random, name, field.values)] : [];
+      return randomBoolean(random, 0.07) ? [randomChoiceCriterion(random, name, field.values)] : [];
     case 'integer_choice':
-      return chance(random, 0.02) ? [{ field: name, not_in: [oneOf(random, field.values)] }] : [];
+      return randomBoolean(random, 0.02) ? [{ field: name, not_in: [randomElement(random, field.values)] }] : [];
     case 'boolean':
-      return chance(random, 0.02) ? [{ field: name, in: [chance(random, 0.5)] }] : [];
+      return randomBoolean(random, 0.02) ? [{ field: name, in: [randomBoolean(random, 0.5)] }] : [];
     case 'integer':
-      return chance(random, 0.03) ? [{ field: name, max: wholeNumber(random, 10, 60) * 100 }] : [];
+      return randomBoolean(random, 0.03) ? [{ field: name, max: randomInteger(random, 10, 60) * 100 }] : [];
     case 'birthdate':
-      return chance(random, 0.06) ? [{ field: name, min_age: wholeNumber(random, 19, 25) }] : [];
+      return randomBoolean(random, 0.06) ? [{ field: name, min_age: randomInteger(random, 19, 25) }] : [];
     case 'digits':
       return [];
   }
 }
 
-function drawChoice(random: Random, field: string, values: readonly string[]): CatalogCriterion {
-  const some = values.filter(() => chance(random, 0.3));
-  const few = some.length === 0 || some.length === values.length ? [oneOf(random, values)] : some;
+function randomChoiceCriterion(random: Random, field: string, values: readonly string[]): CatalogCriterion {
+  const some = values.filter(() => randomBoolean(random, 0.3));
+  const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
   // Who takes the employed takes the retired: their income is as good (docs/contract.md#fairness).
   if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
-  return chance(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
+  return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
 }
 
-function pickKind(random: Random): LenderKind {
+function randomLenderKind(random: Random): LenderKind {
   let left = random();
   for (const kind of lenderKinds) {
     left -= kind.share;
@@ -268,10 +268,10 @@ function pickKind(random: Random): LenderKind {
   return lenderKinds[0]!;
 }
 
-function otherModel(model: Vertical['revenueModel']): Vertical['revenueModel'] {
+function otherPayoutModel(model: Vertical['revenueModel']): Vertical['revenueModel'] {
   return model === 'cost_per_lead' ? 'cost_per_click' : 'cost_per_lead';
 }
 
-function hundredths(value: number): number {
+function roundToHundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -1,25 +1,25 @@
-import type { CatalogLibrary } from './catalog-library.ts';
+import type { CatalogStore } from './catalog-library.ts';
 import { rankOffers } from './match.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 import { packOrders } from './packed-orders.ts';
 
 /** Matches at once, in the calling thread: for tests, small embedded uses, and wherever a worker is not worth the way. */
 export class InThreadMatcher implements Matcher {
-  readonly waiting = 0;
-  readonly threadsReady = 0;
-  readonly #catalogs: CatalogLibrary;
+  readonly pendingCount = 0;
+  readonly readyThreads = 0;
+  readonly #catalogs: CatalogStore;
   #closed = false;
 
-  constructor(catalogs: CatalogLibrary) {
+  constructor(catalogs: CatalogStore) {
     this.#catalogs = catalogs;
   }
 
-  match({ catalogVersion, borrower, today, closed = null }: MatchRequest): Ranking | null {
+  match({ catalogVersion, borrower, today, unavailable: closed = null }: MatchRequest): Ranking | null {
     if (this.#closed) return null;
-    const compiled = this.#catalogs.byVersion(catalogVersion);
+    const compiled = this.#catalogs.findByVersion(catalogVersion);
     if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
-    const { total, openOnly, orders } = rankOffers(compiled.tables, borrower, today, closed);
-    return { catalogVersion, total, openOnly, orders: packOrders(orders) };
+    const { total, availableOnly: openOnly, orders } = rankOffers(compiled.tables, borrower, today, closed);
+    return { catalogVersion, total, availableOnly: openOnly, orders: packOrders(orders) };
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { oneOf, type Random } from '../domain/seeded-random.ts';
+import { randomElement, type Random } from '../domain/seeded-random.ts';
 
 /** How lenders of one kind lend, for catalogs that are made up. */
 export interface LenderKind {
@@ -7,16 +7,16 @@ export interface LenderKind {
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
   /** Where the worst credit band served lies, from 0 (the worst there is) to 1, at the least and at the most. */
-  readonly worstBand: readonly [number, number];
+  readonly worstBandPosition: readonly [number, number];
   /** The lowest note rate of the best band. */
   readonly bestRatePercent: number;
   /** In the middle of the bands; 0 where no offer has a fee. */
   readonly feePercent: number;
   /** Between which sums the least and the largest loan lie. */
-  readonly smallestUsd: readonly [number, number];
-  readonly largestUsd: readonly [number, number];
+  readonly minAmountUsdRange: readonly [number, number];
+  readonly maxAmountUsdRange: readonly [number, number];
   /** Share of offers with a check that leaves no trace. */
-  readonly prequalifies: number;
+  readonly prequalificationShare: number;
   readonly features: readonly string[];
 }
 
@@ -25,24 +25,24 @@ export const lenderKinds: readonly LenderKind[] = [
     share: 0.22,
     nameEndings: ['Online Bank', 'Direct', 'Prime'],
     reach: 'nationwide',
-    worstBand: [0.4, 0.7],
+    worstBandPosition: [0.4, 0.7],
     bestRatePercent: 7,
     feePercent: 0,
-    smallestUsd: [2_000, 10_000],
-    largestUsd: [50_000, 100_000],
-    prequalifies: 0.9,
+    minAmountUsdRange: [2_000, 10_000],
+    maxAmountUsdRange: [50_000, 100_000],
+    prequalificationShare: 0.9,
     features: ['no_origination_fee', 'autopay_discount', 'rate_match', 'mobile_app', 'unemployment_protection'],
   },
   {
     share: 0.26,
     nameEndings: ['Lending', 'Finance', 'Capital', 'Peer'],
     reach: 'nationwide',
-    worstBand: [0.2, 0.5],
+    worstBandPosition: [0.2, 0.5],
     bestRatePercent: 9,
     feePercent: 4.5,
-    smallestUsd: [1_000, 5_000],
-    largestUsd: [30_000, 75_000],
-    prequalifies: 0.95,
+    minAmountUsdRange: [1_000, 5_000],
+    maxAmountUsdRange: [30_000, 75_000],
+    prequalificationShare: 0.95,
     features: [
       'fast_funding',
       'direct_pay',
@@ -56,43 +56,43 @@ export const lenderKinds: readonly LenderKind[] = [
     share: 0.12,
     nameEndings: ['Installment', 'Loan Company', 'Credit Builders'],
     reach: 'regional',
-    worstBand: [0, 0.2],
+    worstBandPosition: [0, 0.2],
     bestRatePercent: 17,
     feePercent: 6,
-    smallestUsd: [1_000, 2_000],
-    largestUsd: [5_000, 20_000],
-    prequalifies: 0.9,
+    minAmountUsdRange: [1_000, 2_000],
+    maxAmountUsdRange: [5_000, 20_000],
+    prequalificationShare: 0.9,
     features: ['builds_credit', 'same_day_funding', 'fast_funding', 'branch_support'],
   },
   {
     share: 0.2,
     nameEndings: ['Bank', 'Bancorp', 'Trust', 'Savings'],
     reach: 'regional',
-    worstBand: [0.4, 0.7],
+    worstBandPosition: [0.4, 0.7],
     bestRatePercent: 7.5,
     feePercent: 0,
-    smallestUsd: [2_000, 5_000],
-    largestUsd: [25_000, 75_000],
-    prequalifies: 0.3,
+    minAmountUsdRange: [2_000, 5_000],
+    maxAmountUsdRange: [25_000, 75_000],
+    prequalificationShare: 0.3,
     features: ['branch_support', 'fixed_rate', 'autopay_discount', 'no_late_fee', 'joint_applications'],
   },
   {
     share: 0.2,
     nameEndings: ['Credit Union', 'Federal Credit Union', 'Community Credit'],
     reach: 'local',
-    worstBand: [0.2, 0.6],
+    worstBandPosition: [0.2, 0.6],
     bestRatePercent: 6.5,
     feePercent: 0,
-    smallestUsd: [1_000, 2_000],
-    largestUsd: [15_000, 50_000],
-    prequalifies: 0.2,
+    minAmountUsdRange: [1_000, 2_000],
+    maxAmountUsdRange: [15_000, 50_000],
+    prequalificationShare: 0.2,
     features: ['member_dividend', 'no_origination_fee', 'financial_coaching', 'fixed_rate', 'no_late_fee'],
   },
 ];
 
 /** A name no other lender of the catalog has; it is added to `taken`. */
-export function lenderName(random: Random, { nameEndings }: LenderKind, taken: Set<string>): string {
-  const name = `${oneOf(random, firstWords)} ${oneOf(random, secondWords)} ${oneOf(random, nameEndings)}`;
+export function uniqueLenderName(random: Random, { nameEndings }: LenderKind, taken: Set<string>): string {
+  const name = `${randomElement(random, firstWords)} ${randomElement(random, secondWords)} ${randomElement(random, nameEndings)}`;
   let unique = name;
   for (let number = 2; taken.has(unique); number++) unique = `${name} ${number}`;
   taken.add(unique);

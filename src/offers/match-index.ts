@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
-import { absent } from '../verticals/pocket-vector.ts';
+import { absentValue } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
-import { addOffer, hasOffer, noOffers, type OfferBits } from './offer-bits.ts';
-import { type Applicant, newApplicant, newOfferPrice, priceOffer } from './price-offer.ts';
+import { addOffer, hasOffer, emptyOfferSet, type OfferSet } from './offer-bits.ts';
+import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 import { RangeIndex } from './range-index.ts';
-import type { Score } from './recommended-score.ts';
+import type { ScoreOffer } from './recommended-score.ts';
 import { aprKey, revenueKey } from './sort-keys.ts';
 
 /** What matching knows beforehand of one credit band. */
@@ -17,9 +17,9 @@ export interface BandIndex {
   /** By offer: the terms that stay within the highest cap of any state, as bits. No more are ever open. */
   readonly terms: Int32Array;
   /** By offer: the one of them that is quoted to who asks for none, or -1. */
-  readonly usualTerm: Int8Array;
+  readonly defaultTerm: Int8Array;
   /** By offer: the least of their payment factors. */
-  readonly leastFactor: Float64Array;
+  readonly minPaymentFactor: Float64Array;
   /** The offers, the highest `svc_revenue` first. */
   readonly byRevenue: Uint16Array;
 }
@@ -30,8 +30,8 @@ export interface BandIndex {
  */
 export interface TermIndex {
   /** By offer: the usual slot, and its payment factor. */
-  readonly usualSlot: Int32Array;
-  readonly usualFactor: Float64Array;
+  readonly defaultSlot: Int32Array;
+  readonly defaultPaymentFactor: Float64Array;
   /** The offers of the band in the order of `lowest_apr`, by their usual slots. */
   readonly byApr: Uint16Array;
   /** Those without a debt-to-income limit in the order of `highest_amount`, by their usual slots. */
@@ -44,17 +44,17 @@ export interface TermIndex {
 /** What a state's rules leave of one credit band, debts not considered. */
 export interface StateIndex {
   /** Offers that the criteria on state and band allow and that have an open term. */
-  readonly open: OfferBits;
+  readonly offered: OfferSet;
   /** By index of the term asked for, plus 1: those of them that are quoted another than their usual slot; undefined for none. */
-  readonly unusual: readonly (OfferBits | undefined)[];
+  readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
   /** The offers whose least amount the state raises, and the lowest and the highest of the amounts it raises it to. */
-  readonly raised: OfferBits;
-  readonly raisedToLowest: number;
-  readonly raisedToHighest: number;
+  readonly raisedMinimum: OfferSet;
+  readonly lowestRaisedMinimum: number;
+  readonly highestRaisedMinimum: number;
 }
 
 /** What an index holds at present: how many of each kind, and the bytes of all its numbers. */
-export interface HeldIndexes {
+export interface MatchIndexUsage {
   readonly bands: number;
   readonly terms: number;
   readonly states: number;
@@ -69,13 +69,13 @@ export interface HeldIndexes {
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
-  readonly limited: OfferBits;
+  readonly debtLimited: OfferSet;
   /** In the order of `rangeFilters` and `ageFilters`. */
   readonly ranges: readonly RangeIndex[];
   /** Of completed years. */
-  readonly ages: readonly RangeIndex[];
+  readonly ageRanges: readonly RangeIndex[];
   readonly #tables: MatchTables;
-  readonly #score: Score | null;
+  readonly #score: ScoreOffer | null;
   readonly #bands: BandIndex[];
   /** By band, then by index of the term asked for, plus 1. */
   readonly #terms: TermIndex[][];
@@ -87,33 +87,33 @@ export class MatchIndex {
   #bytes = 0;
 
   /** Without a score there are no orders by it. */
-  constructor(tables: MatchTables, score: Score | null, bytesMax: number = bounds.matchIndexBytesMax) {
+  constructor(tables: MatchTables, score: ScoreOffer | null, bytesMax: number = bounds.matchIndexBytesMax) {
     this.#tables = tables;
     this.#score = score;
     this.#bytesMax = bytesMax;
     this.#bands = [];
     this.#terms = Array.from({ length: tables.bandCount }, () => []);
     this.#states = Array.from({ length: tables.bandCount }, () => []);
-    this.limited = noOffers(tables.offerCount);
+    this.debtLimited = emptyOfferSet(tables.offerCount);
     for (let offer = 0; offer < tables.offerCount; offer++) {
-      if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.limited, offer);
+      if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.debtLimited, offer);
     }
-    const reckon = (bytes: number) => this.#reckon(bytes);
+    const reckon = (bytes: number) => this.#reserveBytes(bytes);
     this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max, reckon));
-    this.ages = tables.ageFilters.map(({ minYears }) => {
+    this.ageRanges = tables.ageFilters.map(({ minYears }) => {
       const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
       return new RangeIndex(
-        Float64Array.from(minYears, (years) => (years === 0 ? absent : years)),
+        Float64Array.from(minYears, (years) => (years === 0 ? absentValue : years)),
         noMax,
         reckon,
       );
     });
-    const agesBytes = this.ages.length * 2 * Float64Array.BYTES_PER_ELEMENT * tables.offerCount;
-    this.#fixedBytes = bytesOf([this.limited, ...this.ranges, ...this.ages]) + agesBytes;
+    const agesBytes = this.ageRanges.length * 2 * Float64Array.BYTES_PER_ELEMENT * tables.offerCount;
+    this.#fixedBytes = totalBytes([this.debtLimited, ...this.ranges, ...this.ageRanges]) + agesBytes;
     this.#bytes = this.#fixedBytes;
   }
 
-  get held(): HeldIndexes {
+  get usage(): MatchIndexUsage {
     return {
       bands: this.#bands.flat().length,
       terms: this.#terms.flat().length,
@@ -126,52 +126,52 @@ export class MatchIndex {
    * Makes what takes longest and what borrowers of every state need: the bands, and their orders for who asks for no term.
    * What is left to the first borrower of a state, or with a term of their own, is made in a millisecond or a few.
    */
-  prepare(): void {
-    for (let band = 0; band < this.#tables.bandCount; band++) this.term(band, -1);
+  buildCommonIndexes(): void {
+    for (let band = 0; band < this.#tables.bandCount; band++) this.indexForTerm(band, -1);
   }
 
-  band(band: number): BandIndex {
+  indexForBand(band: number): BandIndex {
     let index = this.#bands[band];
     if (index === undefined) {
-      index = this.#makeBand(band);
+      index = this.#buildBand(band);
       this.#bands[band] = index;
     }
     return index;
   }
 
   /** `term` is the applicant's: an index into the terms of the catalog, or -1. */
-  term(band: number, term: number): TermIndex {
+  indexForTerm(band: number, term: number): TermIndex {
     const ofBand = this.#terms[band]!;
     let index = ofBand[term + 1];
     if (index === undefined) {
-      index = this.#makeTerm(band, term);
+      index = this.#buildTerm(band, term);
       ofBand[term + 1] = index;
     }
     return index;
   }
 
   /** `applicant` is anyone of that state; nothing else of it counts but the band and what follows from the state. */
-  state(state: number, applicant: Applicant): StateIndex {
+  indexForState(state: number, applicant: Applicant): StateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
     let index = ofBand[state];
     if (index === undefined) {
-      index = this.#makeState(state, applicant);
+      index = this.#buildState(state, applicant);
       ofBand[state] = index;
     }
     return index;
   }
 
-  #makeBand(band: number): BandIndex {
+  #buildBand(band: number): BandIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
     const highestCap = tables.stateAprCap.reduce((highest, cap) => Math.max(highest, cap), 0);
-    const allowed = allowedBy(tables, tables.roles.creditBand, band);
+    const allowed = allowedOffers(tables, tables.roles.creditBand, band);
     const offers: number[] = [];
     const amountMax = new Float64Array(offerCount);
     const terms = new Int32Array(offerCount);
-    const usualTerm = new Int8Array(offerCount).fill(-1);
-    const leastFactor = new Float64Array(offerCount).fill(Number.POSITIVE_INFINITY);
+    const defaultTerm = new Int8Array(offerCount).fill(-1);
+    const minPaymentFactor = new Float64Array(offerCount).fill(Number.POSITIVE_INFINITY);
     for (let offer = 0; offer < offerCount; offer++) {
       const row = offer * bandCount + band;
       amountMax[offer] = tables.amountMax[row]!;
@@ -179,49 +179,49 @@ export class MatchIndex {
       for (const term of tables.termPreference) {
         const slot = row * termCount + term;
         if (tables.aprMaxPercent[slot]! > highestCap) continue;
-        if (terms[offer] === 0) usualTerm[offer] = term;
+        if (terms[offer] === 0) defaultTerm[offer] = term;
         terms[offer]! |= 1 << term;
-        leastFactor[offer] = Math.min(leastFactor[offer]!, tables.paymentFactor[slot]!);
+        minPaymentFactor[offer] = Math.min(minPaymentFactor[offer]!, tables.paymentFactor[slot]!);
       }
       if (terms[offer] !== 0) offers.push(offer);
     }
-    const made = {
+    const index: BandIndex = {
       offers: Uint16Array.from(offers),
-      amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#reckon(bytes)),
+      amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#reserveBytes(bytes)),
       amountMax,
       terms,
-      usualTerm,
-      leastFactor,
-      byRevenue: inOrder(offers, (offer) => revenueKey(tables, offer * bandCount + band)),
+      defaultTerm,
+      minPaymentFactor,
+      byRevenue: sortByKey(offers, (offer) => revenueKey(tables, offer * bandCount + band)),
     };
-    this.#reckon(bytesOf(Object.values(made)));
-    return made;
+    this.#reserveBytes(totalBytes(Object.values(index)));
+    return index;
   }
 
-  #makeTerm(band: number, term: number): TermIndex {
+  #buildTerm(band: number, term: number): TermIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
-    const { offers, terms, usualTerm, amountMax } = this.band(band);
-    const usualSlot = new Int32Array(offerCount);
-    const usualFactor = new Float64Array(offerCount);
+    const { offers, terms, defaultTerm, amountMax } = this.indexForBand(band);
+    const defaultSlot = new Int32Array(offerCount);
+    const defaultPaymentFactor = new Float64Array(offerCount);
     for (const offer of offers) {
-      const usual = term >= 0 && (terms[offer]! & (1 << term)) !== 0 ? term : usualTerm[offer]!;
+      const usual = term >= 0 && (terms[offer]! & (1 << term)) !== 0 ? term : defaultTerm[offer]!;
       const slot = (offer * bandCount + band) * termCount + usual;
-      usualSlot[offer] = slot;
-      usualFactor[offer] = tables.paymentFactor[slot]!;
+      defaultSlot[offer] = slot;
+      defaultPaymentFactor[offer] = tables.paymentFactor[slot]!;
     }
-    const byApr = inOrder(offers, (offer) => aprKey(tables, usualSlot[offer]!));
-    const byAmount = inOrder(
-      byApr.filter((offer) => !hasOffer(this.limited, offer)),
+    const byApr = sortByKey(offers, (offer) => aprKey(tables, defaultSlot[offer]!));
+    const byAmount = sortByKey(
+      byApr.filter((offer) => !hasOffer(this.debtLimited, offer)),
       (offer) => -amountMax[offer]!,
     );
-    const best = this.#bestScores(band, term, usualSlot);
-    const byScore = best === null ? new Uint16Array(0) : inOrder(offers, (offer) => -best[offer]!);
+    const best = this.#bestScores(band, term, defaultSlot);
+    const byScore = best === null ? new Uint16Array(0) : sortByKey(offers, (offer) => -best[offer]!);
     const bestScores = Int32Array.from(byScore, (offer) => best![offer]!);
-    const made = { usualSlot, usualFactor, byApr, byAmount, byScore, bestScores };
-    this.#reckon(bytesOf(Object.values(made)));
-    return made;
+    const index: TermIndex = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
+    this.#reserveBytes(totalBytes(Object.values(index)));
+    return index;
   }
 
   /** By offer: the score in the usual slot for somebody who asks for next to nothing of all the offer has. */
@@ -229,38 +229,38 @@ export class MatchIndex {
     const tables = this.#tables;
     const score = this.#score;
     if (score === null) return null;
-    const applicant = newApplicant();
+    const applicant = emptyApplicant();
     applicant.creditBand = band;
-    applicant.term = term;
+    applicant.termIndex = term;
     // A term that no offer of the catalog has fits worse than none at all, so one order serves both.
-    applicant.termMonths = term < 0 ? absent : tables.termMonths[term]!;
-    const price = newOfferPrice();
+    applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
+    const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
-    const { offers, amountMax } = this.band(band);
+    const { offers, amountMax } = this.indexForBand(band);
     for (const offer of offers) {
       price.slot = usualSlot[offer]!;
-      price.term = price.slot % tables.termMonths.length;
-      price.openTerms = 1 << price.term;
+      price.termIndex = price.slot % tables.termMonths.length;
+      price.openTerms = 1 << price.termIndex;
       price.amountMax = amountMax[offer]!;
       best[offer] = score(tables, offer, applicant, price);
     }
     return best;
   }
 
-  #makeState(state: number, asked: Applicant): StateIndex {
+  #buildState(state: number, asked: Applicant): StateIndex {
     const tables = this.#tables;
-    const { offers, terms, usualTerm, amountMax } = this.band(asked.creditBand);
+    const { offers, terms, defaultTerm, amountMax } = this.indexForBand(asked.creditBand);
     // Nobody's debts close a term, and the largest amount passes every other rule on amounts.
-    const applicant = Object.assign(newApplicant(), asked);
+    const applicant = Object.assign(emptyApplicant(), asked);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
-    const price = newOfferPrice();
-    const open = noOffers(tables.offerCount);
-    const raised = noOffers(tables.offerCount);
-    const unusual: (OfferBits | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);
+    const price = emptyOfferPrice();
+    const open = emptyOfferSet(tables.offerCount);
+    const raised = emptyOfferSet(tables.offerCount);
+    const unusual: (OfferSet | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);
     let raisedToLowest = Number.POSITIVE_INFINITY;
     let raisedToHighest = 0;
-    const allowed = allowedBy(tables, tables.roles.state, state);
+    const allowed = allowedOffers(tables, tables.roles.state, state);
     for (const offer of offers) {
       if (allowed !== null && !hasOffer(allowed, offer)) continue;
       applicant.amount = amountMax[offer]!;
@@ -273,43 +273,43 @@ export class MatchIndex {
       }
       if (price.openTerms === terms[offer]!) continue;
       // Closed here: the terms themselves, or the one quoted to whoever asks for none that the offer has.
-      const usualClosed = (price.openTerms & (1 << usualTerm[offer]!)) === 0;
+      const usualClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < unusual.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
         const closed = (terms[offer]! & bit) !== 0 ? (price.openTerms & bit) === 0 : usualClosed;
         if (!closed) continue;
-        const bits = unusual[place] ?? noOffers(tables.offerCount);
+        const bits = unusual[place] ?? emptyOfferSet(tables.offerCount);
         addOffer(bits, offer);
         unusual[place] = bits;
       }
     }
-    this.#reckon(bytesOf([open, raised, ...unusual.filter((bits) => bits !== undefined)]));
-    return { open, raised, raisedToLowest, raisedToHighest, unusual };
+    this.#reserveBytes(totalBytes([open, raised, ...unusual.filter((bits) => bits !== undefined)]));
+    return { offered: open, raisedMinimum: raised, lowestRaisedMinimum: raisedToLowest, highestRaisedMinimum: raisedToHighest, nonDefaultTerm: unusual };
   }
 
   /** Makes room for what is about to be kept. */
-  #reckon(bytes: number): void {
+  #reserveBytes(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       this.#bands.length = 0;
       for (const terms of this.#terms) terms.length = 0;
       for (const states of this.#states) states.length = 0;
-      for (const range of [...this.ranges, ...this.ages]) range.forget();
+      for (const range of [...this.ranges, ...this.ageRanges]) range.clear();
       this.#bytes = this.#fixedBytes;
     }
     this.#bytes += bytes;
   }
 }
 
-function bytesOf(columns: readonly { readonly byteLength: number }[]): number {
+function totalBytes(columns: readonly { readonly byteLength: number }[]): number {
   return columns.reduce((sum, column) => sum + column.byteLength, 0);
 }
 
-function allowedBy(tables: MatchTables, field: number, value: number): OfferBits | null {
+function allowedOffers(tables: MatchTables, field: number, value: number): OfferSet | null {
   return tables.choiceFilters.find((filter) => filter.field === field)?.allowed.get(value) ?? null;
 }
 
 /** Offers by a whole-numbered key below 2^37 either side of 0, the least first; ties stay in the order given. */
-function inOrder(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
+function sortByKey(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
   // Numbers sort many times faster than objects, and a key and a place together are still exact.
   const packed = new Float64Array(offers.length);
   for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;

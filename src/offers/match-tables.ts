@@ -1,13 +1,13 @@
 import { bounds } from '../bounds.ts';
 import { roundHalfUp, usdToMicros } from '../domain/money.ts';
-import { choiceValues, fewValues } from '../verticals/choice-values.ts';
-import { absent, fieldIndex } from '../verticals/pocket-vector.ts';
+import { choiceValues, enumValues } from '../verticals/choice-values.ts';
+import { absentValue, fieldIndex } from '../verticals/pocket-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { admitsValue } from './admits-value.ts';
 import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from './catalog-schema.ts';
-import { servedShare } from './credit-minimum.ts';
-import { addOffer, noOffers, type OfferBits } from './offer-bits.ts';
-import { debtShareUnit } from './payment-room.ts';
+import { servedScoreShare } from './credit-minimum.ts';
+import { addOffer, emptyOfferSet, type OfferSet } from './offer-bits.ts';
+import { debtShareScale } from './payment-room.ts';
 import { offerPayoutModel } from './payout-model.ts';
 import { aprPercent, paymentFactor } from './pricing.ts';
 import { compileStateRules, type StateRuleTables } from './state-rules.ts';
@@ -23,7 +23,7 @@ export interface MatchTables extends StateRuleTables {
   readonly offerCount: number;
   readonly bandCount: number;
   /** Places of each order of a ranking: more where offers may close, so that enough open ones are left for an answer. */
-  readonly places: number;
+  readonly orderLength: number;
   /** Every term of the catalog, in months, ascending; a set of terms is kept as the bits of a number in this order. */
   readonly termMonths: readonly number[];
   /** The terms in the order they are quoted when the borrower's own is not open: nearest to 36 months, the shorter first. */
@@ -69,7 +69,7 @@ export interface RoleIndexes {
 /** Which offers each value of a field leaves. */
 export interface ChoiceFilter {
   readonly field: number;
-  readonly allowed: ReadonlyMap<number, OfferBits>;
+  readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
 /** By offer, the least and greatest value of a whole-number field. An absent value passes only where nothing is asked. */
@@ -86,7 +86,7 @@ export interface AgeFilter {
 }
 
 /** Offers of a catalog with their lenders, in the order they are numbered. */
-export function numberedOffers(catalog: CatalogFile): { lender: CatalogLender; offer: CatalogOffer }[] {
+export function offersById(catalog: CatalogFile): { lender: CatalogLender; offer: CatalogOffer }[] {
   return catalog.lenders
     .flatMap((lender) => lender.offers.map((offer) => ({ lender, offer })))
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
@@ -101,19 +101,19 @@ export function compileMatchTables(
   vertical: Vertical,
   onShare?: (share: number) => void,
 ): MatchTables {
-  const numbered = numberedOffers(catalog);
+  const numbered = offersById(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const { roles } = vertical;
   const bands = choiceValues(vertical, roles.creditBand);
   const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
-  const aprOf = aprMemo();
+  const aprOf = memoizeApr();
 
   const rows = offers.length * bands.length;
   const slots = rows * termMonths.length;
   const tables = {
     offerCount: offers.length,
     bandCount: bands.length,
-    places: offers.some((offer) => offer.daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersMax,
+    orderLength: offers.some((offer) => offer.daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax,
     termMonths,
     termPreference: termMonths
       .map((months, term) => ({ distance: Math.abs(months - 36), term }))
@@ -146,11 +146,11 @@ export function compileMatchTables(
     tables.amountMin[at] = offer.amount.min;
     tables.stars[at] = offer.stars;
     if (offer.max_debt_to_income_percent !== undefined) {
-      tables.debtToIncomeMax[at] = Math.round((offer.max_debt_to_income_percent * debtShareUnit) / 100);
+      tables.debtToIncomeMax[at] = Math.round((offer.max_debt_to_income_percent * debtShareScale) / 100);
     }
     for (const [name, band] of Object.entries(offer.bands)) {
       const bandAt = bands.indexOf(name);
-      const share = servedShare(offer, vertical, bandAt);
+      const share = servedScoreShare(offer, vertical, bandAt);
       if (share === 0) continue;
       const row = at * bands.length + bandAt;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
@@ -178,7 +178,7 @@ function expectedRevenueMicros(offer: CatalogOffer, bandName: string, vertical: 
 }
 
 /** Many offers share rates, fees and terms; an APR is solved once for each combination. */
-function aprMemo(): typeof aprPercent {
+function memoizeApr(): typeof aprPercent {
   const known = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {
     if (feePercent === 0) return noteRatePercent;
@@ -202,7 +202,7 @@ function compileFilters(
   const ageFilters: AgeFilter[] = [];
   const { creditBand, coBorrower } = vertical.roles;
   const joint = offers.some(({ joint_applications }) => joint_applications !== undefined);
-  const values = vertical.fields.reduce((sum, field) => sum + fewValues(field).length, 0);
+  const values = vertical.fields.reduce((sum, field) => sum + enumValues(field).length, 0);
   let done = 0;
   for (const [position, field] of vertical.fields.entries()) {
     const criteria = offers.map((offer) => offer.criteria.filter((criterion) => criterion.field === field.name));
@@ -223,24 +223,24 @@ function choiceFilter(
   vertical: Vertical,
   onValue?: () => void,
 ): ChoiceFilter {
-  const allowed = new Map<number, OfferBits>();
+  const allowed = new Map<number, OfferSet>();
   const admit = (code: number, value: unknown) => {
-    const bits = noOffers(offers.length);
+    const bits = emptyOfferSet(offers.length);
     for (const [at, offer] of offers.entries()) {
       if (admitsValue(offer, field, value, vertical)) addOffer(bits, at);
     }
     allowed.set(code, bits);
   };
-  for (const [at, value] of fewValues(field).entries()) {
-    admit(choiceCode(field, value, at), value);
+  for (const [at, value] of enumValues(field).entries()) {
+    admit(encodeChoice(field, value, at), value);
     onValue?.();
   }
-  admit(absent, undefined);
+  admit(absentValue, undefined);
   return { field: position, allowed };
 }
 
 /** How the pocket vector keeps one of few values: a word or a boolean as its place among them, a whole number as itself. */
-export function choiceCode(field: PocketField, value: unknown, at: number): number {
+export function encodeChoice(field: PocketField, value: unknown, at: number): number {
   return field.kind === 'integer_choice' ? (value as number) : at;
 }
 
@@ -248,7 +248,7 @@ function rangeFilter(field: number, criteria: readonly (readonly CatalogCriterio
   return {
     field,
     min: Float64Array.from(criteria, (list) =>
-      list.reduce((min, criterion) => Math.max(min, 0, criterion.min ?? 0), absent),
+      list.reduce((min, criterion) => Math.max(min, 0, criterion.min ?? 0), absentValue),
     ),
     max: Float64Array.from(criteria, (list) =>
       list.reduce(

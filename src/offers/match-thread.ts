@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { Vertical } from '../verticals/vertical.ts';
-import { type Batch, type BatchResult, decodeAnswers, encodeBatch } from './match-batch.ts';
+import { type MatchBatch, type MatchResult, decodeResults, encodeBatch } from './match-batch.ts';
 import type { MatchTables } from './match-tables.ts';
 
 /** What a matching thread is started with. */
@@ -24,11 +24,11 @@ export interface PreparedTables {
 export class MatchThread {
   readonly #pool: Piscina;
   readonly #onEnd: (fault: unknown) => void;
-  #gone = false;
-  #over = false;
-  #stopped: Promise<void> | null = null;
+  #workerExited = false;
+  #ended = false;
+  #destroyed: Promise<void> | null = null;
 
-  /** `onEnd` is called once, if the thread ends before `close`, whether it had work or not; it rejects what it was at, too. */
+  /** `onExit` is called once, if the thread ends before `close`, whether it had work or not; it rejects what it was at, too. */
   constructor(workerData: MatchWorkerData, onEnd: (fault: unknown) => void) {
     this.#onEnd = onEnd;
     this.#pool = new Piscina({
@@ -43,23 +43,23 @@ export class MatchThread {
       // midst of that takes the whole process along ("IsGraphAsync must be used on an instantiated module").
       execArgv: ['--no-experimental-require-module'],
     });
-    this.#pool.on('error', (fault) => this.#end(fault));
+    this.#pool.on('error', (fault) => this.#handleEnd(fault));
     this.#pool.on('workerDestroy', () => {
-      this.#gone = true;
+      this.#workerExited = true;
       // Told within Piscina's handling of the end: a pool under destruction starts no thread afterwards. It may wait for ever for
       // the exit that it is being told of.
-      if (this.#stopped === null) {
-        this.#stopped = Promise.resolve();
+      if (this.#destroyed === null) {
+        this.#destroyed = Promise.resolve();
         void this.#pool.destroy();
       }
       // An exception tells its reason after this, a thread that was terminated or has left has none.
-      setImmediate(() => this.#end(new Error('a matching thread ended')));
+      setImmediate(() => this.#handleEnd(new Error('a matching thread ended')));
     });
   }
 
-  /** False from the moment the thread is known to have ended, which is a little before `onEnd`. */
-  get alive(): boolean {
-    return !this.#gone && !this.#over;
+  /** False from the moment the thread is known to have ended, which is a little before `onExit`. */
+  get isAlive(): boolean {
+    return !this.#workerExited && !this.#ended;
   }
 
   /** The worker behind it; none once it has ended. */
@@ -72,41 +72,41 @@ export class MatchThread {
     try {
       await this.#pool.run(prepared, { name: 'prepare' });
     } catch (fault) {
-      if (this.#gone) this.#end(fault);
+      if (this.#workerExited) this.#handleEnd(fault);
       throw fault;
     }
   }
 
   /** Rejects once the thread has ended. A thread whose answer makes no sense is ended. */
-  async match(batch: Batch): Promise<BatchResult[]> {
+  async match(batch: MatchBatch): Promise<MatchResult[]> {
     try {
-      return decodeAnswers(await this.#pool.run(encodeBatch(batch)));
+      return decodeResults(await this.#pool.run(encodeBatch(batch)));
     } catch (fault) {
-      this.#end(fault);
+      this.#handleEnd(fault);
       throw fault;
     }
   }
 
   /** Ends it at once; what it is at is rejected. */
   async close(): Promise<void> {
-    this.#over = true;
-    await this.#stop();
+    this.#ended = true;
+    await this.#destroyPool();
   }
 
   /** Once alone: a second destruction would be over before the first one, and the pool start a thread again. */
-  #stop(): Promise<void> {
-    if (this.#stopped === null) {
+  #destroyPool(): Promise<void> {
+    if (this.#destroyed === null) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      this.#stopped = promise;
+      this.#destroyed = promise;
       this.#pool.destroy().finally(resolve);
     }
-    return this.#stopped;
+    return this.#destroyed;
   }
 
-  #end(fault: unknown): void {
-    if (this.#over) return;
-    this.#over = true;
-    void this.#stop();
+  #handleEnd(fault: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    void this.#destroyPool();
     this.#onEnd(fault);
   }
 }

@@ -1,42 +1,42 @@
 import { bounds } from '../bounds.ts';
-import type { PocketVector } from '../verticals/pocket-vector.ts';
-import { isOfContractAge } from './age-of-contract.ts';
-import { BestOffers } from './best-offers.ts';
-import { chooseEligible } from './eligible-offers.ts';
+import type { FieldVector } from '../verticals/pocket-vector.ts';
+import { meetsAgeOfContract } from './age-of-contract.ts';
+import { TopOffers } from './best-offers.ts';
+import { selectEligible } from './eligible-offers.ts';
 import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
 import type { MatchTables } from './match-tables.ts';
-import { sorts } from './matcher.ts';
-import { countOf, hasOffer, leaveOut, lowestBit, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
-import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
-import { newApplicant, newOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
-import { recommendedScore, type Score } from './recommended-score.ts';
-import { amountKey, amountOfKey, aprKey, revenueKey } from './sort-keys.ts';
+import { sortOrders } from './matcher.ts';
+import { countOffers, hasOffer, subtractOffers, lowestBitIndex, emptyOfferSet, type OfferSet, removeOffer } from './offer-bits.ts';
+import { maxMonthlyPayment, paymentUnitsPerUsd } from './payment-room.ts';
+import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from './price-offer.ts';
+import { recommendedScore, type ScoreOffer } from './recommended-score.ts';
+import { amountKey, maxAmountFromKey, aprKey, revenueKey } from './sort-keys.ts';
 
 /** A ranking as it comes to be; `Ranking` says what is in it, and holds the orders packed. */
 export interface RankedOffers {
   readonly total: number;
-  readonly openOnly: boolean;
+  readonly availableOnly: boolean;
   readonly orders: Uint16Array;
 }
 
 export type RankOffers = (
   tables: MatchTables,
-  borrower: Readonly<PocketVector>,
+  borrower: Readonly<FieldVector>,
   today: number,
-  /** The closed offers, a bit each (`ClosedOffers`); null: none. */
+  /** The closed offers, a bit each (`UnavailableOffers`); null: none. */
   closed?: Int32Array | null,
 ) => RankedOffers;
 
 /** A ranking, and what it knows beforehand of a catalog. */
-export type Ranker = RankOffers & { readonly indexOf: (tables: MatchTables) => MatchIndex };
+export type Ranker = RankOffers & { readonly indexFor: (tables: MatchTables) => MatchIndex };
 
 /** What one thread keeps of a catalog to rank by it. */
-interface Workplace {
+interface RankerState {
   readonly index: MatchIndex;
   /** What the borrower at hand may have. */
-  readonly eligible: OfferBits;
+  readonly eligible: OfferSet;
   /** What of it is quoted as usual, so that its place in the orders made beforehand is right. */
-  readonly usual: OfferBits;
+  readonly defaultTermOffers: OfferSet;
 }
 
 /**
@@ -44,7 +44,7 @@ interface Workplace {
  * and at what price, is for `priceOffer` to say; `MatchIndex` saves asking it about every offer
  * (docs/decisions/indexed-matching.md):
  *
- * 1. `chooseEligible` applies all criteria and the state's rules, to 32 offers at a time;
+ * 1. `selectEligible` applies all criteria and the state's rules, to 32 offers at a time;
  * 2. debts, the one rule that needs arithmetic for each offer, strike out some more, and what is left is the exact total. An
  *    offer that is quoted another term than usual is priced here, by itself;
  * 3. for all others the orders made beforehand are walked until nothing further on can be among the best.
@@ -56,43 +56,43 @@ interface Workplace {
  * a higher `price.amountMax` or a lower `applicant.amount`, and never higher for a term no offer has than for none: then
  * `recommended` is walked, too. Any other score is worked out for every offer.
  */
-export function createRanker(score: Score, { ordered = false } = {}): Ranker {
-  const workplaces = new WeakMap<MatchTables, Workplace>();
-  const applicant = newApplicant();
-  const price = newOfferPrice();
-  const recommended = new BestOffers();
-  const lowestApr = new BestOffers();
-  const highestAmount = new BestOffers();
-  const revenue = new BestOffers();
+export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranker {
+  const workplaces = new WeakMap<MatchTables, RankerState>();
+  const applicant = emptyApplicant();
+  const price = emptyOfferPrice();
+  const recommended = new TopOffers();
+  const lowestApr = new TopOffers();
+  const highestAmount = new TopOffers();
+  const revenue = new TopOffers();
   // In the order of `sorts`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankOffers = (tables, borrower, today, closed = null) => {
-    if (!readApplicant(tables, borrower, applicant) || !isOfContractAge(tables, borrower, today)) return nothing;
+    if (!readApplicant(tables, borrower, applicant) || !meetsAgeOfContract(tables, borrower, today)) return emptyRanking;
     const workplace = workplaceFor(tables);
     const { index, eligible } = workplace;
-    const chosen = chooseEligible(tables, index, borrower, applicant, today, eligible);
+    const chosen = selectEligible(tables, index, borrower, applicant, today, eligible);
     placeBest(tables, workplace, borrower, chosen);
-    const all = countOf(eligible);
+    const all = countOffers(eligible);
     const orders = bestOrders(tables, all);
-    if (closed === null) return { total: all, openOnly: false, orders };
-    leaveOut(eligible, closed);
-    const total = countOf(eligible);
-    if (haveEnough(orders, eligible, total)) return { total, openOnly: false, orders };
+    if (closed === null) return { total: all, availableOnly: false, orders };
+    subtractOffers(eligible, closed);
+    const total = countOffers(eligible);
+    if (hasEnoughAvailable(orders, eligible, total)) return { total, availableOnly: false, orders };
     placeBest(tables, workplace, borrower, total);
-    return { total, openOnly: true, orders: bestOrders(tables, total) };
+    return { total, availableOnly: true, orders: bestOrders(tables, total) };
   };
-  return Object.assign(rank, { indexOf: (tables: MatchTables) => workplaceFor(tables).index });
+  return Object.assign(rank, { indexFor: (tables: MatchTables) => workplaceFor(tables).index });
 
   /** Places the best of the `count` eligible offers in all orders, and strikes out of `eligible` those the debts leave no room for. */
-  function placeBest(tables: MatchTables, workplace: Workplace, borrower: Readonly<PocketVector>, count: number): void {
+  function placeBest(tables: MatchTables, workplace: RankerState, borrower: Readonly<FieldVector>, count: number): void {
     const { index, eligible } = workplace;
-    for (const list of best) list.clear(tables.places);
-    if (isFew(tables, count)) {
+    for (const list of best) list.reset(tables.orderLength);
+    if (shouldPriceAll(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
-      const ofBand = index.band(applicant.creditBand);
-      const ofTerm = index.term(applicant.creditBand, applicant.term);
+      const ofBand = index.indexForBand(applicant.creditBand);
+      const ofTerm = index.indexForTerm(applicant.creditBand, applicant.termIndex);
       markUsual(tables, workplace, borrower);
       walkAmounts(tables, workplace, ofBand, ofTerm);
       settleDebts(tables, workplace, ofBand, ofTerm);
@@ -103,19 +103,19 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   function bestOrders(tables: MatchTables, count: number): Uint16Array {
-    const places = Math.min(count, tables.places);
+    const places = Math.min(count, tables.orderLength);
     const orders = new Uint16Array(places * best.length);
     for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * places);
     return orders;
   }
 
-  function workplaceFor(tables: MatchTables): Workplace {
+  function workplaceFor(tables: MatchTables): RankerState {
     let workplace = workplaces.get(tables);
     if (workplace === undefined) {
       workplace = {
         index: new MatchIndex(tables, ordered ? score : null),
-        eligible: noOffers(tables.offerCount),
-        usual: noOffers(tables.offerCount),
+        eligible: emptyOfferSet(tables.offerCount),
+        defaultTermOffers: emptyOfferSet(tables.offerCount),
       };
       workplaces.set(tables, workplace);
     }
@@ -123,11 +123,11 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   /** Places offers in all orders by their own prices, and strikes out of `eligible` those that have none. */
-  function priceAll(tables: MatchTables, offers: OfferBits, eligible: OfferBits): void {
+  function priceAll(tables: MatchTables, offers: OfferSet, eligible: OfferSet): void {
     const { bandCount } = tables;
     for (let word = 0; word < offers.length; word++) {
       for (let bits = offers[word]!; bits !== 0; bits &= bits - 1) {
-        const offer = (word << 5) + lowestBit(bits);
+        const offer = (word << 5) + lowestBitIndex(bits);
         if (!priceAlone(tables, offer, eligible)) continue;
         revenue.add(offer, revenueKey(tables, offer * bandCount + applicant.creditBand));
       }
@@ -135,7 +135,7 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   /** As `priceAll`, for one offer and all orders but `svc_revenue`, which no price decides. */
-  function priceAlone(tables: MatchTables, offer: number, eligible: OfferBits): boolean {
+  function priceAlone(tables: MatchTables, offer: number, eligible: OfferSet): boolean {
     if (!priceOffer(tables, offer, applicant, price)) {
       removeOffer(eligible, offer);
       return false;
@@ -146,36 +146,36 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
     return true;
   }
 
-  function markUsual(tables: MatchTables, workplace: Workplace, borrower: Readonly<PocketVector>): void {
-    const { index, eligible, usual } = workplace;
+  function markUsual(tables: MatchTables, workplace: RankerState, borrower: Readonly<FieldVector>): void {
+    const { index, eligible, defaultTermOffers: usual } = workplace;
     usual.set(eligible);
-    const unusual = index.state(borrower[tables.roles.state]!, applicant).unusual[applicant.term + 1];
-    if (unusual !== undefined) leaveOut(usual, unusual);
+    const unusual = index.indexForState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[applicant.termIndex + 1];
+    if (unusual !== undefined) subtractOffers(usual, unusual);
   }
 
   /**
    * Strikes out what the borrower's debts leave no room for. Offers limited by them find their places in `highest_amount`
    * here, since how much this borrower can get of one is nobody else's figure.
    */
-  function settleDebts(tables: MatchTables, workplace: Workplace, ofBand: BandIndex, ofTerm: TermIndex): void {
+  function settleDebts(tables: MatchTables, workplace: RankerState, ofBand: BandIndex, ofTerm: TermIndex): void {
     const { amount } = applicant;
-    const { index, eligible, usual } = workplace;
-    const { limited } = index;
-    const { leastFactor, amountMax } = ofBand;
-    const { usualFactor } = ofTerm;
+    const { index, eligible, defaultTermOffers: usual } = workplace;
+    const { debtLimited: limited } = index;
+    const { minPaymentFactor: leastFactor, amountMax } = ofBand;
+    const { defaultPaymentFactor: usualFactor } = ofTerm;
     const { annualIncome, monthlyDebt } = applicant;
     const known = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
-    const amountUnits = amount * roomUnitsOfUsd;
+    const amountUnits = amount * paymentUnitsPerUsd;
     // Of an offer that goes up to less, no place among the best is to be had.
-    let amountNeeded = amountOfKey(highestAmount.limit);
+    let amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~usual[word]!; bits !== 0; bits &= bits - 1) {
-        priceAlone(tables, (word << 5) + lowestBit(bits), eligible);
+        priceAlone(tables, (word << 5) + lowestBitIndex(bits), eligible);
       }
       for (let bits = usual[word]! & limited[word]!; bits !== 0; bits &= bits - 1) {
-        const offer = (word << 5) + lowestBit(bits);
-        const room = known ? paymentRoom(debtToIncomeMax[offer]!, annualIncome, monthlyDebt) : -1;
+        const offer = (word << 5) + lowestBitIndex(bits);
+        const room = known ? maxMonthlyPayment(debtToIncomeMax[offer]!, annualIncome, monthlyDebt) : -1;
         if (amountUnits * usualFactor[offer]! > room) {
           removeOffer(usual, offer);
           if (amountUnits * leastFactor[offer]! > room) removeOffer(eligible, offer);
@@ -183,19 +183,19 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
         } else if (amountMax[offer]! >= amountNeeded) {
           // Not less than `priceOffer` may find, whatever its division rounds to.
           const payable =
-            amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * roomUnitsOfUsd * leastFactor[offer]!;
+            amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * leastFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
-          amountNeeded = amountOfKey(highestAmount.limit);
+          amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
         }
       }
     }
   }
 
   /** Unlimited offers alone: `byAmount` has no others. */
-  function walkAmounts(tables: MatchTables, { usual }: Workplace, { amountMax }: BandIndex, ofTerm: TermIndex): void {
-    const { byAmount, usualSlot } = ofTerm;
-    for (let at = 0, found = 0; at < byAmount.length && found < tables.places; at++) {
+  function walkAmounts(tables: MatchTables, { defaultTermOffers: usual }: RankerState, { amountMax }: BandIndex, ofTerm: TermIndex): void {
+    const { byAmount, defaultSlot: usualSlot } = ofTerm;
+    for (let at = 0, found = 0; at < byAmount.length && found < tables.orderLength; at++) {
       const offer = byAmount[at]!;
       if (!hasOffer(usual, offer)) continue;
       highestAmount.add(offer, amountKey(tables, usualSlot[offer]!, amountMax[offer]!));
@@ -203,8 +203,8 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
     }
   }
 
-  function walkAprs(tables: MatchTables, { usual }: Workplace, { byApr, usualSlot }: TermIndex): void {
-    for (let at = 0, found = 0; at < byApr.length && found < tables.places; at++) {
+  function walkAprs(tables: MatchTables, { defaultTermOffers: usual }: RankerState, { byApr, defaultSlot: usualSlot }: TermIndex): void {
+    for (let at = 0, found = 0; at < byApr.length && found < tables.orderLength; at++) {
       const offer = byApr[at]!;
       if (!hasOffer(usual, offer)) continue;
       lowestApr.add(offer, aprKey(tables, usualSlot[offer]!));
@@ -213,14 +213,14 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
   }
 
   /** The scores beside the order are those of the luckiest borrower, so the walk ends where even they are too low. */
-  function walkScores(tables: MatchTables, { usual }: Workplace, { byScore, bestScores }: TermIndex): void {
+  function walkScores(tables: MatchTables, { defaultTermOffers: usual }: RankerState, { byScore, bestScores }: TermIndex): void {
     if (!ordered) {
       for (let word = 0; word < usual.length; word++) {
-        for (let bits = usual[word]!; bits !== 0; bits &= bits - 1) weigh(tables, (word << 5) + lowestBit(bits));
+        for (let bits = usual[word]!; bits !== 0; bits &= bits - 1) weigh(tables, (word << 5) + lowestBitIndex(bits));
       }
       return;
     }
-    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.limit; at++) {
+    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.keyLimit; at++) {
       const offer = byScore[at]!;
       if (hasOffer(usual, offer)) weigh(tables, offer);
     }
@@ -231,8 +231,8 @@ export function createRanker(score: Score, { ordered = false } = {}): Ranker {
     recommended.add(offer, -score(tables, offer, applicant, price));
   }
 
-  function walkRevenue(tables: MatchTables, { eligible }: Workplace, { byRevenue }: BandIndex): void {
-    for (let at = 0, found = 0; at < byRevenue.length && found < tables.places; at++) {
+  function walkRevenue(tables: MatchTables, { eligible }: RankerState, { byRevenue }: BandIndex): void {
+    for (let at = 0, found = 0; at < byRevenue.length && found < tables.orderLength; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;
       revenue.add(offer, revenueKey(tables, offer * tables.bandCount + applicant.creditBand));
@@ -246,15 +246,15 @@ export const rankOffers = createRanker(recommendedScore, { ordered: true });
 
 /** Makes beforehand what `rankOffers` takes longest to make, so that the first borrowers to come wait for little of it. */
 export function prepareRanking(tables: MatchTables): void {
-  rankOffers.indexOf(tables).prepare();
+  rankOffers.indexFor(tables).buildCommonIndexes();
 }
 
-const nothing: RankedOffers = { total: 0, openOnly: false, orders: new Uint16Array(0) };
+const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
 /** Whether each order has as many of these offers as the largest answer shows; `count` is how many there are. */
-function haveEnough(orders: Uint16Array, open: OfferBits, count: number): boolean {
-  const wanted = Math.min(count, bounds.offersMax);
-  const places = orders.length / sorts.length;
+function hasEnoughAvailable(orders: Uint16Array, open: OfferSet, count: number): boolean {
+  const wanted = Math.min(count, bounds.offersShownMax);
+  const places = orders.length / sortOrders.length;
   for (let from = 0; from < orders.length; from += places) {
     let found = 0;
     for (let at = from; at < from + places; at++) if (hasOffer(open, orders[at]!)) found++;
@@ -267,6 +267,6 @@ function haveEnough(orders: Uint16Array, open: OfferBits, count: number): boolea
  * Whether to price these offers one by one: with as few as that it takes longer to come across the best of them in the orders
  * of all `offerCount`, where one in `offerCount / count` is among them.
  */
-function isFew({ offerCount, places }: MatchTables, count: number): boolean {
+function shouldPriceAll({ offerCount, orderLength: places }: MatchTables, count: number): boolean {
   return count <= places || count ** 2 <= offerCount;
 }

@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../domain/cancel-signal.ts';
-import type { PocketVector } from '../verticals/pocket-vector.ts';
+import type { FieldVector } from '../verticals/pocket-vector.ts';
 import type { PackedOrders } from './packed-orders.ts';
 
 /**
@@ -13,38 +13,38 @@ export interface Matcher {
    */
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Requests waiting or under way. */
-  readonly waiting: number;
+  readonly pendingCount: number;
   /** Its worker threads that can be given borrowers now: 0 where it has none, or all of them are being replaced. */
-  readonly threadsReady: number;
+  readonly readyThreads: number;
   close(): Promise<void>;
 }
 
 export interface MatchRequest {
-  /** A version that `CatalogLibrary` of the same service holds. */
+  /** A version that `CatalogStore` of the same service holds. */
   readonly catalogVersion: string;
   /** Read before `match` returns, never kept. */
-  readonly borrower: Readonly<PocketVector>;
+  readonly borrower: Readonly<FieldVector>;
   /** Compact date (YYYYMMDD, UTC) that ages are reckoned on. */
   readonly today: number;
   /** The offers of that catalog that are closed now; null: none. */
-  readonly closed?: Int32Array | null;
+  readonly unavailable?: Int32Array | null;
   /** Removes the request from the queue once it is over; null: the request is never cancelled. */
   readonly signal?: CancelSignal | null;
 }
 
 /** The orders an answer may be sorted in (docs/contract.md#sort-orders), in the order a ranking holds them. */
-export const sorts = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
-export type Sort = (typeof sorts)[number];
+export const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+export type SortOrder = (typeof sortOrders)[number];
 
 export interface Ranking {
   readonly catalogVersion: string;
   /** How many offers match and are open. */
   readonly total: number;
   /** Whether `orders` leave closed offers out; they do where too few of the best are open. */
-  readonly openOnly: boolean;
+  readonly availableOnly: boolean;
   /**
    * Offer indices into the compiled catalog of `catalogVersion`: for each of `sorts` the best that match, as many as the catalog's
-   * tables have `places`, end to end. Closed ones stand among them unless `openOnly`, and at least `min(total, 20)` open ones.
+   * tables have `places`, end to end. Closed ones stand among them unless `availableOnly`, and at least `min(total, 20)` open ones.
    */
   readonly orders: PackedOrders;
 }

@@ -1,4 +1,4 @@
-import { flatText } from '../domain/flat-text.ts';
+import { flattenString } from '../domain/flat-text.ts';
 import type { CatalogLender, CatalogOffer } from './catalog-schema.ts';
 import type { MatchTables } from './match-tables.ts';
 
@@ -12,9 +12,9 @@ export interface CompiledOffer {
   /** Booked clicks in a UTC day (docs/contract.md#daily-caps), or null where they are not limited. */
   readonly dailyCap: number | null;
   /** In an answer: from behind the amounts to the opening quote of the click URL. */
-  readonly middle: string;
+  readonly detailsJson: string;
   /** In the click URL: from behind the sub_id to the sealed value. */
-  readonly clickParameters: string;
+  readonly clickUrlParameters: string;
 }
 
 export function compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer {
@@ -26,8 +26,8 @@ export function compileOffer(lender: CatalogLender, offer: CatalogOffer): Compil
     logo: lender.logo,
     landingUrlParts: offer.landing_url.split('{click_id}'),
     dailyCap: offer.daily_cap ?? null,
-    middle: flatText(`},${members.slice(1, -1)},"click_url":"`),
-    clickParameters: flatText(`&offer=${id}&v=`),
+    detailsJson: flattenString(`},${members.slice(1, -1)},"click_url":"`),
+    clickUrlParameters: flattenString(`&offer=${id}&v=`),
   };
 }
 
@@ -41,8 +41,8 @@ export class OfferFragments {
   readonly #tables: MatchTables;
   readonly #cdnUrl: string;
   readonly #logoHashes: ReadonlyMap<string, string>;
-  readonly #beginnings: (string | undefined)[];
-  readonly #termLists = new Map<number, string>();
+  readonly #headsBySlot: (string | undefined)[];
+  readonly #termsByOpenTerms = new Map<number, string>();
 
   /** `logoHashes` has the hash of each lender's logo by the lender's name; an address without one is its file's alone. */
   constructor(
@@ -55,12 +55,12 @@ export class OfferFragments {
     this.#tables = tables;
     this.#cdnUrl = cdnUrl;
     this.#logoHashes = logoHashes;
-    this.#beginnings = new Array<string | undefined>(tables.aprMin.length);
+    this.#headsBySlot = new Array<string | undefined>(tables.aprMin.length);
   }
 
   /** From the opening brace to the monthly payment, for a slot of an offer. */
-  beginning(offer: number, slot: number): string {
-    let text = this.#beginnings[slot];
+  headJson(offer: number, slot: number): string {
+    let text = this.#headsBySlot[slot];
     if (text === undefined) {
       const { id, lenderName, logo } = this.#offers[offer]!;
       const hash = this.#logoHashes.get(lenderName);
@@ -72,19 +72,19 @@ export class OfferFragments {
         // The term quoted: the slots of an offer and a band stand in the order of the terms.
         payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
       };
-      text = flatText(`${JSON.stringify(members).slice(0, -1)},"monthly_payment_estimate":`);
-      this.#beginnings[slot] = text;
+      text = flattenString(`${JSON.stringify(members).slice(0, -1)},"monthly_payment_estimate":`);
+      this.#headsBySlot[slot] = text;
     }
     return text;
   }
 
   /** From behind the click URL to the position, for a set of open terms. */
-  termList(openTerms: number): string {
-    let text = this.#termLists.get(openTerms);
+  termsJson(openTerms: number): string {
+    let text = this.#termsByOpenTerms.get(openTerms);
     if (text === undefined) {
       const months = this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
-      text = flatText(`","term_months":${JSON.stringify(months)},"position":`);
-      this.#termLists.set(openTerms, text);
+      text = flattenString(`","term_months":${JSON.stringify(months)},"position":`);
+      this.#termsByOpenTerms.set(openTerms, text);
     }
     return text;
   }

@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
-import type { PocketVector } from '../verticals/pocket-vector.ts';
+import type { FieldVector } from '../verticals/pocket-vector.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
-import { newApplicant, newOfferPrice, paymentCents, priceOffer, readApplicant } from './price-offer.ts';
+import { emptyApplicant, emptyOfferPrice, monthlyPaymentCents, priceOffer, readApplicant } from './price-offer.ts';
 
-const applicant = newApplicant();
-const price = newOfferPrice();
+const applicant = emptyApplicant();
+const price = emptyOfferPrice();
 
 /**
  * The offers of an answer (docs/contract.md#offers) as the text of a JSON array: what never changes comes written from the catalog,
@@ -16,29 +16,29 @@ const price = newOfferPrice();
  * `clickUrlHead`, the sub_id, the offer's id and the sealed value, with parameter names between; the head is given as it stands
  * between the quotes of JSON: an address of ours is escaped once when the service starts, and the others need no escaping.
  */
-export function renderOffers(
+export function renderOffersJson(
   compiled: CompiledCatalog,
   shown: Uint16Array,
   count: number,
-  borrower: Readonly<PocketVector>,
+  borrower: Readonly<FieldVector>,
   clickUrlHead: string,
   subId: string,
   sealedValue: string,
 ): string {
   if (count === 0) return '[]';
-  const { tables, fragments, offers } = compiled;
+  const { tables, offerFragments: fragments, offers } = compiled;
   let priced = readApplicant(tables, borrower, applicant);
   let text = '[';
   for (let place = 0; place < count; place++) {
     const offer = shown[place]!;
     priced &&= priceOffer(tables, offer, applicant, price);
-    const { id, middle, clickParameters } = offers[offer]!;
+    const { id, detailsJson: middle, clickUrlParameters: clickParameters } = offers[offer]!;
     if (!priced) throw new Error(`offer ${id} was not ranked for this borrower`);
-    const cents = paymentCents(tables, price, applicant.amount);
+    const cents = monthlyPaymentCents(tables, price, applicant.amount);
     const dollars = Math.floor(cents / 100);
     text +=
-      fragments.beginning(offer, price.slot) +
-      (dollars + centTexts[cents - dollars * 100]!) +
+      fragments.headJson(offer, price.slot) +
+      (dollars + centSuffixes[cents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (price.amountMin + ',"max":' + price.amountMax) +
       middle +
@@ -46,15 +46,15 @@ export function renderOffers(
       subId +
       clickParameters +
       sealedValue +
-      fragments.termList(price.openTerms) +
-      (place + 1 === count ? lastPositions : positions)[place]!;
+      fragments.termsJson(price.openTerms) +
+      (place + 1 === count ? lastPositionSuffixes : positionSuffixes)[place]!;
   }
   return text;
 }
 
 /** What JSON writes behind the whole dollars: nothing, `.1`, `.01` and so on. Cheaper than printing a double. */
-const centTexts = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
+const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
 /** From the position to the end of an offer that another follows, and of the last one. */
-const positions = Array.from({ length: bounds.offersMax }, (_, place) => `${place + 1}},`);
-const lastPositions = Array.from({ length: bounds.offersMax }, (_, place) => `${place + 1}}]`);
+const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
+const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);

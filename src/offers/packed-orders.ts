@@ -16,6 +16,6 @@ export function packOrderBytes(bytes: Buffer, start: number, end: number): Packe
 }
 
 /** The offer at a place, counted from 0 through all orders end to end. */
-export function offerAt(orders: PackedOrders, place: number): number {
+export function packedOfferAt(orders: PackedOrders, place: number): number {
   return orders.charCodeAt(place);
 }

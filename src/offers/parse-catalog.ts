@@ -1,7 +1,7 @@
 import { Settings } from 'typebox/system';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { CatalogFaults, type CatalogPath } from './catalog-faults.ts';
+import { CatalogErrors, type CatalogPath } from './catalog-faults.ts';
 import {
   type CatalogFile,
   catalogValidator,
@@ -9,22 +9,22 @@ import {
   lenderValidator,
   offerValidator,
 } from './catalog-schema.ts';
-import { findSenseFaults } from './catalog-sense.ts';
-import { findSizeFaults, textSizeProblem } from './catalog-size.ts';
+import { validateSemantics } from './catalog-sense.ts';
+import { checkListSizes, textSizeProblem } from './catalog-size.ts';
 
-export type InspectedCatalog =
+export type ValidatedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
-  | { readonly ok: false; readonly faults: CatalogFaults };
+  | { readonly ok: false; readonly faults: CatalogErrors };
 
 export type ParsedCatalog =
   | { readonly ok: true; readonly catalog: CatalogFile }
   /** One line a fault, `path: what is wrong`, e.g. `lenders[0].offers[2].amount.min: must be >= 1`. */
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** As `inspectCatalog`, with the faults in words. */
+/** As `parseAndValidate`, with the faults in words. */
 export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
-  const inspected = inspectCatalog(text, vertical);
-  return inspected.ok ? inspected : { ok: false, faults: inspected.faults.lines() };
+  const inspected = parseAndValidate(text, vertical);
+  return inspected.ok ? inspected : { ok: false, faults: inspected.faults.toLines() };
 }
 
 /**
@@ -32,18 +32,18 @@ export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
  * and those of sense together; only the sense of an offer whose shape is wrong is left unjudged, and everything else about a
  * file that holds too much. A catalog that passes can be compiled without checks.
  */
-function inspectCatalog(text: string, vertical: Vertical): InspectedCatalog {
-  const read = readCatalogValue(text);
-  return read.ok ? judgeCatalog(read.value, vertical) : read;
+function parseAndValidate(text: string, vertical: Vertical): ValidatedCatalog {
+  const read = parseCatalogJson(text);
+  return read.ok ? validateCatalogValue(read.value, vertical) : read;
 }
 
 /** What the text of a catalog file holds, whatever that is; not ok is one fault, of a text too large or no JSON. */
-export function readCatalogValue(
+export function parseCatalogJson(
   text: string,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly faults: CatalogFaults } {
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly faults: CatalogErrors } {
   const unread = (problem: string) => {
-    const faults = new CatalogFaults();
-    faults.addUnread(problem);
+    const faults = new CatalogErrors();
+    faults.addUnreadable(problem);
     return { ok: false, faults } as const;
   };
   const tooLarge = textSizeProblem(text);
@@ -56,28 +56,28 @@ export function readCatalogValue(
   }
 }
 
-/** As `inspectCatalog`, of what `readCatalogValue` has read. `onShare` is told now and then which share is done, from 0 to 1. */
-export function judgeCatalog(value: unknown, vertical: Vertical, onShare?: (share: number) => void): InspectedCatalog {
-  const faults = new CatalogFaults();
-  findSizeFaults(value, faults);
+/** As `parseAndValidate`, of what `parseCatalogJson` has read. `onShare` is told now and then which share is done, from 0 to 1. */
+export function validateCatalogValue(value: unknown, vertical: Vertical, onShare?: (share: number) => void): ValidatedCatalog {
+  const faults = new CatalogErrors();
+  checkListSizes(value, faults);
   if (faults.count > 0) return { ok: false, faults };
   onShare?.(0.25);
   const sound = catalogValidator.Check(value);
-  if (!sound) findShapeFaults(value, faults);
+  if (!sound) checkShape(value, faults);
   onShare?.(0.5);
-  findSenseFaults(value, vertical, faults, onShare && ((share) => onShare(0.5 + share / 2)));
+  validateSemantics(value, vertical, faults, onShare && ((share) => onShare(0.5 + share / 2)));
   return sound && faults.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, faults };
 }
 
 /** Looks no further once there are more than will ever be named. */
-function findShapeFaults(value: unknown, faults: CatalogFaults): void {
+function checkShape(value: unknown, faults: CatalogErrors): void {
   // The library stops at eight faults unless told otherwise, and can only be told for the whole process.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
-    for (const { part, path, validator } of partsOf(value)) {
-      if (!validator.Check(part)) addShapeFaults(part, path, validator, faults);
-      if (faults.incomplete) break;
+    for (const { part, path, validator } of schemaParts(value)) {
+      if (!validator.Check(part)) addShapeErrors(part, path, validator, faults);
+      if (faults.isIncomplete) break;
     }
   } finally {
     Settings.Set({ maxErrors });
@@ -85,41 +85,41 @@ function findShapeFaults(value: unknown, faults: CatalogFaults): void {
 }
 
 // A member that should not be there is reported twice: by its own path, and by that of the object around it.
-const shapeErrorsMax = 2 * (bounds.catalogFaultsMax + 1);
+const shapeErrorsMax = 2 * (bounds.catalogErrorsReportedMax + 1);
 
 interface PartValidator {
   Check(value: unknown): boolean;
   Errors(value: unknown): ReturnType<typeof offerValidator.Errors>;
 }
 
-function* partsOf(value: unknown): Generator<{ part: unknown; path: CatalogPath; validator: PartValidator }> {
+function* schemaParts(value: unknown): Generator<{ part: unknown; path: CatalogPath; validator: PartValidator }> {
   yield { part: value, path: [], validator: fileValidator };
-  for (const [lenderAt, lender] of listOf(value, 'lenders').entries()) {
+  for (const [lenderAt, lender] of arrayMember(value, 'lenders').entries()) {
     const path = ['lenders', lenderAt];
     yield { part: lender, path, validator: lenderValidator };
-    for (const [offerAt, offer] of listOf(lender, 'offers').entries()) {
+    for (const [offerAt, offer] of arrayMember(lender, 'offers').entries()) {
       yield { part: offer, path: [...path, 'offers', offerAt], validator: offerValidator };
     }
   }
 }
 
-function listOf(value: unknown, member: string): readonly unknown[] {
+function arrayMember(value: unknown, member: string): readonly unknown[] {
   const list = (value as Record<string, unknown> | null | undefined)?.[member];
   return Array.isArray(list) ? list : [];
 }
 
-function addShapeFaults(part: unknown, path: CatalogPath, validator: PartValidator, faults: CatalogFaults): void {
+function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidator, faults: CatalogErrors): void {
   const errors = validator.Errors(part);
   for (const error of errors) {
     if (error.keyword === 'additionalProperties') continue;
     const problem = error.keyword === 'boolean' ? 'is not a member of the format' : error.message;
-    faults.add([...path, ...pathOf(error.instancePath, part)], problem);
+    faults.add([...path, ...pathFromPointer(error.instancePath, part)], problem);
   }
-  faults.incomplete = errors.length >= shapeErrorsMax || faults.count >= shapeErrorsMax;
+  faults.isIncomplete = errors.length >= shapeErrorsMax || faults.count >= shapeErrorsMax;
 }
 
 /** The path of a JSON pointer into the value, which alone tells an index from a member of that name. */
-function pathOf(pointer: string, value: unknown): CatalogPath {
+function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;
   for (const escaped of pointer.split('/').slice(1)) {

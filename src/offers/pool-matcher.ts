@@ -4,15 +4,15 @@ import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CompiledCatalog } from './compile-catalog.ts';
-import { KeptThread } from './kept-thread.ts';
-import type { Batch, BatchRequest, BatchResult } from './match-batch.ts';
+import { SupervisedMatchThread } from './kept-thread.ts';
+import type { MatchBatch, BatchRequest, MatchResult } from './match-batch.ts';
 import type { MatchWorkerData, PreparedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /** What a worker says went wrong: a class of its own, so that a log can tell that the words are not ours. */
-class WorkerFailure extends Error {}
+class MatchWorkerError extends Error {}
 
-export type TablesOfVersion = Pick<CompiledCatalog, 'version' | 'tables'>;
+export type VersionedTables = Pick<CompiledCatalog, 'version' | 'tables'>;
 
 export interface PoolMatcherOptions {
   /** Matching threads, at least 1. */
@@ -21,16 +21,16 @@ export interface PoolMatcherOptions {
   readonly archiveFolder: string;
   readonly verticals: readonly Vertical[];
   /** The catalogs in use now: what a thread is made ready with, the first ones and those that replace them. */
-  readonly inUse: () => readonly TablesOfVersion[];
+  readonly currentTables: () => readonly VersionedTables[];
   /** A thread ended that nobody ended, at work or idle, or could not be made ready: for the log. It is replaced. */
-  readonly onFault?: (fault: unknown) => void;
+  readonly onThreadError?: (fault: unknown) => void;
   /** A thread that ended has been replaced by one that is ready. */
-  readonly onReplaced?: () => void;
+  readonly onThreadReplaced?: () => void;
   /** How many requests travelled to a worker together. */
-  readonly onBatch?: (requests: number) => void;
+  readonly onBatchSent?: (requests: number) => void;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly request: BatchRequest;
   readonly closed: Int32Array | null;
   readonly signal: CancelSignal | null;
@@ -40,11 +40,11 @@ interface Waiting {
 }
 
 /** One thread and the batch it is at, or null while it idles. */
-interface Lane {
-  readonly thread: KeptThread;
-  batch: readonly Waiting[] | null;
+interface ThreadSlot {
+  readonly thread: SupervisedMatchThread;
+  batch: readonly PendingRequest[] | null;
   /** Resolves when the last batch was answered or taken back. */
-  answered: Promise<void>;
+  settled: Promise<void>;
 }
 
 /**
@@ -65,62 +65,62 @@ interface Lane {
  * That a thread cannot be started is no reason for it either, since what ends threads may be what it would be given.
  */
 export class PoolMatcher implements Matcher {
-  readonly #lanes: readonly Lane[];
-  readonly #inUse: () => readonly TablesOfVersion[];
-  readonly #onFault: (fault: unknown) => void;
-  readonly #onBatch: (requests: number) => void;
-  readonly #queue: Waiting[] = [];
+  readonly #slots: readonly ThreadSlot[];
+  readonly #currentTables: () => readonly VersionedTables[];
+  readonly #onThreadError: (fault: unknown) => void;
+  readonly #onBatchSent: (requests: number) => void;
+  readonly #queue: PendingRequest[] = [];
   /** Made ready last: in use from then on, or about to be. */
-  #coming: TablesOfVersion | null = null;
-  #dispatch: NodeJS.Immediate | null = null;
+  #activating: VersionedTables | null = null;
+  #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(options: PoolMatcherOptions) {
-    const { threads, archiveFolder, verticals, inUse, onFault, onReplaced, onBatch } = options;
-    this.#inUse = inUse;
-    this.#onFault = onFault ?? (() => {});
-    this.#onBatch = onBatch ?? (() => {});
+    const { threads, archiveFolder, verticals, currentTables: inUse, onThreadError: onFault, onThreadReplaced: onReplaced, onBatchSent: onBatch } = options;
+    this.#currentTables = inUse;
+    this.#onThreadError = onFault ?? (() => {});
+    this.#onBatchSent = onBatch ?? (() => {});
     const workerData: MatchWorkerData = { archiveFolder, verticals };
-    this.#lanes = Array.from({ length: threads }, () => ({
-      thread: new KeptThread({
+    this.#slots = Array.from({ length: threads }, () => ({
+      thread: new SupervisedMatchThread({
         workerData,
-        needed: () => this.#needed(),
+        requiredTables: () => this.#requiredTables(),
         onReady: (replaced) => {
           if (replaced) onReplaced?.();
           this.#dispatchQueue();
         },
-        onEnd: (fault, wasReady) => this.#threadEnded(fault, wasReady),
+        onExit: (fault, wasReady) => this.#handleThreadExit(fault, wasReady),
       }),
       batch: null,
-      answered: Promise.resolve(),
+      settled: Promise.resolve(),
     }));
   }
 
   /** Resolves when every thread is ready with the catalogs in use. Rejects when one cannot be: then close it. */
   async start(): Promise<void> {
-    await Promise.all(this.#lanes.map(({ thread }) => thread.start()));
+    await Promise.all(this.#slots.map(({ thread }) => thread.start()));
   }
 
-  get waiting(): number {
-    return this.#lanes.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
+  get pendingCount(): number {
+    return this.#slots.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
   }
 
-  get threadsReady(): number {
-    return this.#lanes.filter(({ thread }) => thread.ready).length;
+  get readyThreads(): number {
+    return this.#slots.filter(({ thread }) => thread.ready).length;
   }
 
   /** The worker threads there are now, ready or not. */
   get threads(): Worker[] {
-    return this.#lanes.flatMap(({ thread }) => thread.workers);
+    return this.#slots.flatMap(({ thread }) => thread.workers);
   }
 
-  match({ catalogVersion, borrower, today, closed = null, signal = null }: MatchRequest): Promise<Ranking | null> {
+  match({ catalogVersion, borrower, today, unavailable: closed = null, signal = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closing !== null || this.#isFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
       const request: BatchRequest = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, closed, signal, resolve, reject, retried: false });
       // Not at once: the other requests of this turn of the event loop can share the message.
-      this.#dispatch ??= setImmediate(() => this.#dispatchQueue());
+      this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueue());
     });
   }
 
@@ -128,12 +128,12 @@ export class PoolMatcher implements Matcher {
    * Gives every thread the tables of a catalog that is about to come into use; they are compiled once for all of them. One thread
    * after the other, so that the rest go on. Rejects when one cannot take it over, or ended over it.
    */
-  async prepare(compiled: TablesOfVersion): Promise<void> {
-    this.#coming = compiled;
+  async prepare(compiled: VersionedTables): Promise<void> {
+    this.#activating = compiled;
     try {
-      for (const { thread } of this.#lanes) if (this.#closing === null) await thread.prepare(preparedOf(compiled));
+      for (const { thread } of this.#slots) if (this.#closing === null) await thread.prepare(toPreparedTables(compiled));
     } catch (fault) {
-      this.#coming = null;
+      this.#activating = null;
       if (this.#closing === null) throw fault;
     }
   }
@@ -144,38 +144,38 @@ export class PoolMatcher implements Matcher {
   }
 
   async #close(): Promise<void> {
-    if (this.#dispatch !== null) clearImmediate(this.#dispatch);
+    if (this.#dispatchHandle !== null) clearImmediate(this.#dispatchHandle);
     for (const { resolve } of this.#queue.splice(0)) resolve(null);
-    const overdue = setTimeout(bounds.matcherCloseMs, undefined, { ref: false });
+    const overdue = setTimeout(bounds.matcherCloseTimeoutMs, undefined, { ref: false });
     await Promise.all(
-      this.#lanes.map(async ({ thread, answered }) => {
-        await Promise.race([answered, overdue]);
+      this.#slots.map(async ({ thread, settled }) => {
+        await Promise.race([settled, overdue]);
         await thread.close();
       }),
     );
   }
 
-  #needed(): readonly PreparedTables[] {
-    return [...this.#inUse(), ...(this.#coming === null ? [] : [this.#coming])].map(preparedOf);
+  #requiredTables(): readonly PreparedTables[] {
+    return [...this.#currentTables(), ...(this.#activating === null ? [] : [this.#activating])].map(toPreparedTables);
   }
 
   #dispatchQueue(): void {
-    this.#dispatch = null;
-    const idle = this.#lanes.filter(({ thread, batch }) => batch === null && thread.ready);
+    this.#dispatchHandle = null;
+    const idle = this.#slots.filter(({ thread, batch }) => batch === null && thread.ready);
     for (const [at, lane] of idle.entries()) {
       const share = Math.ceil(this.#queue.length / (idle.length - at));
-      const batch = this.#takeWanted(Math.min(share, bounds.matchBatchMax));
-      if (batch.length > 0) this.#send(lane, batch);
+      const batch = this.#takeBatch(Math.min(share, bounds.matchBatchRequestsMax));
+      if (batch.length > 0) this.#sendBatch(lane, batch);
     }
   }
 
   /** Takes up to `most` requests from the head of the queue, and answers null to cancelled ones before and between them. */
-  #takeWanted(most: number): Waiting[] {
-    const batch: Waiting[] = [];
+  #takeBatch(most: number): PendingRequest[] {
+    const batch: PendingRequest[] = [];
     let taken = 0;
     while (taken < this.#queue.length && batch.length < most) {
       const waiting = this.#queue[taken++]!;
-      if (waiting.signal?.over) waiting.resolve(null);
+      if (waiting.signal?.ended) waiting.resolve(null);
       else batch.push(waiting);
     }
     this.#queue.splice(0, taken);
@@ -184,52 +184,52 @@ export class PoolMatcher implements Matcher {
 
   /** Cancelled requests at the head of a full queue make room. */
   #isFull(): boolean {
-    if (this.#queue.length < bounds.matchQueueMax) return false;
-    while (this.#queue[0]?.signal?.over) this.#queue.shift()!.resolve(null);
-    return this.#queue.length >= bounds.matchQueueMax;
+    if (this.#queue.length < bounds.matchQueueRequestsMax) return false;
+    while (this.#queue[0]?.signal?.ended) this.#queue.shift()!.resolve(null);
+    return this.#queue.length >= bounds.matchQueueRequestsMax;
   }
 
-  #send(lane: Lane, batch: readonly Waiting[]): void {
+  #sendBatch(lane: ThreadSlot, batch: readonly PendingRequest[]): void {
     lane.batch = batch;
-    this.#onBatch(batch.length);
-    lane.answered = lane.thread.match(batchOf(batch)).then(
-      (answers) => this.#answer(lane, batch, answers),
-      () => this.#takeBack(lane, batch), // Why it ended is told by the thread.
+    this.#onBatchSent(batch.length);
+    lane.settled = lane.thread.match(toMatchBatch(batch)).then(
+      (answers) => this.#settleBatch(lane, batch, answers),
+      () => this.#requeueBatch(lane, batch), // Why it ended is told by the thread.
     );
   }
 
-  #answer(lane: Lane, batch: readonly Waiting[], answers: readonly BatchResult[]): void {
+  #settleBatch(lane: ThreadSlot, batch: readonly PendingRequest[], answers: readonly MatchResult[]): void {
     lane.batch = null;
     // The next batch goes first, so that the worker is busy while this one is handed out.
     this.#dispatchQueue();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const answer = answers[at]!;
       if ('failure' in answer) {
-        reject(new WorkerFailure(answer.failure));
+        reject(new MatchWorkerError(answer.failure));
         continue;
       }
-      const { total, openOnly, orders } = answer;
-      resolve({ catalogVersion: request[0], total, openOnly, orders });
+      const { total, availableOnly: openOnly, orders } = answer;
+      resolve({ catalogVersion: request[0], total, availableOnly: openOnly, orders });
     }
   }
 
-  #takeBack(lane: Lane, batch: readonly Waiting[]): void {
+  #requeueBatch(lane: ThreadSlot, batch: readonly PendingRequest[]): void {
     lane.batch = null;
-    this.#queue.unshift(...this.#onceMore(batch));
+    this.#queue.unshift(...this.#filterRetryable(batch));
     this.#dispatchQueue();
   }
 
-  #threadEnded(fault: unknown, wasReady: boolean): void {
-    this.#onFault(fault);
+  #handleThreadExit(fault: unknown, wasReady: boolean): void {
+    this.#onThreadError(fault);
     // While no thread can be started, whoever waits is told so before long.
-    if (!wasReady && this.#lanes.every(({ thread }) => !thread.ready)) {
-      this.#queue.push(...this.#onceMore(this.#queue.splice(0)));
+    if (!wasReady && this.#slots.every(({ thread }) => !thread.ready)) {
+      this.#queue.push(...this.#filterRetryable(this.#queue.splice(0)));
     }
   }
 
   /** Those that may try again; null to those that have done so. */
-  #onceMore(failed: readonly Waiting[]): Waiting[] {
-    const again: Waiting[] = [];
+  #filterRetryable(failed: readonly PendingRequest[]): PendingRequest[] {
+    const again: PendingRequest[] = [];
     for (const waiting of failed) {
       if (waiting.retried || this.#closing !== null) {
         waiting.resolve(null);
@@ -242,14 +242,14 @@ export class PoolMatcher implements Matcher {
   }
 }
 
-function preparedOf({ version, tables }: TablesOfVersion): PreparedTables {
+function toPreparedTables({ version, tables }: VersionedTables): PreparedTables {
   return { catalogVersion: version, tables };
 }
 
-function batchOf(waiting: readonly Waiting[]): Batch {
+function toMatchBatch(waiting: readonly PendingRequest[]): MatchBatch {
   const anyClosed = waiting.some(({ closed }) => closed !== null);
   return {
     requests: waiting.map(({ request }) => request),
-    closed: anyClosed ? waiting.map(({ closed }) => closed) : [],
+    unavailable: anyClosed ? waiting.map(({ closed }) => closed) : [],
   };
 }

@@ -1,7 +1,7 @@
 import { roundHalfUp } from '../domain/money.ts';
-import { absent, type PocketVector } from '../verticals/pocket-vector.ts';
+import { absentValue, type FieldVector } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
-import { paymentRoom, roomUnitsOfUsd } from './payment-room.ts';
+import { maxMonthlyPayment, paymentUnitsPerUsd } from './payment-room.ts';
 
 /** All that price and rank know of a borrower: what is not here, no price or rank can depend on (docs/contract.md#fairness). */
 export interface Applicant {
@@ -10,7 +10,7 @@ export interface Applicant {
   /** Index of the credit band. */
   creditBand: number;
   /** Index into the terms of the catalog; -1 when none was asked for, or none of the catalog's. */
-  term: number;
+  termIndex: number;
   /** Asked for, in months; `absent` when no term was. */
   termMonths: number;
   /** Gross, in whole USD a year; negative when not known. */
@@ -26,18 +26,18 @@ export interface OfferPrice {
   /** The terms open to the applicant for the amount asked for, as bits in the order of the catalog's terms. */
   openTerms: number;
   /** Index of the term quoted, and its slot in the tables. */
-  term: number;
+  termIndex: number;
   slot: number;
   /** The amounts the applicant can get, in USD, at one term or another. */
   amountMin: number;
   amountMax: number;
 }
 
-export function newApplicant(): Applicant {
+export function emptyApplicant(): Applicant {
   return {
     amount: 0,
     creditBand: 0,
-    term: 0,
+    termIndex: 0,
     termMonths: 0,
     annualIncome: 0,
     monthlyDebt: 0,
@@ -45,21 +45,21 @@ export function newApplicant(): Applicant {
   };
 }
 
-export function newOfferPrice(): OfferPrice {
-  return { openTerms: 0, term: 0, slot: 0, amountMin: 0, amountMax: 0 };
+export function emptyOfferPrice(): OfferPrice {
+  return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
 /** Reads the borrower's part in pricing into `applicant`; false when amount, credit band or state is absent: nothing can be priced. */
-export function readApplicant(tables: MatchTables, borrower: Readonly<PocketVector>, applicant: Applicant): boolean {
+export function readApplicant(tables: MatchTables, borrower: Readonly<FieldVector>, applicant: Applicant): boolean {
   const { roles } = tables;
   const amount = borrower[roles.amount]!;
   const creditBand = borrower[roles.creditBand]!;
   const state = borrower[roles.state]!;
-  if (amount === absent || creditBand === absent || state === absent) return false;
+  if (amount === absentValue || creditBand === absentValue || state === absentValue) return false;
   applicant.amount = amount;
   applicant.creditBand = creditBand;
-  applicant.termMonths = roles.term < 0 ? absent : borrower[roles.term]!;
-  applicant.term = applicant.termMonths === absent ? -1 : tables.termMonths.indexOf(applicant.termMonths);
+  applicant.termMonths = roles.term < 0 ? absentValue : borrower[roles.term]!;
+  applicant.termIndex = applicant.termMonths === absentValue ? -1 : tables.termMonths.indexOf(applicant.termMonths);
   applicant.annualIncome = borrower[roles.annualIncome]!;
   applicant.monthlyDebt = roles.monthlyDebt < 0 ? -1 : borrower[roles.monthlyDebt]!;
   applicant.state = state;
@@ -85,9 +85,9 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
   let room = Number.POSITIVE_INFINITY;
   if (share !== Number.POSITIVE_INFINITY) {
     if (applicant.annualIncome < 0 || applicant.monthlyDebt < 0) return false;
-    room = paymentRoom(share, applicant.annualIncome, applicant.monthlyDebt);
+    room = maxMonthlyPayment(share, applicant.annualIncome, applicant.monthlyDebt);
   }
-  const amountUnits = amount * roomUnitsOfUsd;
+  const amountUnits = amount * paymentUnitsPerUsd;
 
   const aprCapPercent = tables.stateAprCap[stateRule]!;
   const termCount = tables.termMonths.length;
@@ -105,18 +105,18 @@ export function priceOffer(tables: MatchTables, offer: number, applicant: Applic
 
   if (room !== Number.POSITIVE_INFINITY) {
     // The amount asked for fits, so a last bit lost in the division must not say otherwise.
-    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(room / (roomUnitsOfUsd * leastFactor))));
+    amountMax = Math.min(amountMax, Math.max(amount, Math.floor(room / (paymentUnitsPerUsd * leastFactor))));
   }
   price.openTerms = openTerms;
-  price.term = quotedTerm(tables, openTerms, applicant.term);
-  price.slot = firstSlot + price.term;
+  price.termIndex = quotedTerm(tables, openTerms, applicant.termIndex);
+  price.slot = firstSlot + price.termIndex;
   price.amountMin = amountMin;
   price.amountMax = amountMax;
   return true;
 }
 
 /** The monthly payment on the amount asked for, at the midpoint note rate over the term quoted, in whole cents. */
-export function paymentCents(tables: MatchTables, price: OfferPrice, amount: number): number {
+export function monthlyPaymentCents(tables: MatchTables, price: OfferPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 

@@ -1,14 +1,14 @@
 import { bounds } from '../bounds.ts';
-import { addOffer, hasOffer, keepOnly, noOffers, type OfferBits, removeOffer } from './offer-bits.ts';
+import { addOffer, hasOffer, intersectOffers, emptyOfferSet, type OfferSet, removeOffer } from './offer-bits.ts';
 
 /** The offers that some value between two neighbouring cuts may pass, and those among them that not every such value does. */
 interface Bucket {
-  readonly possible: OfferBits;
+  readonly candidates: OfferSet;
   readonly undecided: Uint16Array;
 }
 
 /**
- * Answers for a whole number which offers' ranges it lies in. The numbers are cut into at most `matchBucketsMax` buckets where
+ * Answers for a whole number which offers' ranges it lies in. The numbers are cut into at most `matchIndexBucketsMax` buckets where
  * ranges begin or end. With more beginnings and ends than that some lie inside a bucket, and the offers they belong to,
  * few in each, are looked at one by one. A bucket is made when a value first falls into it, and its bytes are told to
  * `reckon` before it is kept.
@@ -19,7 +19,7 @@ export class RangeIndex {
   /** Where each bucket but the first begins. */
   readonly #cuts: Float64Array;
   readonly #buckets: (Bucket | undefined)[];
-  readonly #reckon: (bytes: number) => void;
+  readonly #reserveBytes: (bytes: number) => void;
 
   /** `min` and `max` by offer, both inclusive; they may be infinite, and a range that ends before it begins holds nothing. */
   constructor(min: Float64Array, max: Float64Array, reckon: (bytes: number) => void = () => {}) {
@@ -27,7 +27,7 @@ export class RangeIndex {
     this.#max = max;
     this.#cuts = chooseCuts(min, max);
     this.#buckets = new Array<Bucket | undefined>(this.#cuts.length + 1);
-    this.#reckon = reckon;
+    this.#reserveBytes = reckon;
   }
 
   /** What is held without any bucket, and without the ranges, which are the caller's. */
@@ -36,17 +36,17 @@ export class RangeIndex {
   }
 
   /** Lets go of all buckets. */
-  forget(): void {
+  clear(): void {
     this.#buckets.fill(undefined);
   }
 
   /** Leaves in `eligible` the offers whose range holds the value. */
-  narrow(eligible: OfferBits, value: number): void {
+  filter(eligible: OfferSet, value: number): void {
     const at = this.#bucketOf(value);
-    const bucket = this.#buckets[at] ?? this.#makeBucket(at);
+    const bucket = this.#buckets[at] ?? this.#buildBucket(at);
     this.#buckets[at] = bucket;
-    const { possible, undecided } = bucket;
-    keepOnly(eligible, possible);
+    const { candidates: possible, undecided } = bucket;
+    intersectOffers(eligible, possible);
     for (let i = 0; i < undecided.length; i++) {
       const offer = undecided[i]!;
       if (hasOffer(eligible, offer) && (value < this.#min[offer]! || value > this.#max[offer]!)) {
@@ -67,20 +67,20 @@ export class RangeIndex {
     return low;
   }
 
-  #makeBucket(at: number): Bucket {
+  #buildBucket(at: number): Bucket {
     const least = at === 0 ? Number.NEGATIVE_INFINITY : this.#cuts[at - 1]!;
     const end = at === this.#cuts.length ? Number.POSITIVE_INFINITY : this.#cuts[at]!;
-    const possible = noOffers(this.#min.length);
+    const candidates = emptyOfferSet(this.#min.length);
     const undecided: number[] = [];
     for (let offer = 0; offer < this.#min.length; offer++) {
       const min = this.#min[offer]!;
       const max = this.#max[offer]!;
       if (min >= end || max < least || min > max) continue;
-      addOffer(possible, offer);
+      addOffer(candidates, offer);
       if (min > least || max + 1 < end) undecided.push(offer);
     }
-    const bucket = { possible, undecided: Uint16Array.from(undecided) };
-    this.#reckon(bucket.possible.byteLength + bucket.undecided.byteLength);
+    const bucket: Bucket = { candidates, undecided: Uint16Array.from(undecided) };
+    this.#reserveBytes(bucket.candidates.byteLength + bucket.undecided.byteLength);
     return bucket;
   }
 }
@@ -93,10 +93,10 @@ function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   edges.sort();
   // Behind the last of each run of equal edges comes another one; infinite ones cut nothing.
   const cuts = edges.filter((edge, at) => edge !== edges[at + 1] && Number.isFinite(edge));
-  if (cuts.length < bounds.matchBucketsMax) return cuts;
-  const step = edges.length / bounds.matchBucketsMax;
+  if (cuts.length < bounds.matchIndexBucketsMax) return cuts;
+  const step = edges.length / bounds.matchIndexBucketsMax;
   const chosen = Float64Array.from(
-    { length: bounds.matchBucketsMax - 1 },
+    { length: bounds.matchIndexBucketsMax - 1 },
     (_, at) => edges[Math.floor((at + 1) * step)]!,
   );
   return chosen.filter((edge, at) => edge !== chosen[at + 1] && Number.isFinite(edge));

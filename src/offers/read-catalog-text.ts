@@ -19,7 +19,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
     if (bytes.length > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
-    if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, which line ${firstForeignLine(bytes)} is not` };
+    if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, which line ${firstInvalidUtf8Line(bytes)} is not` };
     // A byte order mark stays, to be named as what is wrong.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
@@ -28,7 +28,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
 }
 
 /** The first line, from 1, that is not UTF-8. No character of several bytes contains one that looks like a line's end. */
-function firstForeignLine(bytes: Buffer): number {
+function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {
     const end = bytes.indexOf(0x0a, start);

@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
-import { absent } from '../verticals/pocket-vector.ts';
+import { absentValue } from '../verticals/pocket-vector.ts';
 import type { MatchTables } from './match-tables.ts';
 import type { Applicant, OfferPrice } from './price-offer.ts';
 
 /** Weighs one priced offer for one applicant; more is better. */
-export type Score = (tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
+export type ScoreOffer = (tables: MatchTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
 /**
  * Weights of the parts of `recommended`, in percent (docs/contract.md#sort-orders). The payout of an offer is not among
@@ -28,24 +28,24 @@ export const recommendedWeights = {
  * the rest is arithmetic of integers: so the order never hangs on the last bit of a floating-point sum, and whoever follows
  * the rules comes to the same.
  */
-export const recommendedScore: Score = (tables, offer, applicant, price) => {
+export const recommendedScore: ScoreOffer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
   const aprMiddleTimes200 = tables.aprMin[price.slot]! + tables.aprMax[price.slot]!;
   const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
   const sum =
-    cost * millionths(200 * bounds.aprPercentMax - aprMiddleTimes200, 200 * bounds.aprPercentMax) +
-    approval * millionths(tables.approvalLikelihood[row]!, 1) +
-    amountFit * Math.min(1_000_000, millionths(5 * (price.amountMax - applicant.amount), price.amountMax)) +
-    termFit * termMillionths(applicant.termMonths, tables.termMonths[price.term]!) +
-    stars * millionths(tables.stars[offer]! - 1, 4);
+    cost * ratioMillionths(200 * bounds.aprPercentMax - aprMiddleTimes200, 200 * bounds.aprPercentMax) +
+    approval * ratioMillionths(tables.approvalLikelihood[row]!, 1) +
+    amountFit * Math.min(1_000_000, ratioMillionths(5 * (price.amountMax - applicant.amount), price.amountMax)) +
+    termFit * termFitMillionths(applicant.termMonths, tables.termMonths[price.termIndex]!) +
+    stars * ratioMillionths(tables.stars[offer]! - 1, 4);
   return Math.round(sum / 100);
 };
 
-function termMillionths(wantedMonths: number, quotedMonths: number): number {
-  if (wantedMonths === absent) return 1_000_000;
-  return millionths(Math.min(wantedMonths, quotedMonths), Math.max(wantedMonths, quotedMonths));
+function termFitMillionths(wantedMonths: number, quotedMonths: number): number {
+  if (wantedMonths === absentValue) return 1_000_000;
+  return ratioMillionths(Math.min(wantedMonths, quotedMonths), Math.max(wantedMonths, quotedMonths));
 }
 
-function millionths(part: number, whole: number): number {
+function ratioMillionths(part: number, whole: number): number {
   return Math.round((1_000_000 * part) / whole);
 }

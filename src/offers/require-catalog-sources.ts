@@ -1,6 +1,6 @@
-import { requireKnownNames } from '../domain/require-known-names.ts';
-import { requireObject } from '../domain/require-object.ts';
-import { requireVertical } from '../verticals/require-vertical.ts';
+import { assertKnownNames } from '../domain/require-known-names.ts';
+import { assertObject } from '../domain/require-object.ts';
+import { assertVertical } from '../verticals/require-vertical.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogSource } from './catalog-library.ts';
 
@@ -8,18 +8,18 @@ import type { CatalogSource } from './catalog-library.ts';
  * Throws a RangeError unless these are one live and one test catalog for each of some verticals that can be told apart. Whether a
  * catalog itself is sound shows when it is read.
  */
-export function requireCatalogSources(sources: readonly CatalogSource[]): void {
+export function assertCatalogSources(sources: readonly CatalogSource[]): void {
   if (!Array.isArray(sources) || sources.length === 0) throw new RangeError('catalogs must name at least one catalog');
   const served = new Map<string, Vertical>();
   const given = new Set<string>();
   for (const [at, source] of sources.entries()) {
-    requireObject(`catalogs[${at}]`, source);
-    requireKnownNames(`catalogs[${at}]`, source, ['vertical', 'mode', 'text', 'file']);
+    assertObject(`catalogs[${at}]`, source);
+    assertKnownNames(`catalogs[${at}]`, source, ['vertical', 'mode', 'text', 'file']);
     const { vertical, mode, text, file } = source as CatalogSource & {
       readonly text?: unknown;
       readonly file?: unknown;
     };
-    requireVertical(vertical);
+    assertVertical(vertical);
     if (mode !== 'live' && mode !== 'test') throw new RangeError(`catalogs[${at}].mode must be live or test`);
     if ([text, file].filter((from) => typeof from === 'string' && from !== '').length !== 1) {
       throw new RangeError(`catalogs[${at}] must have a text or the path of a file`);

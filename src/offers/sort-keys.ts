@@ -16,7 +16,7 @@ export function amountKey(tables: MatchTables, slot: number, amountMax: number):
 }
 
 /** The largest amount among the offers whose `amountKey` is this or greater; negative for an infinite key. */
-export function amountOfKey(key: number): number {
+export function maxAmountFromKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }
 

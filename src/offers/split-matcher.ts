@@ -1,8 +1,8 @@
-import type { CatalogLibrary } from './catalog-library.ts';
+import type { CatalogStore } from './catalog-library.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
-export interface SplitMatcherOptions {
-  readonly catalogs: CatalogLibrary;
+export interface RoutingMatcherOptions {
+  readonly catalogs: CatalogStore;
   readonly inThread: Matcher;
   readonly pool: Matcher;
   /** Catalogs of at most so many offers are ranked in the calling thread. */
@@ -13,24 +13,24 @@ export interface SplitMatcherOptions {
  * Ranks a small catalog where it is asked, and hands a large one to the workers: below some size the way to a worker and back costs
  * the calling thread more than ranking does, however many requests share it (bench/README.md has the crossover).
  */
-export class SplitMatcher implements Matcher {
-  readonly #options: SplitMatcherOptions;
+export class RoutingMatcher implements Matcher {
+  readonly #options: RoutingMatcherOptions;
 
-  constructor(options: SplitMatcherOptions) {
+  constructor(options: RoutingMatcherOptions) {
     this.#options = options;
   }
 
-  get waiting(): number {
-    return this.#options.pool.waiting;
+  get pendingCount(): number {
+    return this.#options.pool.pendingCount;
   }
 
-  get threadsReady(): number {
-    return this.#options.pool.threadsReady;
+  get readyThreads(): number {
+    return this.#options.pool.readyThreads;
   }
 
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null> {
     const { catalogs, inThread, pool, inThreadOffersMax } = this.#options;
-    const offers = catalogs.byVersion(request.catalogVersion)?.offers.length ?? Number.POSITIVE_INFINITY;
+    const offers = catalogs.findByVersion(request.catalogVersion)?.offers.length ?? Number.POSITIVE_INFINITY;
     return (offers <= inThreadOffersMax ? inThread : pool).match(request);
   }
 

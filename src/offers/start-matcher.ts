@@ -1,25 +1,25 @@
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { CatalogLibrary } from './catalog-library.ts';
+import type { CatalogStore } from './catalog-library.ts';
 import { InThreadMatcher } from './in-thread-matcher.ts';
 import type { Matcher } from './matcher.ts';
 import { PoolMatcher } from './pool-matcher.ts';
-import { SplitMatcher } from './split-matcher.ts';
+import { RoutingMatcher } from './split-matcher.ts';
 
 export interface StartMatcherOptions {
   /** Matching worker threads; 0 matches in the calling thread. */
   readonly threads: number;
   /** Catalogs of at most so many offers are matched in the calling thread whatever there is of workers. */
   readonly inThreadOffersMax?: number;
-  readonly catalogs: CatalogLibrary;
+  readonly catalogs: CatalogStore;
   /** The verticals of those catalogs. */
   readonly verticals: readonly Vertical[];
   /** A worker ended that nobody ended, or could not be made ready: for the log. */
-  readonly onFault?: (fault: unknown) => void;
+  readonly onThreadError?: (fault: unknown) => void;
   /** A worker that ended has been replaced by one that is ready. */
-  readonly onReplaced?: () => void;
+  readonly onThreadReplaced?: () => void;
   /** How many requests travelled to a worker together. */
-  readonly onBatch?: (requests: number) => void;
+  readonly onBatchSent?: (requests: number) => void;
 }
 
 /**
@@ -28,17 +28,17 @@ export interface StartMatcherOptions {
  */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
   const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals } = options;
-  const { onFault, onReplaced, onBatch } = options;
+  const { onThreadError: onFault, onThreadReplaced: onReplaced, onBatchSent: onBatch } = options;
   const inThread = new InThreadMatcher(catalogs);
   if (threads === 0) return inThread;
   const pool = new PoolMatcher({
     threads,
     archiveFolder: catalogs.archive.folder,
     verticals,
-    inUse: () => catalogs.inUse,
-    ...(onFault !== undefined && { onFault }),
-    ...(onReplaced !== undefined && { onReplaced }),
-    ...(onBatch !== undefined && { onBatch }),
+    currentTables: () => catalogs.currentCatalogs,
+    ...(onFault !== undefined && { onThreadError: onFault }),
+    ...(onReplaced !== undefined && { onThreadReplaced: onReplaced }),
+    ...(onBatch !== undefined && { onBatchSent: onBatch }),
   });
   try {
     await pool.start();
@@ -46,6 +46,6 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
     await pool.close();
     throw fault;
   }
-  catalogs.beforeUse((compiled) => pool.prepare(compiled));
-  return inThreadOffersMax === 0 ? pool : new SplitMatcher({ catalogs, inThread, pool, inThreadOffersMax });
+  catalogs.onBeforeActivate((compiled) => pool.prepare(compiled));
+  return inThreadOffersMax === 0 ? pool : new RoutingMatcher({ catalogs, inThread, pool, inThreadOffersMax });
 }

@@ -1,14 +1,14 @@
 import Type, { type TSchema } from 'typebox';
 import type { Vertical } from '../verticals/vertical.ts';
-import { daily, rows, summary } from './analytics-schemas.ts';
+import { dailySchema, rowsSchema, summarySchema } from './analytics-schemas.ts';
 import { errorResponses } from './error-responses.ts';
 import { limitHeaders, noStoreHeader, replayedHeader, requestIdHeader } from './headers.ts';
-import { inputs, inputsRequest } from './inputs-schemas.ts';
-import { marketplace, widgetEmbed } from './marketplace-schemas.ts';
+import { inputsSchema, inputsRequestSchema } from './inputs-schemas.ts';
+import { marketplaceSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
 import type { Content, Examples, Headers, MediaType, PathItem, Response } from './openapi-types.ts';
 import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
-import { session, sessionRequest } from './session-schemas.ts';
+import { sessionSchema, sessionRequestSchema } from './session-schemas.ts';
 
 type Samples = RecordedExamples | null;
 
@@ -31,9 +31,9 @@ function createSession(samples: Samples): PathItem {
       description:
         'One for each page load. Its tag names the experiment that everything which happens in the session counts for.',
       parameters: [idempotencyKeyParameter],
-      requestBody: body(sessionRequest, samples && { session: { value: samples.sessionRequest } }),
+      requestBody: jsonRequestBody(sessionRequestSchema, samples && { session: { value: samples.sessionRequest } }),
       responses: {
-        200: answer('The session.', json(session, samples && { session: { value: samples.session } }), replayedHeader),
+        200: successResponse('The session.', jsonContent(sessionSchema, samples && { session: { value: samples.session } }), replayedHeader),
         ...errorResponses(
           [
             'INVALID_REFERRER_TAG',
@@ -49,7 +49,7 @@ function createSession(samples: Samples): PathItem {
             'INTERNAL_ERROR',
             'SERVICE_UNAVAILABLE',
           ],
-          { param: 'user_agent' },
+          { invalidParam: 'user_agent' },
         ),
       },
     },
@@ -64,11 +64,11 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
       summary: 'Submit pocket fields',
       description:
         'What the visitor has told, at once or bit by bit: submissions merge. The answer says whether it is enough for offers, and what is missing.',
-      requestBody: body(inputsRequest(vertical), samples && { inputs: { value: samples.inputsRequest } }),
+      requestBody: jsonRequestBody(inputsRequestSchema(vertical), samples && { inputs: { value: samples.inputsRequest } }),
       responses: {
-        200: answer(
+        200: successResponse(
           'What was accepted, and what is missing.',
-          json(inputs, samples && { inputs: { value: samples.inputs } }),
+          jsonContent(inputsSchema, samples && { inputs: { value: samples.inputs } }),
         ),
         ...errorResponses(
           [
@@ -85,7 +85,7 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
             'INTERNAL_ERROR',
             'SERVICE_UNAVAILABLE',
           ],
-          { param: 'fields', invalidFields: samples?.invalidFields },
+          { invalidParam: 'fields', invalidFields: samples?.invalidFields },
         ),
       },
     },
@@ -102,9 +102,9 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
         'Offers matched to what the session holds, ranked: as JSON for cards of your own, or as the code of a widget that shows them. With `json` each answer is a view; a widget has its view when it is loaded. `HEAD` is answered the same way without a body, and is no view.',
       parameters: marketplaceParameters,
       responses: {
-        200: answer('The offers, or what to put on the page.', {
+        200: successResponse('The offers, or what to put on the page.', {
           'application/json': {
-            schema: Type.Union([marketplace, widgetEmbed]),
+            schema: Type.Union([marketplaceSchema, widgetEmbedSchema]),
             ...(samples && {
               examples: {
                 json: { summary: 'format=json', value: samples.offers },
@@ -132,7 +132,7 @@ function getMarketplace({ required }: Vertical, samples: Samples): PathItem {
             'INTERNAL_ERROR',
             'SERVICE_UNAVAILABLE',
           ],
-          { param: 'format', missingRequired: required.slice(-1) },
+          { invalidParam: 'format', missingRequired: required.slice(-1) },
         ),
       },
     },
@@ -149,10 +149,10 @@ function queryAnalytics(samples: Samples): PathItem {
         'Sessions, views, clicks and revenue of an experiment, or of sessions you list. An answer holds whatever was answered before the question came. Days and sessions come in pages.',
       parameters: analyticsParameters,
       responses: {
-        200: answer(
+        200: successResponse(
           'The summary, or a page of days or of sessions.',
-          json(
-            Type.Union([summary, daily, rows]),
+          jsonContent(
+            Type.Union([summarySchema, dailySchema, rowsSchema]),
             samples && {
               summary: { summary: 'granularity=summary', value: samples.summary },
               daily: { summary: 'granularity=daily', value: samples.daily },
@@ -171,22 +171,22 @@ function queryAnalytics(samples: Samples): PathItem {
             'INTERNAL_ERROR',
             'SERVICE_UNAVAILABLE',
           ],
-          { param: 'date_from' },
+          { invalidParam: 'date_from' },
         ),
       },
     },
   };
 }
 
-function answer(description: string, content: Content, more: Headers = {}): Response {
+function successResponse(description: string, content: Content, more: Headers = {}): Response {
   return { description, headers: { ...requestIdHeader, ...noStoreHeader, ...limitHeaders, ...more }, content };
 }
 
-function body(schema: TSchema, examples: Examples | null) {
-  return { required: true, content: json(schema, examples) } as const;
+function jsonRequestBody(schema: TSchema, examples: Examples | null) {
+  return { required: true, content: jsonContent(schema, examples) } as const;
 }
 
-function json(schema: TSchema, examples: Examples | null): Content {
+function jsonContent(schema: TSchema, examples: Examples | null): Content {
   const mediaType: MediaType = examples === null ? { schema } : { schema, examples };
   return { 'application/json': mediaType };
 }

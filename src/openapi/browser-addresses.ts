@@ -5,21 +5,21 @@ import { errorResponses, errorSchema } from './error-responses.ts';
 import { noStoreHeader, requestIdHeader, retryAfterHeader } from './headers.ts';
 import type { Content, Headers, PathItem, Response } from './openapi-types.ts';
 import { clickParameters, contentVersionParameter, widgetPageParameters } from './parameters.ts';
-import { address } from './schema-parts.ts';
-import { widgetHost } from './widget-host.ts';
+import { urlSchema } from './schema-parts.ts';
+import { widgetServer } from './widget-host.ts';
 
-const page: Content = { 'text/html': { schema: Type.String() } };
+const htmlContent: Content = { 'text/html': { schema: Type.String() } };
 
 /** Whatever else: a failure of ours. */
-const otherwise: Response = {
+const defaultResponse: Response = {
   description: 'An error, as of any operation.',
   headers: requestIdHeader,
   content: { 'application/json': { schema: errorSchema } },
 };
 
-const wrongMethod = errorResponses(['METHOD_NOT_ALLOWED']);
+const methodNotAllowedResponses = errorResponses(['METHOD_NOT_ALLOWED']);
 
-function of(description: string, headers: Headers, content?: Content): Response {
+function browserResponse(description: string, headers: Headers, content?: Content): Response {
   return { description, headers: { ...requestIdHeader, ...headers }, ...(content && { content }) };
 }
 
@@ -28,7 +28,7 @@ function of(description: string, headers: Headers, content?: Content): Response 
  * pages, and wants to know what they do.
  */
 export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
-  const { path: widgetPath, servers: widgetServers } = widgetHost(urls);
+  const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
   return {
     [clickPath]: {
       servers: [{ url: urls.click, description: 'The redirect host.' }],
@@ -41,11 +41,11 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         security: [],
         parameters: clickParameters,
         responses: {
-          302: of(
+          302: browserResponse(
             'To the lender, with a click id; to a page of ours for sandbox sessions.',
             {
               ...noStoreHeader,
-              Location: { description: 'Where to.', required: true, schema: address('Where to.') },
+              Location: { description: 'Where to.', required: true, schema: urlSchema('Where to.') },
               'Referrer-Policy': {
                 description: 'The lender is not told where the click came from.',
                 required: true,
@@ -54,13 +54,13 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
             },
             { 'text/plain': { schema: Type.String() } },
           ),
-          404: of('The link was changed, or its offer is long gone. A page for people.', noStoreHeader, page),
-          503: of('To a browser that fetches ahead: it is to ask again when somebody really clicks.', {
+          404: browserResponse('The link was changed, or its offer is long gone. A page for people.', noStoreHeader, htmlContent),
+          503: browserResponse('To a browser that fetches ahead: it is to ask again when somebody really clicks.', {
             ...noStoreHeader,
             ...retryAfterHeader,
           }),
-          ...wrongMethod,
-          default: otherwise,
+          ...methodNotAllowedResponses,
+          default: defaultResponse,
         },
       },
     },
@@ -75,14 +75,14 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         security: [],
         parameters: widgetPageParameters,
         responses: {
-          200: of('The widget.', noStoreHeader, page),
-          400: of('The session is over: a page for people. Or the request is malformed.', noStoreHeader, {
-            ...page,
+          200: browserResponse('The widget.', noStoreHeader, htmlContent),
+          400: browserResponse('The session is over: a page for people. Or the request is malformed.', noStoreHeader, {
+            ...htmlContent,
             'application/json': { schema: errorSchema },
           }),
-          404: of('The link was changed. A page for people.', noStoreHeader, page),
-          ...wrongMethod,
-          default: otherwise,
+          404: browserResponse('The link was changed. A page for people.', noStoreHeader, htmlContent),
+          ...methodNotAllowedResponses,
+          default: defaultResponse,
         },
       },
     },
@@ -96,10 +96,10 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
         security: [],
         parameters: contentVersionParameter,
         responses: {
-          200: of('The script.', {}, { 'text/javascript': { schema: Type.String() } }),
-          304: of('What you have is still good.', {}),
-          ...wrongMethod,
-          default: otherwise,
+          200: browserResponse('The script.', {}, { 'text/javascript': { schema: Type.String() } }),
+          304: browserResponse('What you have is still good.', {}),
+          ...methodNotAllowedResponses,
+          default: defaultResponse,
         },
       },
     },

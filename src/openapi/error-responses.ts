@@ -4,24 +4,24 @@ import { type ErrorCode, errorTable } from '../domain/error-table.ts';
 import { type InvalidField, invalidRequest, type Refusal } from '../domain/outcome.ts';
 import type { RequestParam } from '../domain/request-rules.ts';
 import { type ErrorBody, errorBody } from '../faces/error-reply.ts';
-import { describes } from './describes.ts';
+import { schemaFor } from './describes.ts';
 import {
   allowHeader,
-  challengeHeader,
+  authenticateHeader,
   limitHeaders,
-  limitHeadersIfKnown,
+  optionalLimitHeaders,
   noStoreHeader,
   requestIdHeader,
   retryAfterHeader,
 } from './headers.ts';
 import type { Examples, Headers, Response, Responses } from './openapi-types.ts';
-import { words } from './schema-parts.ts';
+import { stringEnum } from './schema-parts.ts';
 
-const invalidField = describes<InvalidField>()(
+const invalidFieldSchema = schemaFor<InvalidField>()(
   Type.Object(
     {
       field: Type.String({ description: 'The pocket field.' }),
-      code: words(['type', 'enum', 'range', 'format', 'min_age'], { description: 'What is wrong with its value.' }),
+      code: stringEnum(['type', 'enum', 'range', 'format', 'min_age'], { description: 'What is wrong with its value.' }),
       message: Type.String({ description: 'The same in words, for developers.' }),
       min: Type.Optional(Type.Number({ description: 'The least it may be; for `min_age`, years.' })),
       max: Type.Optional(Type.Number({ description: 'The most it may be.' })),
@@ -33,10 +33,10 @@ const invalidField = describes<InvalidField>()(
   ),
 );
 
-export const errorSchema = describes<ErrorBody>()(
+export const errorSchema = schemaFor<ErrorBody>()(
   Type.Object(
     {
-      error: words(Object.keys(errorTable) as ErrorCode[], {
+      error: stringEnum(Object.keys(errorTable) as ErrorCode[], {
         description: 'What to tell errors apart by. More may be added for cases that have none yet.',
       }),
       message: Type.String({
@@ -52,7 +52,7 @@ export const errorSchema = describes<ErrorBody>()(
         }),
       ),
       fields_invalid: Type.Optional(
-        Type.Array(invalidField, { description: '`INVALID_FIELD_VALUE`: every pocket field at fault.' }),
+        Type.Array(invalidFieldSchema, { description: '`INVALID_FIELD_VALUE`: every pocket field at fault.' }),
       ),
       request_id: Type.Optional(
         Type.String({ description: '`INTERNAL_ERROR`: what to report, as in `X-Request-Id`.' }),
@@ -63,30 +63,30 @@ export const errorSchema = describes<ErrorBody>()(
 );
 
 /** When each status comes, and with which headers beside those of every answer. */
-export type Statuses = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
+export type StatusDescriptions = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
 
 /** Those of operations that need a key. */
-const statuses: Statuses = {
-  400: { when: 'Something in the request has to be mended, or the session is over.', headers: limitHeadersIfKnown },
-  401: { when: 'No valid API key.', headers: challengeHeader },
+const statuses: StatusDescriptions = {
+  400: { when: 'Something in the request has to be mended, or the session is over.', headers: optionalLimitHeaders },
+  401: { when: 'No valid API key.', headers: authenticateHeader },
   403: { when: 'The key does not allow it.', headers: limitHeaders },
   404: { when: 'No session of this account, vertical and mode has this id.', headers: limitHeaders },
   405: { when: 'The path does not answer this method.', headers: allowHeader },
-  413: { when: `The body is larger than ${bounds.bodyBytesMax / 1024} KiB.`, headers: limitHeaders },
+  413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: limitHeaders },
   415: { when: 'The body is not `application/json`.', headers: limitHeaders },
   422: { when: 'The `Idempotency-Key` was used before with another body.', headers: limitHeaders },
   429: { when: 'A limit of the key is used up.', headers: { ...limitHeaders, ...retryAfterHeader } },
-  500: { when: 'The service failed.', headers: limitHeadersIfKnown },
+  500: { when: 'The service failed.', headers: optionalLimitHeaders },
   503: {
     when: 'The service cannot take the request now, or could not answer it in time: it may have taken effect all the same.',
-    headers: { ...limitHeadersIfKnown, ...retryAfterHeader },
+    headers: { ...optionalLimitHeaders, ...retryAfterHeader },
   },
 };
 
 /** What the examples of an operation's errors tell. */
-export interface ErrorSamples {
+export interface ErrorExamples {
   /** What INVALID_REQUEST names. */
-  readonly param?: RequestParam;
+  readonly invalidParam?: RequestParam;
   /** Of INSUFFICIENT_INPUTS. */
   readonly missingRequired?: readonly string[];
   /** A recorded body of INVALID_FIELD_VALUE. */
@@ -99,7 +99,7 @@ const sampleRequestId = 'pC7ZkX0wQm2s-4f';
  * The errors of an operation by their statuses (docs/contract.md#error-codes). A status that stands for one error is the same wherever it
  * comes, so it is referred to by the name of that error.
  */
-export function errorResponses(codes: readonly ErrorCode[], samples: ErrorSamples = {}): Responses {
+export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExamples = {}): Responses {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, of]) => [
@@ -110,10 +110,10 @@ export function errorResponses(codes: readonly ErrorCode[], samples: ErrorSample
 }
 
 /** The same where they come for reasons and with headers of their own. */
-export function ownErrorResponses(
-  own: Statuses,
+export function customErrorResponses(
+  own: StatusDescriptions,
   codes: readonly ErrorCode[],
-  samples: ErrorSamples = {},
+  samples: ErrorExamples = {},
 ): Record<string, Response> {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries([...byStatus].map(([status, of]) => [status, errorResponse(own, status, of, samples)]));
@@ -137,7 +137,7 @@ export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.f
   sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );
 
-function errorResponse(of: Statuses, status: number, codes: readonly ErrorCode[], samples: ErrorSamples): Response {
+function errorResponse(of: StatusDescriptions, status: number, codes: readonly ErrorCode[], samples: ErrorExamples): Response {
   const { when, headers } = of[status]!;
   const names = codes.map((code) => `\`${code}\``).join(', ');
   return {
@@ -149,7 +149,7 @@ function errorResponse(of: Statuses, status: number, codes: readonly ErrorCode[]
 
 function examplesOf(
   codes: readonly ErrorCode[],
-  { param = 'body', missingRequired, invalidFields }: ErrorSamples,
+  { invalidParam: param = 'body', missingRequired, invalidFields }: ErrorExamples,
 ): Examples {
   const refusals: { readonly [Code in ErrorCode]?: Refusal } = {
     INVALID_REQUEST: invalidRequest(param).refusal,

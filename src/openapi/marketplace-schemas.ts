@@ -2,20 +2,20 @@ import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { Explanation } from '../offers/explain-offers.ts';
 import { mismatchReasons } from '../offers/explain-offers.ts';
-import { sorts } from '../offers/matcher.ts';
+import { sortOrders } from '../offers/matcher.ts';
 import { offerIdPattern } from '../offers/offer-id.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceView, OfferView } from '../operations/marketplace-view.ts';
 import type { WidgetOffersView } from '../operations/show-widget-offers.ts';
-import { describes } from './describes.ts';
-import { address, count, ignored, nullable, subId, timestamp, usd, words } from './schema-parts.ts';
+import { schemaFor } from './describes.ts';
+import { urlSchema, countSchema, ignoredProperty, nullable, subIdSchema, timestampSchema, usdSchema, stringEnum } from './schema-parts.ts';
 
-const offer = describes<OfferView>()(
+const offerSchema = schemaFor<OfferView>()(
   Type.Object(
     {
       svc_offer_id: Type.String({ pattern: offerIdPattern, description: 'The id of the offer.' }),
       lender_name: Type.String({ description: 'Who makes the offer.' }),
-      logo_url: address(
+      logo_url: urlSchema(
         'An SVG image of the lender. Pages of any origin may show it, and caches may keep it for ever: a changed logo has another address.',
       ),
       apr_range: Type.Object(
@@ -23,11 +23,11 @@ const offer = describes<OfferView>()(
         { description: 'Annual percentage rates for this borrower, in percent.' },
       ),
       payment_term_months: Type.Integer({ description: 'The term that the monthly payment is for. Name both.' }),
-      monthly_payment_estimate: usd('What the amount asked for costs a month over that term, about'),
+      monthly_payment_estimate: usdSchema('What the amount asked for costs a month over that term, about'),
       svc_star_rating: Type.Number({ description: 'Our editorial rating, in stars.' }),
       features: Type.Array(Type.String(), { description: 'What is special about the offer, as tags.' }),
       prequalification: Type.Boolean({ description: 'Whether the lender tells a rate without a hard credit inquiry.' }),
-      click_url: address(
+      click_url: urlSchema(
         'Where the borrower goes from here. Use it exactly as it is: the click and its revenue are attributed by it. It redirects to the lender, see `followClick`.',
       ),
       loan_amount_range: Type.Object(
@@ -37,7 +37,7 @@ const offer = describes<OfferView>()(
       term_months: Type.Array(Type.Integer(), { description: 'The terms open to this borrower.' }),
       position: Type.Integer({
         minimum: 1,
-        maximum: bounds.offersMax,
+        maximum: bounds.offersShownMax,
         description: 'Its place in this answer, from 1.',
       }),
     },
@@ -45,20 +45,20 @@ const offer = describes<OfferView>()(
   ),
 );
 
-const explanation = describes<Explanation>()(
+const explanationSchema = schemaFor<Explanation>()(
   Type.Object(
     {
-      offers_in_catalog: count('All offers there are: `matched` and `not_matched` together.'),
-      matched: count('The same as `total_offers`.'),
-      not_matched: count('Offers kept away by at least one reason.'),
+      offers_in_catalog: countSchema('All offers there are: `matched` and `not_matched` together.'),
+      matched: countSchema('The same as `total_offers`.'),
+      not_matched: countSchema('Offers kept away by at least one reason.'),
       reasons: Type.Array(
         Type.Object({
-          reason: words(mismatchReasons),
+          reason: stringEnum(mismatchReasons),
           field: nullable(
             Type.String({ description: 'The pocket field it is about; `null` where none would change it.' }),
           ),
-          offers: count('Offers it keeps away, alone or with other reasons.'),
-          alone: count('Offers that nothing else keeps away: what there is to gain.'),
+          offers: countSchema('Offers it keeps away, alone or with other reasons.'),
+          alone: countSchema('Offers that nothing else keeps away: what there is to gain.'),
         }),
         { description: 'Those that keep most offers away come first.' },
       ),
@@ -68,50 +68,50 @@ const explanation = describes<Explanation>()(
 );
 
 /** What every answer with offers has. */
-const envelope = {
-  sub_id: subId,
-  match_quality: words(['high', 'partial', 'none'], {
+const offersProperties = {
+  sub_id: subIdSchema,
+  match_quality: stringEnum(['high', 'partial', 'none'], {
     description:
       '`high` with at least three offers for a session whose `match_readiness` is `high`, `none` without offers, `partial` otherwise.',
   }),
-  offers: Type.Array(offer, {
-    maxItems: bounds.offersMax,
+  offers: Type.Array(offerSchema, {
+    maxItems: bounds.offersShownMax,
     description: 'The best offers in the order asked for; empty where none matches.',
   }),
-  total_offers: count('All offers that match, those not shown too.'),
-  generated_at: timestamp('When this answer was made'),
-  sort: words(sorts, { description: 'The order of the offers.' }),
+  total_offers: countSchema('All offers that match, those not shown too.'),
+  generated_at: timestampSchema('When this answer was made'),
+  sort: stringEnum(sortOrders, { description: 'The order of the offers.' }),
   catalog_version: Type.String({ description: 'Tells one state of the offers from another.' }),
   disclosure: Type.String({
     description: 'What to tell the visitor about who pays for these offers. Show it beside them.',
   }),
 };
 
-export const marketplace = describes<MarketplaceView>()(
-  Type.Object({ ...envelope, explain: Type.Optional(explanation), ...ignored }, { title: 'Marketplace' }),
+export const marketplaceSchema = schemaFor<MarketplaceView>()(
+  Type.Object({ ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredProperty }, { title: 'Marketplace' }),
 );
 
-export const widgetOffers = describes<WidgetOffersView>()(
+export const widgetOffersSchema = schemaFor<WidgetOffersView>()(
   Type.Object(
     {
       loan_amount: Type.Integer({ description: 'What the borrower asked for, in USD: every payment is for it.' }),
-      expires_at: timestamp('When session and token end'),
-      ...envelope,
+      expires_at: timestampSchema('When session and token end'),
+      ...offersProperties,
     },
     { title: 'WidgetOffers' },
   ),
 );
 
-export const widgetEmbed = describes<WidgetEmbedView>()(
+export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
   Type.Object(
     {
-      sub_id: subId,
-      format: words(['iframe', 'js']),
+      sub_id: subIdSchema,
+      format: stringEnum(['iframe', 'js']),
       html: Type.String({ description: 'What to put on the page, as it is.' }),
-      src: address('The address of the page in the iframe, or of the script.'),
+      src: urlSchema('The address of the page in the iframe, or of the script.'),
       token: Type.String({ description: 'Opens the widget of this session and nothing else, so it may be in a page.' }),
-      expires_at: timestamp('When session and token end'),
-      ...ignored,
+      expires_at: timestampSchema('When session and token end'),
+      ...ignoredProperty,
     },
     { title: 'WidgetEmbed' },
   ),

@@ -5,9 +5,9 @@ import { apiPaths } from './api-operations.ts';
 import { browserPaths } from './browser-addresses.ts';
 import { sharedErrorResponses } from './error-responses.ts';
 import type { OpenApiDocument } from './openapi-types.ts';
-import { recordedExamples } from './recorded-examples.ts';
-import { widgetRequestPaths } from './widget-requests.ts';
-import { withReferences } from './with-references.ts';
+import { readRecordedExamples } from './recorded-examples.ts';
+import { widgetApiPaths } from './widget-requests.ts';
+import { extractComponents } from './with-references.ts';
 
 /** Where the document of a vertical is served. */
 export function openApiPath({ segment }: Pick<Vertical, 'segment'>): string {
@@ -22,9 +22,9 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
 
 /** The API of one vertical as an OpenAPI 3.1 document, in JSON values alone. */
 export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDocument {
-  const samples = recordedExamples(vertical.segment, urls);
-  const paths = { ...apiPaths(vertical, samples), ...browserPaths(urls), ...widgetRequestPaths(urls, samples) };
-  const { described, schemas } = withReferences({ paths, responses: sharedErrorResponses });
+  const samples = readRecordedExamples(vertical.segment, urls);
+  const paths = { ...apiPaths(vertical, samples), ...browserPaths(urls), ...widgetApiPaths(urls, samples) };
+  const { described, schemas } = extractComponents({ paths, responses: sharedErrorResponses });
   return {
     openapi: '3.1.1',
     info: {
@@ -73,7 +73,7 @@ function introduction({ keyPrefix }: Vertical): string {
 
 Requests carry \`Authorization: Bearer ${keyPrefix}…\`: a \`${keyPrefix}live_\` key for real visitors, a \`${keyPrefix}test_\` key for sandbox offers that earn nothing. Bodies are JSON, times are ISO 8601 in UTC. Parameters and members that are not described here are passed over, and answers may get more members: read those you know.
 
-An error is \`{"error": CODE, "message": TEXT}\`, and never holds anything of what was sent. A request is checked in this order: path and method, key, vertical, limits, size and type of the body, JSON, its members, the session, the pocket fields. An address that is none gets 404 \`NOT_FOUND\`; a head over ${bounds.headBytesMax / 1024} KiB a bare 431, and a request that is no HTTP/1.1 a bare 400 or 505. Every path answers \`OPTIONS\`, where there is \`GET\` also \`HEAD\`, and tells so in \`Allow\`; those of the widget's script tell it to nobody whom they would refuse.
+An error is \`{"error": CODE, "message": TEXT}\`, and never holds anything of what was sent. A request is checked in this order: path and method, key, vertical, limits, size and type of the body, JSON, its members, the session, the pocket fields. An address that is none gets 404 \`NOT_FOUND\`; a head over ${bounds.requestHeadBytesMax / 1024} KiB a bare 431, and a request that is no HTTP/1.1 a bare 400 or 505. Every path answers \`OPTIONS\`, where there is \`GET\` also \`HEAD\`, and tells so in \`Allow\`; those of the widget's script tell it to nobody whom they would refuse.
 
-Limits hold for each key: ${bounds.requestsPerMinute} requests in any 60 seconds, ${bounds.analyticsPerMinute} of them analytics queries, and ${bounds.sessionsPerDay} sessions a UTC day, unless the operator or the key itself says otherwise. A refused request counts against none.`;
+Limits hold for each key: ${bounds.requestsPerMinuteDefault} requests in any 60 seconds, ${bounds.analyticsPerMinuteDefault} of them analytics queries, and ${bounds.sessionsPerDayDefault} sessions a UTC day, unless the operator or the key itself says otherwise. A refused request counts against none.`;
 }

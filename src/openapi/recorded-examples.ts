@@ -30,13 +30,13 @@ export const recordedUrls: PublicUrls = {
 };
 
 /** Where the examples of a vertical are. */
-export function recordedExamplesFile(segment: string): URL {
+export function recordedExamplesUrl(segment: string): URL {
   return new URL(`./examples/${segment}.json`, import.meta.url);
 }
 
 /** The examples of a vertical, with these addresses; null where none were recorded. */
-export function recordedExamples(segment: string, urls: PublicUrls): RecordedExamples | null {
-  const file = recordedExamplesFile(segment);
+export function readRecordedExamples(segment: string, urls: PublicUrls): RecordedExamples | null {
+  const file = recordedExamplesUrl(segment);
   if (!existsSync(file)) return null;
   let text = readFileSync(file, 'utf8');
   for (const name of Object.keys(recordedUrls) as (keyof PublicUrls)[]) {

@@ -2,14 +2,14 @@ import type { Vertical } from '../verticals/vertical.ts';
 import { openApiPath, verticalTitle } from './openapi-document.ts';
 
 /** Where the page for people is: the first vertical, and each by its segment. */
-export const referencePath = '/docs';
+export const docsPath = '/docs';
 
-export function referencePathOf({ segment }: Pick<Vertical, 'segment'>): string {
-  return `${referencePath}/${segment}`;
+export function docsPathOf({ segment }: Pick<Vertical, 'segment'>): string {
+  return `${docsPath}/${segment}`;
 }
 
 /** What a page is put together from: addresses below the public one. */
-export interface PageFiles {
+export interface PageAssets {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
 }
@@ -19,16 +19,16 @@ export interface PageFiles {
  *
  * @param base path of the public address, without a trailing slash; empty unless that address has one
  */
-export function referencePage(
+export function docsPageHtml(
   vertical: Vertical,
   verticals: readonly Vertical[],
   base: string,
-  { styles, scripts }: PageFiles,
+  { styles, scripts }: PageAssets,
 ): string {
   const title = verticalTitle(vertical);
   const links = verticals.map(
     (each) =>
-      `<a href="${base}${referencePathOf(each)}"${each === vertical ? ' aria-current="page"' : ''}>${verticalTitle(each)}</a>`,
+      `<a href="${base}${docsPathOf(each)}"${each === vertical ? ' aria-current="page"' : ''}>${verticalTitle(each)}</a>`,
   );
   const navigation = verticals.length > 1 ? `<nav aria-label="Verticals">${links.join('\n')}</nav>\n` : '';
   return `<!doctype html>

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { subIdLength } from '../sessions/sub-id.ts';
+import { subIdCharacters } from '../sessions/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-load-id.ts';
 
 /** Schemas that many others are made of. Whatever has a `title` is a component of the document, referred to by that name. */
@@ -8,7 +8,7 @@ import { widgetLoadIdPattern } from '../widgets/widget-load-id.ts';
 type Options = Readonly<Record<string, unknown>>;
 
 /** One of some words. */
-export function words<const Word extends string>(values: readonly Word[], options: Options = {}): TUnsafe<Word> {
+export function stringEnum<const Word extends string>(values: readonly Word[], options: Options = {}): TUnsafe<Word> {
   return Type.Unsafe<Word>({ type: 'string', enum: values, ...options });
 }
 
@@ -19,49 +19,49 @@ export function nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static
 }
 
 /** How many of something there are. */
-export function count(description: string) {
+export function countSchema(description: string) {
   return Type.Integer({ minimum: 0, description });
 }
 
-export function usd(description: string) {
+export function usdSchema(description: string) {
   return Type.Number({ minimum: 0, description: `${description}, in USD` });
 }
 
-export function timestamp(description: string) {
+export function timestampSchema(description: string) {
   return Type.String({ format: 'date-time', description: `${description}: ISO 8601, UTC` });
 }
 
-export function isoDate(description: string) {
+export function isoDateSchema(description: string) {
   return Type.String({ format: 'date', description });
 }
 
-export function address(description: string) {
+export function urlSchema(description: string) {
   return Type.String({ format: 'uri', description });
 }
 
-export const subId = Type.String({
-  pattern: `^sub_[0-9a-f]{${subIdLength - 'sub_'.length}}$`,
+export const subIdSchema = Type.String({
+  pattern: `^sub_[0-9a-f]{${subIdCharacters - 'sub_'.length}}$`,
   description: 'The id of a session.',
 });
 
-export const widgetLoadId = Type.String({
+export const widgetLoadIdSchema = Type.String({
   pattern: widgetLoadIdPattern,
   description: 'The id of one load of the widget, which the script makes up.',
 });
 
 /** As `isReferrerTag` judges it. */
-export const referrerTag = Type.String({
+export const referrerTagSchema = Type.String({
   pattern: '^[a-z0-9_-]{3,64}$',
   description: 'The experiment that the session belongs to.',
 });
 
-export const metadataValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+export const metadataValueSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
 /** The optional member `ignored` of answers to test keys. */
-export const ignored = {
+export const ignoredProperty = {
   ignored: Type.Optional(
-    Type.Array(Type.String({ maxLength: bounds.ignoredNameCharactersMax }), {
-      maxItems: bounds.ignoredNamesMax,
+    Type.Array(Type.String({ maxLength: bounds.ignoredNameCharactersShown }), {
+      maxItems: bounds.ignoredNamesShownMax,
       description:
         'With a test key only: members and query parameters of the request that the operation does not know and ignored. Absent when there are none.',
     }),

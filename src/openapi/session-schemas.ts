@@ -1,15 +1,15 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { SessionBody, SessionView } from '../operations/create-session.ts';
-import { describes } from './describes.ts';
-import { ignored, referrerTag, subId, timestamp } from './schema-parts.ts';
+import { schemaFor } from './describes.ts';
+import { ignoredProperty, referrerTagSchema, subIdSchema, timestampSchema } from './schema-parts.ts';
 
-const characters = bounds.metadataCharactersMax;
+const metadataCharactersMax = bounds.metadataCharactersMax;
 
-export const sessionRequest = describes<SessionBody>()(
+export const sessionRequestSchema = schemaFor<SessionBody>()(
   Type.Object(
     {
-      referrer_tag: referrerTag,
+      referrer_tag: referrerTagSchema,
       user_agent: Type.Optional(
         Type.String({
           maxLength: bounds.userAgentCharactersMax,
@@ -22,9 +22,9 @@ export const sessionRequest = describes<SessionBody>()(
           {},
           {
             maxProperties: bounds.metadataKeysMax,
-            propertyNames: { maxLength: characters },
+            propertyNames: { maxLength: metadataCharactersMax },
             additionalProperties: Type.Union([
-              Type.String({ maxLength: characters }),
+              Type.String({ maxLength: metadataCharactersMax }),
               Type.Number(),
               Type.Boolean(),
               Type.Null(),
@@ -39,15 +39,15 @@ export const sessionRequest = describes<SessionBody>()(
   ),
 );
 
-export const session = describes<SessionView>()(
+export const sessionSchema = schemaFor<SessionView>()(
   Type.Object(
     {
-      sub_id: subId,
-      referrer_tag: referrerTag,
-      created_at: timestamp('When it was created'),
-      expires_at: timestamp('When it ends, four hours later. Offers and inputs are refused from then on'),
+      sub_id: subIdSchema,
+      referrer_tag: referrerTagSchema,
+      created_at: timestampSchema('When it was created'),
+      expires_at: timestampSchema('When it ends, four hours later. Offers and inputs are refused from then on'),
       sandbox: Type.Boolean({ description: 'Whether it was created with a test key: sandbox offers, no revenue.' }),
-      ...ignored,
+      ...ignoredProperty,
     },
     { title: 'Session' },
   ),

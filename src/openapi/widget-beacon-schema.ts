@@ -3,20 +3,20 @@ import { bounds } from '../bounds.ts';
 import { widgetEventTypes } from '../events/ledger-record.ts';
 import { offerIdPattern } from '../offers/offer-id.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/parse-widget-beacon.ts';
-import { describes } from './describes.ts';
-import { nullable, widgetLoadId, words } from './schema-parts.ts';
+import { schemaFor } from './describes.ts';
+import { nullable, widgetLoadIdSchema, stringEnum } from './schema-parts.ts';
 
-export const widgetBeacon = describes<WidgetBeaconBody>()(
+export const widgetBeaconSchema = schemaFor<WidgetBeaconBody>()(
   Type.Object(
     {
-      load: widgetLoadId,
+      load: widgetLoadIdSchema,
       events: Type.Array(
         Type.Object({
           event_id: Type.String({
             pattern: widgetEventIdPattern,
             description: 'One that the session had before is not counted again.',
           }),
-          type: words(widgetEventTypes, { description: 'What happened.' }),
+          type: stringEnum(widgetEventTypes, { description: 'What happened.' }),
           svc_offer_id: Type.Optional(
             nullable(
               Type.String({
@@ -26,7 +26,7 @@ export const widgetBeacon = describes<WidgetBeaconBody>()(
             ),
           ),
         }),
-        { minItems: 1, maxItems: bounds.widgetBatchEventsMax },
+        { minItems: 1, maxItems: bounds.widgetEventsPerBatchMax },
       ),
     },
     { title: 'WidgetBeacon' },

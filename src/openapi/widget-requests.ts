@@ -2,37 +2,37 @@ import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { RequestParam } from '../domain/request-rules.ts';
-import { errorResponses, errorSchema, ownErrorResponses, type Statuses } from './error-responses.ts';
-import { noStoreHeader, pageOriginHeader, requestIdHeader, resetHeader, retryAfterHeader } from './headers.ts';
-import { widgetOffers } from './marketplace-schemas.ts';
+import { errorResponses, errorSchema, customErrorResponses, type StatusDescriptions } from './error-responses.ts';
+import { noStoreHeader, allowOriginHeader, requestIdHeader, resetHeader, retryAfterHeader } from './headers.ts';
+import { widgetOffersSchema } from './marketplace-schemas.ts';
 import type { MediaType, PathItem, Response, Responses } from './openapi-types.ts';
-import { widgetLinkParameters, widgetOffersParameters } from './parameters.ts';
+import { widgetEventsParameters, widgetOffersParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
-import { widgetBeacon } from './widget-beacon-schema.ts';
-import { widgetHost } from './widget-host.ts';
+import { widgetBeaconSchema } from './widget-beacon-schema.ts';
+import { widgetServer } from './widget-host.ts';
 
-const tags = ['Widget script'];
+const widgetTags = ['Widget script'];
 
-const checks =
+const linkCheckDescription =
   'A link that is none of ours gets 404, a page whose origin the account does not allow 403; `OPTIONS` is refused for the same reasons. Nothing of it counts against a key.';
 
 /** When each status comes. No key is involved, so there are no headers of its limits. */
-const statuses: Statuses = {
-  400: { when: 'The request is not what it should be, or the session is over.', headers: pageOriginHeader },
+const widgetStatuses: StatusDescriptions = {
+  400: { when: 'The request is not what it should be, or the session is over.', headers: allowOriginHeader },
   403: {
     when: 'The account does not allow its widgets on pages of this origin.',
-    headers: pageOriginHeader,
+    headers: allowOriginHeader,
   },
-  404: { when: 'The link was changed: no session has this id and this token.', headers: pageOriginHeader },
-  413: { when: `The body is larger than ${bounds.bodyBytesMax / 1024} KiB.`, headers: pageOriginHeader },
+  404: { when: 'The link was changed: no session has this id and this token.', headers: allowOriginHeader },
+  413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: allowOriginHeader },
   429: {
     when: `The widgets of this session asked more than ${bounds.widgetRequestsPerMinute} times in a minute.`,
-    headers: { ...resetHeader, ...retryAfterHeader, ...pageOriginHeader },
+    headers: { ...resetHeader, ...retryAfterHeader, ...allowOriginHeader },
   },
-  500: { when: 'The service failed.', headers: pageOriginHeader },
+  500: { when: 'The service failed.', headers: allowOriginHeader },
   503: {
     when: 'The service cannot take the request now, or could not answer it in time.',
-    headers: { ...retryAfterHeader, ...pageOriginHeader },
+    headers: { ...retryAfterHeader, ...allowOriginHeader },
   },
 };
 
@@ -40,11 +40,11 @@ const statuses: Statuses = {
  * What the widget's own script asks for and tells. Public on the wire, so it is described; private by use, since the script
  * comes from the same release as what answers it.
  */
-export function widgetRequestPaths(
+export function widgetApiPaths(
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
 ): Readonly<Record<string, PathItem>> {
-  const { path, servers } = widgetHost(urls);
+  const { path, servers } = widgetServer(urls);
   return {
     [`${path}/offers`]: { servers, ...getWidgetOffers(samples) },
     [`${path}/events`]: { servers, ...reportWidgetEvents(samples) },
@@ -55,18 +55,18 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
   return {
     get: {
       operationId: 'getWidgetOffers',
-      tags,
+      tags: widgetTags,
       summary: 'The offers of a widget',
-      description: `What a widget shows. The first answer to each load is its view; \`HEAD\` is none. ${checks}`,
+      description: `What a widget shows. The first answer to each load is its view; \`HEAD\` is none. ${linkCheckDescription}`,
       security: [],
       parameters: widgetOffersParameters,
       responses: {
         200: {
           description: 'The offers.',
-          headers: { ...requestIdHeader, ...noStoreHeader, ...pageOriginHeader },
-          content: { 'application/json': media(widgetOffers, samples?.widgetOffers) },
+          headers: { ...requestIdHeader, ...noStoreHeader, ...allowOriginHeader },
+          content: { 'application/json': jsonMediaType(widgetOffersSchema, samples?.widgetOffers) },
         },
-        ...refusals(
+        ...widgetErrorResponses(
           [
             'INVALID_REQUEST',
             'SUB_ID_EXPIRED',
@@ -78,17 +78,17 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
           ],
           'load',
         ),
-        503: unavailable,
+        503: unavailableResponse,
       },
     },
   };
 }
 
 /** The one status that comes with a body or without. */
-const unavailable: Response = {
+const unavailableResponse: Response = {
   description:
     '`SERVICE_UNAVAILABLE`: the service cannot answer now. To a browser that fetches ahead, which is to ask again when somebody really looks, it comes without a body.',
-  headers: { ...requestIdHeader, ...noStoreHeader, ...statuses[503]!.headers },
+  headers: { ...requestIdHeader, ...noStoreHeader, ...widgetStatuses[503]!.headers },
   content: { 'application/json': { schema: errorSchema } },
 };
 
@@ -96,24 +96,24 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
   const json = Type.Unsafe({
     type: 'string',
     contentMediaType: 'application/json',
-    contentSchema: widgetBeacon,
+    contentSchema: widgetBeaconSchema,
     description: 'The same: a beacon comes as text, since a browser would ask first whether it may send JSON.',
   });
   return {
     post: {
       operationId: 'reportWidgetEvents',
-      tags,
+      tags: widgetTags,
       summary: 'What happened in a widget',
-      description: `Events of one load, on disk before the answer leaves. Sent again under the same ids they change nothing, and none of them books revenue. ${checks} A page that tells nobody where it is (\`Origin: null\`) may report, too.`,
+      description: `Events of one load, on disk before the answer leaves. Sent again under the same ids they change nothing, and none of them books revenue. ${linkCheckDescription} A page that tells nobody where it is (\`Origin: null\`) may report, too.`,
       security: [],
-      parameters: widgetLinkParameters,
+      parameters: widgetEventsParameters,
       requestBody: {
         required: true,
-        content: { 'application/json': media(widgetBeacon, samples?.widgetBeacon), 'text/plain': { schema: json } },
+        content: { 'application/json': jsonMediaType(widgetBeaconSchema, samples?.widgetBeacon), 'text/plain': { schema: json } },
       },
       responses: {
-        204: { description: 'They are recorded.', headers: { ...requestIdHeader, ...pageOriginHeader } },
-        ...refusals(
+        204: { description: 'They are recorded.', headers: { ...requestIdHeader, ...allowOriginHeader } },
+        ...widgetErrorResponses(
           [
             'INVALID_REQUEST',
             'SUB_ID_EXPIRED',
@@ -131,10 +131,10 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
   };
 }
 
-function refusals(codes: Parameters<typeof ownErrorResponses>[1], param: RequestParam): Responses {
-  return { ...ownErrorResponses(statuses, codes, { param }), ...errorResponses(['METHOD_NOT_ALLOWED']) };
+function widgetErrorResponses(codes: Parameters<typeof customErrorResponses>[1], param: RequestParam): Responses {
+  return { ...customErrorResponses(widgetStatuses, codes, { invalidParam: param }), ...errorResponses(['METHOD_NOT_ALLOWED']) };
 }
 
-function media(schema: TSchema, example: unknown): MediaType {
+function jsonMediaType(schema: TSchema, example: unknown): MediaType {
   return example === undefined ? { schema } : { schema, examples: { widget: { value: example } } };
 }

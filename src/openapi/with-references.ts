@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
  * The same parts of a document with every titled schema taken out and referred to by its title, and those schemas. Only JSON
  * values are left: what a schema carries besides, for its validator, is gone.
  */
-export function withReferences<Parts extends object>(
+export function extractComponents<Parts extends object>(
   parts: Parts,
 ): { readonly described: Parts; readonly schemas: Readonly<Record<string, unknown>> } {
   const schemas: Record<string, unknown> = {};

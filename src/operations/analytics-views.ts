@@ -1,9 +1,9 @@
 import type {
-  DayFigures,
-  Figures,
-  LenderFigures,
+  DayMetrics,
+  CohortMetrics,
+  LenderMetrics,
   SessionRow,
-  SummaryFigures,
+  SummaryResult,
   WidgetCounts,
 } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
@@ -11,10 +11,10 @@ import { isoDate } from '../domain/calendar.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
-import { decodeSubId, subIdText } from '../sessions/sub-id.ts';
+import { decodeSubId, formatSubId } from '../sessions/sub-id.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 
-interface FiguresView {
+interface MetricsView {
   readonly sessions_total: number;
   readonly marketplace_views: number;
   readonly offer_clicks: number;
@@ -34,7 +34,7 @@ interface LenderView {
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** The summary record (docs/contract.md#summary). */
-export interface SummaryView extends FiguresView, IgnoredNames {
+export interface SummaryView extends MetricsView, IgnoredNames {
   readonly referrer_tag: string | null;
   readonly top_lenders: readonly LenderView[];
   readonly granularity: 'summary';
@@ -47,7 +47,7 @@ export interface SummaryView extends FiguresView, IgnoredNames {
   readonly sessions_matured: number;
   readonly rev_per_session_matured: number | null;
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
-  readonly by_device: Readonly<Record<string, FiguresView>>;
+  readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
   /** Sessions of earlier dates are no longer kept one by one: they are in the figures of a tag, not in those of ids. */
   readonly sessions_kept_from: string | null;
@@ -55,7 +55,7 @@ export interface SummaryView extends FiguresView, IgnoredNames {
 }
 
 /** One day of `granularity=daily` (docs/contract.md#daily-figures). */
-export interface DayView extends FiguresView {
+export interface DayView extends MetricsView {
   readonly date: string;
   readonly widget_events: WidgetEventsView;
   /** Whether the day's sessions are older than 45 days. */
@@ -94,30 +94,30 @@ export type DailyView = PageView<'daily', DayView>;
 export type RowsView = PageView<'row', RowView>;
 
 /** What an answer covers, as day numbers. */
-export interface Window {
+export interface DayRange {
   readonly fromDay: number;
   readonly toDay: number;
 }
 
 /** The same, and from which day on single sessions are kept; 0 when all are. */
-export interface Coverage extends Window {
-  readonly keptFromDay: number;
+export interface RetainedDayRange extends DayRange {
+  readonly retainedFromDay: number;
 }
 
-export function summaryView(
+export function toSummaryView(
   referrerTag: string | null,
-  window: Window,
-  maturedWindow: Window,
-  figures: SummaryFigures,
+  window: DayRange,
+  maturedWindow: DayRange,
+  figures: SummaryResult,
 ): SummaryView {
   const { matured } = figures;
   const anyMatured = maturedWindow.fromDay <= maturedWindow.toDay;
   return {
     referrer_tag: referrerTag,
-    ...figuresView(figures),
-    top_lenders: figures.topLenders.map(lenderView),
+    ...toMetricsView(figures),
+    top_lenders: figures.topLenders.map(toLenderView),
     granularity: 'summary',
-    ...coverageView({ ...window, keptFromDay: figures.keptFromDay }),
+    ...toDateMembers({ ...window, retainedFromDay: figures.retainedFromDay }),
     ids_outside_dates: figures.subsOutsideDates,
     matured_from: anyMatured ? isoDate(maturedWindow.fromDay) : null,
     matured_to: anyMatured ? isoDate(maturedWindow.toDay) : null,
@@ -125,42 +125,42 @@ export function summaryView(
     rev_per_session_matured:
       matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
     rev_per_session_ci95: confidenceInterval(matured),
-    by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), figuresView(device)])),
-    widget_events: widgetEventsView(figures.widgetEvents),
+    by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), toMetricsView(device)])),
+    widget_events: toWidgetEventsView(figures.widgetEvents),
     as_of: figures.asOfMs === null ? null : isoTimestamp(figures.asOfMs),
   };
 }
 
-export function pageView<Granularity extends 'daily' | 'row', Item>(
+export function toPageView<Granularity extends 'daily' | 'row', Item>(
   granularity: Granularity,
   referrerTag: string | null,
-  covered: Coverage,
+  covered: RetainedDayRange,
   data: readonly Item[],
   nextCursor: string | null,
 ): PageView<Granularity, Item> {
   return {
     referrer_tag: referrerTag,
     granularity,
-    ...coverageView(covered),
+    ...toDateMembers(covered),
     data,
     has_more: nextCursor !== null,
     next_cursor: nextCursor,
   };
 }
 
-export function dayView(figures: DayFigures): DayView {
+export function toDayView(figures: DayMetrics): DayView {
   return {
     date: isoDate(figures.day),
-    ...figuresView(figures),
-    widget_events: widgetEventsView(figures.widgetEvents),
+    ...toMetricsView(figures),
+    widget_events: toWidgetEventsView(figures.widgetEvents),
     matured: figures.matured,
   };
 }
 
-export function rowView(row: SessionRow): RowView {
+export function toRowView(row: SessionRow): RowView {
   const { createdMs, mode } = decodeSubId(row.sub);
   return {
-    sub_id: subIdText(row.sub),
+    sub_id: formatSubId(row.sub),
     referrer_tag: row.referrerTag,
     created_at: isoTimestamp(createdMs),
     sandbox: mode === 'test',
@@ -171,16 +171,16 @@ export function rowView(row: SessionRow): RowView {
     rev_attributed: microsToUsd(row.attributedMicros),
     rev_confirmed: microsToUsd(row.confirmedMicros),
     last_event_at: isoTimestamp(row.lastEventMs),
-    lenders: row.lenders.map(lenderView),
+    lenders: row.lenders.map(toLenderView),
   };
 }
 
-function coverageView({ fromDay, toDay, keptFromDay }: Coverage) {
+function toDateMembers({ fromDay, toDay, retainedFromDay: keptFromDay }: RetainedDayRange) {
   const sessionsKeptFrom = keptFromDay === 0 ? null : isoDate(keptFromDay);
   return { date_from: isoDate(fromDay), date_to: isoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }
 
-function figuresView(figures: Figures): FiguresView {
+function toMetricsView(figures: CohortMetrics): MetricsView {
   return {
     sessions_total: figures.sessions,
     marketplace_views: figures.views,
@@ -192,11 +192,11 @@ function figuresView(figures: Figures): FiguresView {
   };
 }
 
-function widgetEventsView(counts: WidgetCounts): WidgetEventsView {
+function toWidgetEventsView(counts: WidgetCounts): WidgetEventsView {
   return Object.fromEntries(widgetEventTypes.map((type, place) => [type, counts[place] ?? 0])) as WidgetEventsView;
 }
 
-function lenderView({ lender, clicks, confirmedMicros }: LenderFigures): LenderView {
+function toLenderView({ lender, clicks, confirmedMicros }: LenderMetrics): LenderView {
   return { lender, clicks, rev_confirmed: microsToUsd(confirmedMicros) };
 }
 
@@ -224,7 +224,7 @@ function confidenceInterval({
   sessions,
   confirmedMicros,
   confirmedUsdSquared,
-}: SummaryFigures['matured']): { low: number; high: number } | null {
+}: SummaryResult['matured']): { low: number; high: number } | null {
   if (sessions < bounds.confidenceSessionsMin) return null;
   const mean = confirmedMicros / microsPerUsd / sessions;
   const variance = Math.max(0, confirmedUsdSquared - sessions * mean * mean) / (sessions - 1);

@@ -2,30 +2,30 @@ import { AnalyticsUnavailable } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
 import type { ClickIds } from '../clicks/click-id.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import { BatchHistory } from '../confirmations/batch-history.ts';
+import { PendingPayoutStates } from '../confirmations/batch-history.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
-import type { ConfirmationHistory } from '../confirmations/confirmation-history.ts';
-import { judgeConfirmation } from '../confirmations/judge-confirmation.ts';
+import type { PayoutStateReader } from '../confirmations/confirmation-history.ts';
+import { checkConfirmation } from '../confirmations/judge-confirmation.ts';
 import { parseConfirmation } from '../confirmations/parse-confirmation.ts';
-import { repeatedMembers } from '../confirmations/repeated-members.ts';
+import { findDuplicateMembers } from '../confirmations/repeated-members.ts';
 import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
-import { done, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
-import type { TaskQueue } from '../domain/task-queue.ts';
-import { type EventLog, LogUnavailable } from '../events/event-log.ts';
-import { type RevenueConfirmed, type RevenueReversed, recordKind } from '../events/ledger-record.ts';
-import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import { succeeded, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
+import type { SerialQueue } from '../domain/task-queue.ts';
+import { type EventLog, LogUnavailableError } from '../events/event-log.ts';
+import { type RevenueConfirmed, type RevenueReversed, ledgerRecordKind } from '../events/ledger-record.ts';
+import type { CatalogStore } from '../offers/catalog-library.ts';
 import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
 
-export interface ConfirmRevenuePorts {
+export interface ConfirmRevenueDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly clickIds: ClickIds;
-  readonly catalogs: Pick<CatalogLibrary, 'lenderOf'>;
+  readonly catalogs: Pick<CatalogStore, 'findLenderName'>;
   readonly ledger: EventLog;
-  readonly caps: Pick<DailyCaps, 'see'>;
-  readonly history: ConfirmationHistory;
-  readonly queue: TaskQueue;
+  readonly caps: Pick<DailyCaps, 'apply'>;
+  readonly history: PayoutStateReader;
+  readonly queue: SerialQueue;
 }
 
 /** What became of one row, which `index` counts from 0 in the order of sending. */
@@ -55,107 +55,107 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  * @param text the JSON text that `body` was parsed from, if it was: rows that give a member twice are rejected
  */
 export async function confirmRevenue(
-  ports: ConfirmRevenuePorts,
+  ports: ConfirmRevenueDeps,
   body: unknown,
   text?: string,
   signal: CancelSignal | null = null,
 ): Promise<Outcome<ConfirmationsView>> {
   const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
-  if (body === undefined || rows.length > bounds.confirmationRowsMax) {
-    return invalidRequest('body', `must be one confirmation or an array of at most ${bounds.confirmationRowsMax}`);
+  if (body === undefined || rows.length > bounds.confirmationRowsPerRequestMax) {
+    return invalidRequest('body', `must be one confirmation or an array of at most ${bounds.confirmationRowsPerRequestMax}`);
   }
-  const repeated = text === undefined ? null : repeatedMembers(text);
+  const repeated = text === undefined ? null : findDuplicateMembers(text);
   const parsed = rows.map((row, index) => {
     const member = repeated?.get(index);
     return member === undefined ? parseConfirmation(ports, row) : (`${member}_repeated` as const);
   });
   try {
-    const results = await ports.queue.run(() => settle(ports, parsed, signal), signal);
-    return results === null ? unavailable(bounds.retryAfterSeconds) : done(view(results));
+    const results = await ports.queue.run(() => decideBatch(ports, parsed, signal), signal);
+    return results === null ? unavailable(bounds.retryAfterSeconds) : succeeded(toConfirmationsView(results));
   } catch (fault) {
-    if (fault instanceof AnalyticsUnavailable || fault instanceof LogUnavailable) {
+    if (fault instanceof AnalyticsUnavailable || fault instanceof LogUnavailableError) {
       return unavailable(bounds.retryAfterSeconds);
     }
     throw fault;
   }
 }
 
-type Result = Omit<ConfirmationResult, 'index'>;
+type RowResult = Omit<ConfirmationResult, 'index'>;
 
-async function settle(
-  ports: ConfirmRevenuePorts,
+async function decideBatch(
+  ports: ConfirmRevenueDeps,
   rows: readonly (Confirmation | RejectionReason)[],
   signal: CancelSignal | null,
-): Promise<readonly Result[]> {
+): Promise<readonly RowResult[]> {
   const { clock, ledger, history } = ports;
   const asked = rows.filter((row) => typeof row !== 'string');
-  if (asked.length === 0) return rows.map((row) => rejected(row as RejectionReason));
+  if (asked.length === 0) return rows.map((row) => rejectedRow(row as RejectionReason));
   // A log in trouble may hold records that nobody can be told of yet; once it is well, the history has them all.
-  if (!ledger.healthy) throw new LogUnavailable('the ledger cannot be written', null);
-  const known = new BatchHistory(asked, await history.knownPayouts(asked, signal));
+  if (!ledger.healthy) throw new LogUnavailableError('the ledger cannot be written', null);
+  const known = new PendingPayoutStates(asked, await history.findPayoutStates(asked, signal));
   const nowMs = clock.wallMs();
 
-  const results: Result[] = [];
+  const results: RowResult[] = [];
   const appended: Promise<void>[] = [];
   for (const row of rows) {
     if (typeof row === 'string') {
-      results.push(rejected(row));
+      results.push(rejectedRow(row));
       continue;
     }
-    const past = known.of(row);
-    const verdict = judgeConfirmation(row, past, nowMs);
+    const past = known.get(row);
+    const verdict = checkConfirmation(row, past, nowMs);
     if (verdict !== 'accepted') {
-      results.push(verdict === 'repeated' ? { outcome: verdict } : rejected(verdict));
+      results.push(verdict === 'repeated' ? { outcome: verdict } : rejectedRow(verdict));
       continue;
     }
-    const lenderName = past.lenderName ?? lenderOf(ports.catalogs, row);
+    const lenderName = past.lenderName ?? findLenderName(ports.catalogs, row);
     if (lenderName === null) {
-      results.push(rejected('lender_unknown'));
+      results.push(rejectedRow('lender_unknown'));
       continue;
     }
-    known.accept(row, lenderName);
+    known.applyAccepted(row, lenderName);
     const { appendedPosition } = ledger;
-    const record = recordOf(row, lenderName, nowMs);
+    const record = toLedgerRecord(row, lenderName, nowMs);
     appended.push(ledger.append(record));
     results.push({ outcome: 'accepted' });
     // What the log does not take must not be built upon: a reversal is nothing without its funding.
     if (ledger.appendedPosition === appendedPosition) break;
-    ports.caps.see(record);
+    ports.caps.apply(record);
   }
   const unknown = { outcome: 'unknown' } as const;
   while (results.length < rows.length) results.push(unknown);
-  if (await areDurable(appended)) return results;
+  if (await awaitAllDurable(appended)) return results;
   // They travel in one group. A repeat may be one of a row of this very batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknown));
 }
 
-function rejected(reason: RejectionReason): Result {
+function rejectedRow(reason: RejectionReason): RowResult {
   return { outcome: 'rejected', reason };
 }
 
-async function areDurable(appended: readonly Promise<void>[]): Promise<boolean> {
+async function awaitAllDurable(appended: readonly Promise<void>[]): Promise<boolean> {
   const faults = (await Promise.allSettled(appended)).filter((one) => one.status === 'rejected');
-  for (const { reason } of faults) if (!(reason instanceof LogUnavailable)) throw reason;
+  for (const { reason } of faults) if (!(reason instanceof LogUnavailableError)) throw reason;
   return faults.length === 0;
 }
 
-function recordOf(
+function toLedgerRecord(
   { status, sub, offerId, txid, amountMicros, occurredMs, click }: Confirmation,
   lenderName: string,
   nowMs: number,
 ): RevenueConfirmed | RevenueReversed {
   const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
-  if (status === 'reversed') return [recordKind.revenueReversed, ...booking];
-  return [recordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
+  if (status === 'reversed') return [ledgerRecordKind.revenueReversed, ...booking];
+  return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
 }
 
 /** Who makes the offer, for a click that nothing but its click_id tells of. */
-function lenderOf(catalogs: Pick<CatalogLibrary, 'lenderOf'>, { sub, offerId }: Confirmation): string | null {
+function findLenderName(catalogs: Pick<CatalogStore, 'findLenderName'>, { sub, offerId }: Confirmation): string | null {
   const { vertical, mode } = decodeSubId(sub);
-  return catalogs.lenderOf(vertical, mode, offerId);
+  return catalogs.findLenderName(vertical, mode, offerId);
 }
 
-function view(results: readonly Result[]): ConfirmationsView {
+function toConfirmationsView(results: readonly RowResult[]): ConfirmationsView {
   const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
   for (const { outcome } of results) counts[outcome]++;
   return { ...counts, results: results.map((result, index) => ({ index, ...result })) };

@@ -2,23 +2,23 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { isLongerThan } from '../domain/code-points.ts';
+import { exceedsCodePoints } from '../domain/code-points.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { done, invalidRequest, notDurable, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
+import { succeeded, invalidRequest, notDurable, type Outcome, refusedWith, unavailable } from '../domain/outcome.ts';
 import { isVisibleAscii } from '../domain/visible-ascii.ts';
-import { type EventLog, LogUnavailable } from '../events/event-log.ts';
-import { recordKind } from '../events/ledger-record.ts';
-import type { FirstRequest, IdempotencyKeys, KeyedRequestDigests } from '../sessions/idempotency-keys.ts';
-import type { ReferrerTags, TagUse } from '../sessions/referrer-tags.ts';
+import { type EventLog, LogUnavailableError } from '../events/event-log.ts';
+import { ledgerRecordKind } from '../events/ledger-record.ts';
+import type { OriginalRequest, IdempotencyKeys, IdempotencyDigests } from '../sessions/idempotency-keys.ts';
+import type { ReferrerTags, TagReservation } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import { decodeSubId, type SubIds, subIdText } from '../sessions/sub-id.ts';
+import { decodeSubId, type SubIds, formatSubId } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 import { isReferrerTag } from './referrer-tag.ts';
-import { whenDurable } from './when-durable.ts';
+import { awaitDurable } from './when-durable.ts';
 
-export interface CreateSessionPorts {
+export interface CreateSessionDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
@@ -39,17 +39,17 @@ export interface SessionView extends IgnoredNames {
 }
 
 /** Types of the optional members (docs/contract.md#session-members); their sizes are judged in code points below. */
-const optionals = Type.Object({
+const optionalMembersSchema = Type.Object({
   user_agent: Type.Optional(Type.String()),
   // Not a Record: its pattern for names passes over those with a line break, and whatever value they have.
   metadata: Type.Optional(
     Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]) }),
   ),
 });
-const Optionals = Compile(optionals);
+const optionalMembersValidator = Compile(optionalMembersSchema);
 
 /** The body of a request that is taken. */
-export type SessionBody = { readonly referrer_tag: string } & Static<typeof optionals>;
+export type SessionBody = { readonly referrer_tag: string } & Static<typeof optionalMembersSchema>;
 
 /** A body of the right shape. */
 interface SessionRequest {
@@ -66,7 +66,7 @@ export interface CreatedSession {
 }
 
 /** A session whose record is on its way: it becomes the caller's when the record is durable. */
-interface OpenedSession {
+interface PendingSession {
   readonly subId: string;
   readonly view: SessionView;
   /** Where its record lies in the ledger, if the ledger took it. */
@@ -75,8 +75,8 @@ interface OpenedSession {
 }
 
 /** The place that a new session has in its key's day (docs/contract.md#sessions-per-day). */
-export interface ReservedSlot {
-  giveBack(): void;
+export interface SessionQuotaReservation {
+  release(): void;
 }
 
 /**
@@ -87,63 +87,63 @@ export interface ReservedSlot {
  * `isRepeat` was true: such a request creates no session.
  */
 export async function createSession(
-  ports: CreateSessionPorts,
+  ports: CreateSessionDeps,
   tenant: Tenant,
   keyNumber: number,
   body: unknown,
   idempotencyKey: string | null,
-  slot: ReservedSlot | null,
+  slot: SessionQuotaReservation | null,
 ): Promise<Outcome<CreatedSession>> {
   let mayCreate = false;
-  let keyed: KeyedRequestDigests | null = null;
-  let tagUse: TagUse | null = null;
+  let keyed: IdempotencyDigests | null = null;
+  let tagUse: TagReservation | null = null;
   try {
     if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
-    const read = readSessionRequest(body);
+    const read = parseSessionRequest(body);
     if (!read.ok) return read;
     const request = read.value;
 
     if (idempotencyKey !== null) {
-      const found = ports.idempotencyKeys.lookUp(nameOf(tenant, idempotencyKey), JSON.stringify(request));
-      if (found.kind === 'mismatch') return refusedFor('IDEMPOTENCY_MISMATCH');
-      if (found.kind === 'repeat') return await replay(ports, tenant, request.referrerTag, found.first);
-      if (!ports.idempotencyKeys.hasRoom()) return unavailable(bounds.retryAfterSeconds);
+      const found = ports.idempotencyKeys.lookUp(tenantScopedKey(tenant, idempotencyKey), JSON.stringify(request));
+      if (found.kind === 'mismatch') return refusedWith('IDEMPOTENCY_MISMATCH');
+      if (found.kind === 'repeat') return await replaySession(ports, tenant, request.referrerTag, found.first);
+      if (!ports.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
       keyed = found.digests;
     }
     // `isRepeat` was true, but the first request has expired or failed since. A retry is checked against the day limit again.
     if (slot === null) return unavailable(bounds.retryAfterSeconds);
 
-    tagUse = ports.referrerTags.use(tenant, request.referrerTag);
-    if (tagUse === null) return refusedFor('TAG_LIMIT_EXCEEDED');
-    const opened = openSession(ports, tenant, keyNumber, request, keyed);
+    tagUse = ports.referrerTags.reserve(tenant, request.referrerTag);
+    if (tagUse === null) return refusedWith('TAG_LIMIT_EXCEEDED');
+    const opened = addSession(ports, tenant, keyNumber, request, keyed);
     if (opened === null) return unavailable(bounds.retryAfterSeconds);
     mayCreate = true;
     const { position, durable } = opened;
-    if (keyed !== null) ports.idempotencyKeys.remember(keyed, { sub: ports.subIds.issuedBytes, position, durable });
+    if (keyed !== null) ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.lastIssuedBytes, position, durable });
     try {
       await durable;
-      return done({ session: opened.view, replayed: false });
+      return succeeded({ session: opened.view, replayed: false });
     } catch (fault) {
-      if (!(fault instanceof LogUnavailable)) throw fault;
-      mayCreate = fault.taken;
+      if (!(fault instanceof LogUnavailableError)) throw fault;
+      mayCreate = fault.isAppended;
       // A record that the log took is a session after a restart, so it stays one here.
-      if (!fault.taken) ports.sessions.delete(opened.subId);
-      return notDurable(bounds.retryAfterSeconds, fault.taken);
+      if (!fault.isAppended) ports.sessions.delete(opened.subId);
+      return notDurable(bounds.retryAfterSeconds, fault.isAppended);
     }
   } finally {
-    if (keyed !== null) ports.idempotencyKeys.settle(keyed, mayCreate);
+    if (keyed !== null) ports.idempotencyKeys.settlePending(keyed, mayCreate);
     tagUse?.settle(mayCreate);
-    if (!mayCreate) slot?.giveBack();
+    if (!mayCreate) slot?.release();
   }
 }
 
 /** Whether a request with this Idempotency-Key was made before, so that one more creates no session, whatever its payload. */
-export function isRepeat(
-  { idempotencyKeys }: Pick<CreateSessionPorts, 'idempotencyKeys'>,
+export function isIdempotentRepeat(
+  { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,
   idempotencyKey: string,
 ): boolean {
-  return isIdempotencyKey(idempotencyKey) && idempotencyKeys.has(nameOf(tenant, idempotencyKey));
+  return isIdempotencyKey(idempotencyKey) && idempotencyKeys.has(tenantScopedKey(tenant, idempotencyKey));
 }
 
 function isIdempotencyKey(text: string): boolean {
@@ -151,7 +151,7 @@ function isIdempotencyKey(text: string): boolean {
 }
 
 /** The name that an Idempotency-Key is remembered by: tenants may use the same key. */
-function nameOf({ account, vertical, mode }: Tenant, idempotencyKey: string): string {
+function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: string): string {
   return `${account} ${vertical.number} ${mode} ${idempotencyKey}`;
 }
 
@@ -159,21 +159,21 @@ function nameOf({ account, vertical, mode }: Tenant, idempotencyKey: string): st
  * The first answer, also where the first request was told 503 and its record was written later. It is made from the session's id;
  * the tag is the repeat's own, since the payloads are the same.
  */
-async function replay(
-  { ledger, sessionTtlMs }: CreateSessionPorts,
+async function replaySession(
+  { ledger, sessionTtlMs }: CreateSessionDeps,
   tenant: Tenant,
   referrerTag: string,
-  { sub, position, durable }: FirstRequest,
+  { sub, position, durable }: OriginalRequest,
 ): Promise<Outcome<CreatedSession>> {
   if (durable !== null) {
-    const written = await whenDurable(ledger, { position, durable });
+    const written = await awaitDurable(ledger, { position, durable });
     if (!written.ok) return written;
   } else if (ledger.durablePosition < position) return notDurable(bounds.retryAfterSeconds, true);
-  const session = sessionView(subIdText(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
-  return done({ session, replayed: true });
+  const session = toSessionView(formatSubId(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
+  return succeeded({ session, replayed: true });
 }
 
-function sessionView(
+function toSessionView(
   subId: string,
   tenant: Tenant,
   createdMs: number,
@@ -189,56 +189,56 @@ function sessionView(
   };
 }
 
-function readSessionRequest(body: unknown): Outcome<SessionRequest> {
+function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
   const { referrer_tag: referrerTag } = body as { referrer_tag?: unknown };
-  if (!isReferrerTag(referrerTag)) return refusedFor('INVALID_REFERRER_TAG');
-  if (!Optionals.Check(body)) return invalidRequest(hasTypedUserAgent(body) ? 'metadata' : 'user_agent');
+  if (!isReferrerTag(referrerTag)) return refusedWith('INVALID_REFERRER_TAG');
+  if (!optionalMembersValidator.Check(body)) return invalidRequest(isUserAgentTypeValid(body) ? 'metadata' : 'user_agent');
   const { user_agent: userAgent, metadata } = body;
-  if (userAgent !== undefined && isLongerThan(userAgent, bounds.userAgentCharactersMax)) {
+  if (userAgent !== undefined && exceedsCodePoints(userAgent, bounds.userAgentCharactersMax)) {
     return invalidRequest('user_agent');
   }
-  if (metadata !== undefined && !isWithinBounds(metadata)) return invalidRequest('metadata');
-  return done({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
+  if (metadata !== undefined && !isMetadataWithinBounds(metadata)) return invalidRequest('metadata');
+  return succeeded({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
 }
 
 /** Puts a session in the store and its record on the way; null when there is no room for one more. */
-function openSession(
-  { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionPorts,
+function addSession(
+  { clock, subIds, sessions, ledger, devices, sessionTtlMs }: CreateSessionDeps,
   tenant: Tenant,
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
-  keyed: KeyedRequestDigests | null,
-): OpenedSession | null {
+  keyed: IdempotencyDigests | null,
+): PendingSession | null {
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, tenant)) return null;
   const device = devices.classify(userAgent);
   const record = [
-    recordKind.sessionCreated,
+    ledgerRecordKind.sessionCreated,
     createdMs,
-    subIds.issuedBytes,
+    subIds.lastIssuedBytes,
     referrerTag,
     keyNumber,
     device,
     metadata,
   ] as const;
   const durable = ledger.append(keyed === null ? record : [...record, keyed.key, keyed.payload]);
-  const view = sessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
+  const view = toSessionView(subId, tenant, createdMs, referrerTag, sessionTtlMs);
   return { subId, view, position: ledger.appendedPosition, durable };
 }
 
-function hasTypedUserAgent(body: object): boolean {
+function isUserAgentTypeValid(body: object): boolean {
   const { user_agent: userAgent } = body as { user_agent?: unknown };
   return userAgent === undefined || typeof userAgent === 'string';
 }
 
 /** Whether names and values keep to their sizes (docs/contract.md#session-members); a value that is no string is measured as JSON text. */
-function isWithinBounds(metadata: object): boolean {
+function isMetadataWithinBounds(metadata: object): boolean {
   const entries: [string, unknown][] = Object.entries(metadata);
   if (entries.length > bounds.metadataKeysMax) return false;
   return entries.every(([key, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return !isLongerThan(key, bounds.metadataCharactersMax) && !isLongerThan(text, bounds.metadataCharactersMax);
+    return !exceedsCodePoints(key, bounds.metadataCharactersMax) && !exceedsCodePoints(text, bounds.metadataCharactersMax);
   });
 }

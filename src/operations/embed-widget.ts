@@ -1,18 +1,18 @@
 import { bounds } from '../bounds.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { done, type Outcome } from '../domain/outcome.ts';
+import { succeeded, type Outcome } from '../domain/outcome.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
-import type { FindSessionPorts } from '../sessions/find-session.ts';
+import type { FindSessionDeps } from '../sessions/find-session.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/embed-html.ts';
 import type { WidgetTokens } from '../widgets/widget-token.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 import type { MarketplaceRequest } from './marketplace-request.ts';
-import { openMarketplace } from './open-marketplace.ts';
+import { validateMarketplaceRequest } from './open-marketplace.ts';
 
-const formats = ['iframe', 'js'] as const;
+const embedFormats = ['iframe', 'js'] as const;
 
-export interface EmbedWidgetPorts extends FindSessionPorts {
+export interface EmbedWidgetDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;
   readonly random: RandomPool;
   /** `{widget_url}` of the contract. */
@@ -40,23 +40,23 @@ export interface WidgetEmbedView extends IgnoredNames {
  * after the same checks as for JSON. It shows nobody anything yet, so it is no view: the widget's own request is.
  */
 export function embedWidget(
-  ports: EmbedWidgetPorts,
+  ports: EmbedWidgetDeps,
   tenant: Tenant,
   request: MarketplaceRequest,
 ): Outcome<WidgetEmbedView> {
-  const opened = openMarketplace(ports, tenant, request, formats);
+  const opened = validateMarketplaceRequest(ports, tenant, request, embedFormats);
   if (!opened.ok) return opened;
   const { subId, format, session, sort, maxOffers } = opened.value;
   const expiresMs = session.createdMs + ports.sessionTtlMs;
-  const token = ports.tokens.issue(ports.subIds.bytesOf(subId), expiresMs);
+  const token = ports.tokens.issue(ports.subIds.toBytes(subId), expiresMs);
   const widget = { sub: subId, token, sort, maxOffers };
   const inFrame = format === 'iframe';
   const src = inFrame ? widgetPageUrl(ports.widgetUrl, widget) : ports.widgetScriptUrl;
-  const html = inFrame ? iframeHtml(src) : scriptHtml(src, mountName(ports.random), widget);
-  return done({ sub_id: subId, format, html, src, token, expires_at: isoTimestamp(expiresMs) });
+  const html = inFrame ? iframeHtml(src) : scriptHtml(src, createContainerId(ports.random), widget);
+  return succeeded({ sub_id: subId, format, html, src, token, expires_at: isoTimestamp(expiresMs) });
 }
 
 /** Two widgets on one page must not share a container. */
-function mountName(random: RandomPool): string {
-  return `svc-offers-${random.take(bounds.widgetMountBytes).toString('hex')}`;
+function createContainerId(random: RandomPool): string {
+  return `svc-offers-${random.randomBytes(bounds.widgetMountIdBytes).toString('hex')}`;
 }

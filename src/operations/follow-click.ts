@@ -1,29 +1,29 @@
 import { bounds } from '../bounds.ts';
-import type { ClickBudget } from '../clicks/click-budget.ts';
+import type { ClickRecordLimiter } from '../clicks/click-budget.ts';
 import type { ClickIds } from '../clicks/click-id.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import type { OfferValueBasis, OfferValueSeal } from '../clicks/offer-value-seal.ts';
-import type { Patience } from '../clicks/patience.ts';
+import type { ClickTokenPayload, ClickTokenCipher } from '../clicks/offer-value-seal.ts';
+import type { SharedTimeout } from '../clicks/patience.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type EventLog, LogUnavailable } from '../events/event-log.ts';
-import { type OfferClicked, recordKind } from '../events/ledger-record.ts';
-import type { CatalogLibrary } from '../offers/catalog-library.ts';
+import { type EventLog, LogUnavailableError } from '../events/event-log.ts';
+import { type OfferClicked, ledgerRecordKind } from '../events/ledger-record.ts';
+import type { CatalogStore } from '../offers/catalog-library.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
 import type { DeviceClassifier } from '../user-agents/device-class.ts';
 
-export interface FollowClickPorts {
+export interface FollowClickDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
-  readonly seal: OfferValueSeal;
+  readonly seal: ClickTokenCipher;
   readonly clickIds: ClickIds;
-  readonly catalogs: CatalogLibrary;
+  readonly catalogs: CatalogStore;
   readonly caps: DailyCaps;
   readonly ledger: EventLog;
   readonly devices: DeviceClassifier;
-  readonly budget: ClickBudget;
-  readonly patience: Patience;
+  readonly budget: ClickRecordLimiter;
+  readonly patience: SharedTimeout;
   /** Where sandbox sessions land, without a query. */
   readonly sandboxLandingUrl: string;
   /** A click was redirected before its record was durable, or without one (docs/contract.md#clicks-without-a-record): an alert. */
@@ -37,11 +37,11 @@ export interface ClickRequest {
   readonly v: string;
   readonly userAgent: string;
   /** HEAD, or another request that no person's click makes: it redirects, is not recorded, and cannot be confirmed. */
-  readonly looksOnly: boolean;
+  readonly isHead: boolean;
 }
 
 /** The way of one click through the redirect host (docs/contract.md#click-redirect). */
-export type ClickOutcome =
+export type ClickResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
   /** Not an address we made, or one whose catalog is long gone. */
   | { readonly kind: 'unknown' };
@@ -54,22 +54,22 @@ export type ClickOutcome =
  * At its daily cap an offer's clicks are worth nothing (docs/contract.md#daily-caps). A click owns its place once the log has taken its
  * record: from the verdict to there nothing else runs.
  */
-export async function followClick(ports: FollowClickPorts, request: ClickRequest): Promise<ClickOutcome> {
-  const genuine = readLink(ports, request);
+export async function followClick(ports: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
+  const genuine = verifyClickLink(ports, request);
   if (genuine === null) return { kind: 'unknown' };
   const { subBytes, basis } = genuine;
-  const catalog = ports.catalogs.byVersion(basis.catalogVersion);
+  const catalog = ports.catalogs.findByVersion(basis.catalogVersion);
   const offerIndex = catalog?.offerIndex(request.offer) ?? -1;
   if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
 
   const { createdMs, mode } = decodeSubId(subBytes);
   const clickedMs = ports.clock.wallMs();
-  const countable = !request.looksOnly && !ports.devices.isBot(request.userAgent);
+  const countable = !request.isHead && !ports.devices.isBot(request.userAgent);
   const recorded =
     countable &&
-    clickedMs <= createdMs + bounds.clickAttributedMs &&
-    ports.budget.spend(request.sub, subBytes, request.offer);
-  const { atCap, withinDailyCap } = ports.caps.judge(subBytes, request.offer, clickedMs);
+    clickedMs <= createdMs + bounds.clickAttributionMs &&
+    ports.budget.tryConsume(request.sub, subBytes, request.offer);
+  const { atCap, withinDailyCap } = ports.caps.check(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, basis.creditBand);
   const clickId = ports.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
   const location =
@@ -78,7 +78,7 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
   if (recorded) {
     const { lenderName } = catalog.offers[offerIndex]!;
     const click = [
-      recordKind.offerClicked,
+      ledgerRecordKind.offerClicked,
       clickedMs,
       subBytes,
       basis.catalogVersion,
@@ -86,7 +86,7 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
       lenderName,
       valueMicros,
     ] as const;
-    const durable = await record(ports, withinDailyCap === undefined ? click : [...click, withinDailyCap]);
+    const durable = await recordClick(ports, withinDailyCap === undefined ? click : [...click, withinDailyCap]);
     if (!durable) ports.onUnrecorded();
   }
   return { kind: 'redirect', location, clickId };
@@ -96,36 +96,36 @@ export async function followClick(ports: FollowClickPorts, request: ClickRequest
  * What a click URL carries, or null when we did not make it. A live session still holds the `v` of its last ranking, so most
  * clicks need neither MAC nor cipher: a session in the store is genuine, and a `v` equal to its own was sealed for it.
  */
-function readLink(
-  { sessions, subIds, seal }: FollowClickPorts,
+function verifyClickLink(
+  { sessions, subIds, seal }: FollowClickDeps,
   { sub, v }: ClickRequest,
-): { readonly subBytes: Buffer; readonly basis: OfferValueBasis } | null {
-  const ranked = sessions.get(sub)?.ranked;
-  if (ranked?.sealedValue === v) {
+): { readonly subBytes: Buffer; readonly basis: ClickTokenPayload } | null {
+  const ranked = sessions.get(sub)?.cachedRanking;
+  if (ranked?.clickToken === v) {
     const { ranking, creditBand } = ranked;
-    return { subBytes: subIds.bytesOf(sub), basis: { catalogVersion: ranking.catalogVersion, creditBand } };
+    return { subBytes: subIds.toBytes(sub), basis: { catalogVersion: ranking.catalogVersion, creditBand } };
   }
   const subBytes = subIds.verify(sub);
   if (subBytes === null) return null;
-  const basis = seal.open(subBytes, v);
+  const basis = seal.decrypt(subBytes, v);
   return basis === null ? null : { subBytes, basis };
 }
 
 /** Whether the click became durable in time. If not, it stays queued as long as the log can hold it. */
-async function record(ports: FollowClickPorts, click: OfferClicked): Promise<boolean> {
+async function recordClick(ports: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const { ledger, patience, caps } = ports;
   const { appendedPosition } = ledger;
   if (!ledger.healthy) {
     // Such a log refuses what somebody waits for, but takes what nobody does, and writes it once it works again.
-    if (ledger.note(click)) caps.see(click);
+    if (ledger.appendWithoutWaiting(click)) caps.apply(click);
     return false;
   }
   try {
     const durable = ledger.append(click);
-    if (ledger.appendedPosition > appendedPosition) caps.see(click);
+    if (ledger.appendedPosition > appendedPosition) caps.apply(click);
     return (await patience.wait(durable)) !== 'late';
   } catch (fault) {
-    if (fault instanceof LogUnavailable) return false;
+    if (fault instanceof LogUnavailableError) return false;
     throw fault;
   }
 }

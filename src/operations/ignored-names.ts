@@ -10,7 +10,7 @@ export interface IgnoredNames {
 }
 
 /** Members and query parameters that each operation knows. */
-export const knownNames = {
+export const knownRequestNames = {
   create_session: ['referrer_tag', 'user_agent', 'metadata'],
   submit_inputs: ['sub_id', 'fields'],
   get_marketplace: ['sub_id', 'format', 'max_offers', 'sort', 'explain'],
@@ -18,14 +18,14 @@ export const knownNames = {
 } as const;
 
 /** Lists the names that are not `known`, each once and in order, within the bounds of {@link IgnoredNames}. */
-export function ignoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
+export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {
-    if (ignored.size === bounds.ignoredNamesMax) break;
+    if (ignored.size === bounds.ignoredNamesShownMax) break;
     // The first slice spares the longest names from being split into characters as a whole.
     if (!known.includes(name)) {
       ignored.add(
-        [...name.slice(0, 2 * bounds.ignoredNameCharactersMax)].slice(0, bounds.ignoredNameCharactersMax).join(''),
+        [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),
       );
     }
   }

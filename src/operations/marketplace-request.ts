@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Mode } from '../domain/mode.ts';
-import { done, invalidRequest, type Outcome } from '../domain/outcome.ts';
-import { type Sort, sorts } from '../offers/matcher.ts';
+import { succeeded, invalidRequest, type Outcome } from '../domain/outcome.ts';
+import { type SortOrder, sortOrders } from '../offers/matcher.ts';
 
 /** Query parameters as sent, undefined when absent (docs/contract.md#marketplace-parameters). */
 export interface MarketplaceRequest {
@@ -14,29 +14,29 @@ export interface MarketplaceRequest {
 }
 
 /** How many offers, and in which order. */
-export interface Selection {
-  readonly sort: Sort;
+export interface OfferSelection {
+  readonly sort: SortOrder;
   readonly maxOffers: number;
 }
 
-export function parseSelection(request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>): Outcome<Selection> {
+export function parseOfferSelection(request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>): Outcome<OfferSelection> {
   const maxOffers = parseMaxOffers(request.max_offers);
   if (maxOffers === null) return invalidRequest('max_offers');
-  const sort = (request.sort ?? 'recommended') as Sort;
-  if (!sorts.includes(sort)) return invalidRequest('sort');
-  return done({ sort, maxOffers });
+  const sort = (request.sort ?? 'recommended') as SortOrder;
+  if (!sortOrders.includes(sort)) return invalidRequest('sort');
+  return succeeded({ sort, maxOffers });
 }
 
 /** Whether the reasons why offers do not match are asked for. */
 export function parseExplain({ format, explain }: MarketplaceRequest, mode: Mode): Outcome<boolean> {
-  if (explain === undefined || explain === 'false') return done(false);
-  return explain === 'true' && mode === 'test' && format === 'json' ? done(true) : invalidRequest('explain');
+  if (explain === undefined || explain === 'false') return succeeded(false);
+  return explain === 'true' && mode === 'test' && format === 'json' ? succeeded(true) : invalidRequest('explain');
 }
 
 /** 1 to 20 in plain digits; null for anything else. */
 function parseMaxOffers(text: string | undefined): number | null {
-  if (text === undefined) return bounds.offersDefault;
+  if (text === undefined) return bounds.offersShownDefault;
   if (!/^[1-9][0-9]?$/.test(text)) return null;
   const count = Number(text);
-  return count <= bounds.offersMax ? count : null;
+  return count <= bounds.offersShownMax ? count : null;
 }

@@ -1,5 +1,5 @@
 import type { Explanation } from '../offers/explain-offers.ts';
-import type { Sort } from '../offers/matcher.ts';
+import type { SortOrder } from '../offers/matcher.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 
 /** One offer of the marketplace (docs/contract.md#offers), as `offers/offer-json.ts` writes it. */
@@ -27,7 +27,7 @@ export interface MarketplaceView extends IgnoredNames {
   readonly offers: readonly OfferView[];
   readonly total_offers: number;
   readonly generated_at: string;
-  readonly sort: Sort;
+  readonly sort: SortOrder;
   readonly catalog_version: string;
   readonly disclosure: string;
   /** Where it was asked for. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../domain/clock.ts';
-import { done, type Outcome, refusedFor } from '../domain/outcome.ts';
+import { succeeded, type Outcome, refusedWith } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
-import { type EmbedPolicy, embedPolicy } from '../widgets/embed-policy.ts';
+import { type EmbedPolicy, createEmbedPolicy } from '../widgets/embed-policy.ts';
 import type { WidgetTokens } from '../widgets/widget-token.ts';
 
-export interface OpenWidgetPorts {
+export interface VerifyWidgetLinkDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
@@ -36,16 +36,16 @@ export interface WidgetLink {
 }
 
 /** Checks a widget's link (docs/contract.md#widget-tokens); null for one that we did not make. No API key is needed or charged. */
-export function openWidget(ports: OpenWidgetPorts, { sub, token }: WidgetCredentials): WidgetLink | null {
+export function verifyWidgetLink(ports: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
   const held = ports.sessions.get(sub);
   // A session in the store is genuine; any other id has its MAC to prove it.
-  const bytes = held === undefined ? ports.subIds.verify(sub) : ports.subIds.bytesOf(sub);
+  const bytes = held === undefined ? ports.subIds.verify(sub) : ports.subIds.toBytes(sub);
   const expiresMs = bytes === null ? null : ports.tokens.verify(bytes, token);
   if (bytes === null || expiresMs === null) return null;
   const { account, mode } = decodeSubId(bytes);
-  const policy = embedPolicy(mode, ports.originsOf(account), ports.ownOrigin);
+  const policy = createEmbedPolicy(mode, ports.originsOf(account), ports.ownOrigin);
   const isOver = ports.clock.wallMs() >= expiresMs;
   if (held === undefined && !isOver) ports.onSessionMissing();
-  const session = held === undefined || isOver ? refusedFor('SUB_ID_EXPIRED') : done(held);
+  const session = held === undefined || isOver ? refusedWith('SUB_ID_EXPIRED') : succeeded(held);
   return { policy, expiresMs, session };
 }

@@ -1,27 +1,27 @@
 import type { Analytics, CohortFilter } from '../analytics/analytics.ts';
 import { AnalyticsUnavailable } from '../analytics/analytics.ts';
-import { lastMaturedDay } from '../analytics/cohort-rules.ts';
-import type { PageCursors, PagePlace } from '../analytics/page-cursors.ts';
+import { lastMaturedCohortDay } from '../analytics/cohort-rules.ts';
+import type { PageCursors, PagePosition } from '../analytics/page-cursors.ts';
 import { bounds } from '../bounds.ts';
 import { dayOf, parseIsoDate } from '../domain/calendar.ts';
 import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
-import { done, invalidRequest, type Outcome, refusedFor, unavailable } from '../domain/outcome.ts';
-import { belongsTo, decodeSubId, type SubIds } from '../sessions/sub-id.ts';
+import { succeeded, invalidRequest, type Outcome, refusedWith, unavailable } from '../domain/outcome.ts';
+import { isOwnedBy, decodeSubId, type SubIds } from '../sessions/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
   type DailyView,
-  dayView,
-  pageView,
+  toDayView,
+  toPageView,
   type RowsView,
-  rowView,
+  toRowView,
   type SummaryView,
-  summaryView,
-  type Window,
+  toSummaryView,
+  type DayRange,
 } from './analytics-views.ts';
 import { isReferrerTag } from './referrer-tag.ts';
 
-export interface QueryAnalyticsPorts {
+export interface QueryAnalyticsDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly analytics: Analytics;
@@ -46,14 +46,14 @@ export type AnalyticsView = SummaryView | DailyView | RowsView;
  * in pages of days or sessions.
  */
 export async function queryAnalytics(
-  ports: QueryAnalyticsPorts,
+  ports: QueryAnalyticsDeps,
   tenant: Tenant,
   request: AnalyticsRequest,
   signal: CancelSignal | null = null,
 ): Promise<Outcome<AnalyticsView>> {
   const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
-  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return refusedFor('INVALID_REFERRER_TAG');
+  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return refusedWith('INVALID_REFERRER_TAG');
   const subIds = subIdList?.split(',');
   if (subIds !== undefined && subIds.length > bounds.subIdListMax) return invalidRequest('sub_id_list');
   if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {
@@ -67,76 +67,76 @@ export async function queryAnalytics(
     vertical: tenant.vertical.number,
     mode: tenant.mode,
     referrerTag: referrerTag ?? null,
-    subs: subIds === undefined ? null : ownSubs(ports.subIds, tenant, subIds),
+    subs: subIds === undefined ? null : selectOwnSubIds(ports.subIds, tenant, subIds),
   };
 
   if (granularity === 'summary') {
     // A summary has no pages; whoever asks for one believes to get a part.
     if (request.limit !== undefined) return invalidRequest('limit');
     if (request.cursor !== undefined) return invalidRequest('cursor');
-    const window = windowOf(dates, today);
+    const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
     const undated = dates.from === undefined && dates.to === undefined;
     const maturedFromDay = undated ? today - bounds.maturedDefaultDays : window.fromDay;
-    const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(window.toDay, lastMaturedDay(today)) };
-    return whenAvailable(async () => {
-      const figures = await ports.analytics.summary({ ...filter, ...window, today, maturedFromDay }, signal);
-      return summaryView(filter.referrerTag, window, maturedWindow, figures);
+    const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(window.toDay, lastMaturedCohortDay(today)) };
+    return refuseIfUnavailable(async () => {
+      const figures = await ports.analytics.getSummary({ ...filter, ...window, today, maturedFromDay }, signal);
+      return toSummaryView(filter.referrerTag, window, maturedWindow, figures);
     });
   }
 
   const limit = parseLimit(request.limit);
   if (limit === null) return invalidRequest('limit');
-  let place: PagePlace;
+  let place: PagePosition;
   if (request.cursor === undefined) {
-    const window = windowOf(dates, today);
+    const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
     place = { ...window, after: 0 };
   } else {
-    const read = ports.pageCursors.read(granularity, filter, request.cursor);
-    if (read === null || !agree(dates, read)) return invalidRequest('cursor');
+    const read = ports.pageCursors.verify(granularity, filter, request.cursor);
+    if (read === null || !datesMatchCursor(dates, read)) return invalidRequest('cursor');
     place = read;
   }
   const page = { filter, place, limit, signal };
   return granularity === 'daily'
-    ? whenAvailable(() => daysOf(ports, page, today))
-    : whenAvailable(() => rowsOf(ports, page));
+    ? refuseIfUnavailable(() => queryDays(ports, page, today))
+    : refuseIfUnavailable(() => queryRows(ports, page));
 }
 
-interface Page {
+interface PageRequest {
   readonly filter: CohortFilter;
-  readonly place: PagePlace;
+  readonly place: PagePosition;
   readonly limit: number;
   readonly signal: CancelSignal | null;
 }
 
 /** Asks for the days of the page alone, however long the window is. */
-async function daysOf(
-  { analytics, pageCursors }: QueryAnalyticsPorts,
-  { filter, place, limit, signal }: Page,
+async function queryDays(
+  { analytics, pageCursors }: QueryAnalyticsDeps,
+  { filter, place, limit, signal }: PageRequest,
   today: number,
 ): Promise<DailyView> {
   const fromDay = place.fromDay + place.after;
   const toDay = Math.min(fromDay + limit - 1, place.toDay);
-  const { days, keptFromDay } = await analytics.daily({ ...filter, fromDay, toDay, today }, signal);
+  const { days, retainedFromDay: keptFromDay } = await analytics.listDays({ ...filter, fromDay, toDay, today }, signal);
   const after = toDay + 1 - place.fromDay;
   const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
-  return pageView('daily', filter.referrerTag, { ...place, keptFromDay }, days.map(dayView), next);
+  return toPageView('daily', filter.referrerTag, { ...place, retainedFromDay: keptFromDay }, days.map(toDayView), next);
 }
 
-async function rowsOf(
-  { analytics, pageCursors }: QueryAnalyticsPorts,
-  { filter, place, limit, signal }: Page,
+async function queryRows(
+  { analytics, pageCursors }: QueryAnalyticsDeps,
+  { filter, place, limit, signal }: PageRequest,
 ): Promise<RowsView> {
   const { fromDay, toDay, after: afterPosition } = place;
-  const { rows, keptFromDay, next } = await analytics.rows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
+  const { rows, retainedFromDay: keptFromDay, nextAfterPosition: next } = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
   const cursor = next === null ? null : pageCursors.issue('row', filter, { ...place, after: next });
-  return pageView('row', filter.referrerTag, { ...place, keptFromDay }, rows.map(rowView), cursor);
+  return toPageView('row', filter.referrerTag, { ...place, retainedFromDay: keptFromDay }, rows.map(toRowView), cursor);
 }
 
-async function whenAvailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {
+async function refuseIfUnavailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {
   try {
-    return done(await ask());
+    return succeeded(await ask());
   } catch (fault) {
     if (fault instanceof AnalyticsUnavailable) return unavailable(bounds.retryAfterSeconds);
     throw fault;
@@ -144,13 +144,13 @@ async function whenAvailable<View>(ask: () => Promise<View>): Promise<Outcome<Vi
 }
 
 /** Day numbers of the dates given, undefined where one was left out. */
-interface Dates {
+interface RequestedDates {
   readonly from: number | undefined;
   readonly to: number | undefined;
 }
 
 /** The dates given, or the name of the parameter at fault. */
-function parseDates({ date_from, date_to }: AnalyticsRequest): Dates | 'date_from' | 'date_to' {
+function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 'date_from' | 'date_to' {
   const to = date_to === undefined ? undefined : parseIsoDate(date_to);
   if (to === null) return 'date_to';
   const from = date_from === undefined ? undefined : parseIsoDate(date_from);
@@ -159,31 +159,31 @@ function parseDates({ date_from, date_to }: AnalyticsRequest): Dates | 'date_fro
 }
 
 /** The dates with their defaults; null when the first would be after the last. */
-function windowOf({ from, to }: Dates, today: number): Window | null {
+function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
   const toDay = to ?? today;
   const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 
 /** Whether dates repeated with a cursor are those it was issued for; those left out are. */
-function agree({ from, to }: Dates, { fromDay, toDay }: Window): boolean {
+function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
 }
 
 /** Null when it is not a whole number within its bounds. */
 function parseLimit(text: string | undefined): number | null {
-  if (text === undefined) return bounds.analyticsPageMax;
+  if (text === undefined) return bounds.analyticsPageItemsMax;
   if (!/^[1-9]\d{0,2}$/.test(text)) return null;
   const limit = Number(text);
-  return limit <= bounds.analyticsPageMax ? limit : null;
+  return limit <= bounds.analyticsPageItemsMax ? limit : null;
 }
 
 /** The genuine ids of this tenant, each once, as their bytes; whatever else was listed contributes nothing. */
-function ownSubs(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uint8Array[] {
+function selectOwnSubIds(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uint8Array[] {
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {
     const bytes = subIds.verify(text);
-    if (bytes !== null && belongsTo(decodeSubId(bytes), tenant)) own.push(Uint8Array.from(bytes));
+    if (bytes !== null && isOwnedBy(decodeSubId(bytes), tenant)) own.push(Uint8Array.from(bytes));
   }
   return own;
 }

@@ -1,13 +1,13 @@
 import type { Clock } from '../domain/clock.ts';
-import { done, type Outcome } from '../domain/outcome.ts';
+import { succeeded, type Outcome } from '../domain/outcome.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { recordKind, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
+import { ledgerRecordKind, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
 import { parseWidgetBeacon } from '../widgets/parse-widget-beacon.ts';
-import { whenDurable } from './when-durable.ts';
+import { awaitDurable } from './when-durable.ts';
 
-export interface ReportWidgetEventsPorts {
+export interface RecordWidgetEventsDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly ledger: EventLog;
@@ -19,26 +19,26 @@ export interface ReportWidgetEventsPorts {
  * Records events of a widget (docs/contract.md#widget-events), durable before the answer. What the session has told before, by its event
  * ids, is left out, also after a restart, and answered when it is durable, too. None of it books revenue: only the redirect does.
  */
-export async function reportWidgetEvents(
-  ports: ReportWidgetEventsPorts,
+export async function recordWidgetEvents(
+  ports: RecordWidgetEventsDeps,
   session: Session,
   subId: string,
   body: unknown,
 ): Promise<Outcome<null>> {
   const beacon = parseWidgetBeacon(body);
   if (!beacon.ok) return beacon;
-  const use = session.widget;
+  const use = session.widgetUsage;
   // Taken at once, so that the same batch sent twice at a time is recorded once.
-  const events = beacon.value.events.filter(({ digest }) => use.takeEvent(digest));
+  const events = beacon.value.events.filter(({ digest }) => use.claimEvent(digest));
   const { ledger } = ports;
   // No record is durable before those ahead of it, so with the last report all are.
-  if (events.length === 0) return use.lastReport === null ? done(null) : whenDurable(ledger, use.lastReport);
+  if (events.length === 0) return use.lastReport === null ? succeeded(null) : awaitDurable(ledger, use.lastReport);
   const types = events.map(({ type }) => type);
   const { appendedPosition } = ledger;
   const durable = ledger.append([
-    recordKind.widgetReported,
+    ledgerRecordKind.widgetEventsReported,
     ports.clock.wallMs(),
-    ports.subIds.bytesOf(subId),
+    ports.subIds.toBytes(subId),
     beacon.value.load,
     Buffer.concat(events.map(({ digest }) => digest)),
     types,
@@ -49,9 +49,9 @@ export async function reportWidgetEvents(
     use.lastReport = report;
     ports.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
   } else {
-    for (const { digest } of events) use.giveBackEvent(digest);
+    for (const { digest } of events) use.releaseEvent(digest);
   }
-  const outcome = await whenDurable(ledger, report);
+  const outcome = await awaitDurable(ledger, report);
   if (outcome.ok && use.lastReport === report) use.lastReport = null;
   return outcome;
 }

@@ -1,39 +1,39 @@
 import { bounds } from '../bounds.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import type { OfferValueSeal } from '../clicks/offer-value-seal.ts';
-import { compactDate, dayOf } from '../domain/calendar.ts';
+import type { ClickTokenCipher } from '../clicks/offer-value-seal.ts';
+import { toCompactDate, dayOf } from '../domain/calendar.ts';
 import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { done, type Outcome, unavailable } from '../domain/outcome.ts';
-import type { TaskQueue } from '../domain/task-queue.ts';
+import { succeeded, type Outcome, unavailable } from '../domain/outcome.ts';
+import type { SerialQueue } from '../domain/task-queue.ts';
 import type { EventLog } from '../events/event-log.ts';
-import { type OffersViewed, recordKind } from '../events/ledger-record.ts';
-import type { CatalogLibrary } from '../offers/catalog-library.ts';
-import type { ClosedOffers } from '../offers/closed-offers.ts';
+import { type OffersViewed, ledgerRecordKind } from '../events/ledger-record.ts';
+import type { CatalogStore } from '../offers/catalog-library.ts';
+import type { UnavailableOffers } from '../offers/closed-offers.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
-import { countOpen } from '../offers/count-open.ts';
+import { recountAvailable } from '../offers/count-open.ts';
 import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
-import { type Matcher, type Ranking, type Sort, sorts } from '../offers/matcher.ts';
+import { type Matcher, type Ranking, type SortOrder, sortOrders } from '../offers/matcher.ts';
 import { hasOffer } from '../offers/offer-bits.ts';
-import { renderOffers } from '../offers/offer-json.ts';
-import { offerAt } from '../offers/packed-orders.ts';
-import type { Ranked, Session } from '../sessions/session.ts';
+import { renderOffersJson } from '../offers/offer-json.ts';
+import { packedOfferAt } from '../offers/packed-orders.ts';
+import type { CachedRanking, Session } from '../sessions/session.ts';
 import type { SubIds } from '../sessions/sub-id.ts';
-import type { WidgetUse } from '../sessions/widget-use.ts';
-import { fieldIndex, type PocketVector } from '../verticals/pocket-vector.ts';
+import type { WidgetUsage } from '../sessions/widget-use.ts';
+import { fieldIndex, type FieldVector } from '../verticals/pocket-vector.ts';
 import type { Readiness } from '../verticals/readiness.ts';
 
-export interface ShowOffersPorts {
+export interface ShowOffersDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
-  readonly catalogs: CatalogLibrary;
+  readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
-  readonly seal: OfferValueSeal;
-  readonly caps: Pick<DailyCaps, 'closedOffers' | 'see'>;
+  readonly seal: ClickTokenCipher;
+  readonly caps: Pick<DailyCaps, 'unavailableOffers' | 'apply'>;
   readonly ledger: EventLog;
   /** Explains one after the other, so that many who ask why slow down each other and nobody else. */
-  readonly explanations: TaskQueue;
+  readonly explanations: SerialQueue;
   /** Click URLs up to the sub_id, e.g. `https://go.example/c?sub=`, as they stand between the quotes of JSON. */
   readonly clickUrlHead: string;
   /** A view went out that the log could not take, so clicks on it will not count: an alert. */
@@ -41,13 +41,13 @@ export interface ShowOffersPorts {
 }
 
 /** What is to be shown to whom, with the borrower as it was when the request came. */
-export interface OffersAsked {
+export interface ShowOffersRequest {
   readonly subId: string;
-  readonly borrower: Readonly<PocketVector>;
+  readonly borrower: Readonly<FieldVector>;
   /** The session's, of that borrower. */
   readonly revision: number;
   readonly readiness: Readiness;
-  readonly sort: Sort;
+  readonly sort: SortOrder;
   readonly maxOffers: number;
   readonly explain: boolean;
   /** Whether somebody sees the answer, so that it is put on record (docs/contract.md#views). */
@@ -61,7 +61,7 @@ export interface OffersAsked {
 export interface WidgetLoad {
   /** 8 bytes. */
   readonly id: Uint8Array;
-  readonly use: WidgetUse;
+  readonly usage: WidgetUsage;
 }
 
 /**
@@ -72,77 +72,77 @@ export interface WidgetLoad {
  * rendered any further, and is no view.
  */
 export function showOffers(
-  ports: ShowOffersPorts,
+  ports: ShowOffersDeps,
   session: Session,
-  asked: OffersAsked,
+  asked: ShowOffersRequest,
 ): Outcome<string> | Promise<Outcome<string>> {
   const { vertical, mode } = session.tenant;
   const nowMs = ports.clock.wallMs();
   const catalog = ports.catalogs.current(vertical.number, mode);
-  const today = compactDate(dayOf(nowMs));
-  const closed = ports.caps.closedOffers(catalog, nowMs);
-  const { ranked } = session;
-  if (!asked.explain && ranked?.ranking.catalogVersion === catalog.version && ranked.today === today) {
-    const counted = countedWith(catalog, asked.borrower, ranked, closed);
-    if (counted !== null && chooseShown(counted, asked)) {
-      if (counted !== ranked) session.keepRanking(counted, asked.revision);
-      return answer(ports, asked, catalog, counted, nowMs, null);
+  const today = toCompactDate(dayOf(nowMs));
+  const closed = ports.caps.unavailableOffers(catalog, nowMs);
+  const { cachedRanking: ranked } = session;
+  if (!asked.explain && ranked?.ranking.catalogVersion === catalog.version && ranked.rankedOn === today) {
+    const counted = withUpdatedTotal(catalog, asked.borrower, ranked, closed);
+    if (counted !== null && selectShownOffers(counted, asked)) {
+      if (counted !== ranked) session.cacheRanking(counted, asked.revision);
+      return renderAnswer(ports, asked, catalog, counted, nowMs, null);
     }
   }
-  return answerAnew(ports, asked, session, { catalog, today, closed });
+  return rankAndAnswer(ports, asked, session, { catalog, today, closed });
 }
 
 /** All that a new ranking depends on besides the borrower. */
-interface Offered {
+interface RankingContext {
   readonly catalog: CompiledCatalog;
   readonly today: number;
-  readonly closed: ClosedOffers;
+  readonly closed: UnavailableOffers;
 }
 
 /** The offers that an answer shows, in its order: chosen and rendered in one go, by one answer after the other. */
-const shownOffers = new Uint16Array(bounds.offersMax);
+const shownOfferIndexes = new Uint16Array(bounds.offersShownMax);
 
 /** Puts the best open offers into `shownOffers`; false when the ranking has fewer of them than the answer must show. */
-function chooseShown({ ranking, closed }: Ranked, { sort, maxOffers }: OffersAsked): boolean {
+function selectShownOffers({ ranking, unavailableOffers: closed }: CachedRanking, { sort, maxOffers }: ShowOffersRequest): boolean {
   const { orders, total } = ranking;
   const wanted = Math.min(total, maxOffers);
-  const places = orders.length / sorts.length;
-  const from = sorts.indexOf(sort) * places;
+  const places = orders.length / sortOrders.length;
+  const from = sortOrders.indexOf(sort) * places;
   let shown = 0;
   for (let at = from; at < from + places && shown < wanted; at++) {
-    const offer = offerAt(orders, at);
-    if (closed.bits === null || !hasOffer(closed.bits, offer)) shownOffers[shown++] = offer;
+    const offer = packedOfferAt(orders, at);
+    if (closed.bits === null || !hasOffer(closed.bits, offer)) shownOfferIndexes[shown++] = offer;
   }
   return shown === wanted;
 }
 
 /** The ranking with a total that counts these closed offers, the same one where it does; null when it must be made again. */
-function countedWith(
+function withUpdatedTotal(
   { tables }: CompiledCatalog,
-  borrower: Readonly<PocketVector>,
-  ranked: Ranked,
-  closed: ClosedOffers,
-): Ranked | null {
-  if (ranked.closed === closed) return ranked;
-  const { ranking, today } = ranked;
-  const total = countOpen(tables, ranking, borrower, today, ranked.closed, closed);
-  return total === null ? null : { ...ranked, closed, ranking: { ...ranking, total } };
+  borrower: Readonly<FieldVector>,
+  ranked: CachedRanking,
+  closed: UnavailableOffers,
+): CachedRanking | null {
+  if (ranked.unavailableOffers === closed) return ranked;
+  const { ranking, rankedOn: today } = ranked;
+  const total = recountAvailable(tables, ranking, borrower, today, ranked.unavailableOffers, closed);
+  return total === null ? null : { ...ranked, unavailableOffers: closed, ranking: { ...ranking, total } };
 }
 
-/** The answer with the offers that `chooseShown` has just chosen. */
-function answer(
-  ports: ShowOffersPorts,
-  asked: OffersAsked,
+/** The answer with the offers that `selectShownOffers` has just chosen. */
+function renderAnswer(
+  ports: ShowOffersDeps,
+  asked: ShowOffersRequest,
   catalog: CompiledCatalog,
-  { ranking, sealedValue }: Ranked,
+  { ranking, clickToken: sealedValue }: CachedRanking,
   nowMs: number,
   explanation: Explanation | null,
 ): Outcome<string> {
   const { subId } = asked;
   const shown = Math.min(ranking.total, asked.maxOffers);
-  const offers = renderOffers(catalog, shownOffers, shown, asked.borrower, ports.clickUrlHead, subId, sealedValue);
-  if (asked.counts) noteView(ports, asked, nowMs, catalog, shown);
-  return done(
+  const offers = renderOffersJson(catalog, shownOfferIndexes, shown, asked.borrower, ports.clickUrlHead, subId, sealedValue);
+  if (asked.counts) recordView(ports, asked, nowMs, catalog, shown);
+  return succeeded(
     `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
       `,"total_offers":${ranking.total},"generated_at":"${isoTimestamp(nowMs)}","sort":"${asked.sort}"` +
       `,"catalog_version":"${catalog.version}","disclosure":${catalog.disclosureJson}` +
@@ -151,20 +151,20 @@ function answer(
 }
 
 /** Ranks and answers. An explanation comes first, so that no view is noted without its reasons. */
-function answerAnew(
-  ports: ShowOffersPorts,
-  asked: OffersAsked,
+function rankAndAnswer(
+  ports: ShowOffersDeps,
+  asked: ShowOffersRequest,
   session: Session,
-  offered: Offered,
+  offered: RankingContext,
 ): Outcome<string> | Promise<Outcome<string>> {
-  return asked.explain ? explainAndRank(ports, asked, session, offered) : rank(ports, asked, session, offered, null);
+  return asked.explain ? explainRankAndAnswer(ports, asked, session, offered) : requestRanking(ports, asked, session, offered, null);
 }
 
-async function explainAndRank(
-  ports: ShowOffersPorts,
-  asked: OffersAsked,
+async function explainRankAndAnswer(
+  ports: ShowOffersDeps,
+  asked: ShowOffersRequest,
   session: Session,
-  offered: Offered,
+  offered: RankingContext,
 ): Promise<Outcome<string>> {
   const { catalog, today, closed } = offered;
   const explanation = await ports.explanations.run(
@@ -172,14 +172,14 @@ async function explainAndRank(
     asked.signal,
   );
   if (explanation === null) return unavailable(bounds.retryAfterSeconds);
-  return rank(ports, asked, session, offered, explanation);
+  return requestRanking(ports, asked, session, offered, explanation);
 }
 
-function rank(
-  ports: ShowOffersPorts,
-  asked: OffersAsked,
+function requestRanking(
+  ports: ShowOffersDeps,
+  asked: ShowOffersRequest,
   session: Session,
-  offered: Offered,
+  offered: RankingContext,
   explanation: Explanation | null,
 ): Outcome<string> | Promise<Outcome<string>> {
   const { catalog, today, closed } = offered;
@@ -188,22 +188,22 @@ function rank(
     catalogVersion: catalog.version,
     borrower,
     today,
-    closed: closed.bits,
+    unavailable: closed.bits,
     signal,
   });
-  if (!(ranking instanceof Promise)) return answerRanked(ports, asked, session, offered, explanation, ranking);
-  return ranking.then((made) => answerRanked(ports, asked, session, offered, explanation, made));
+  if (!(ranking instanceof Promise)) return cacheAndAnswer(ports, asked, session, offered, explanation, ranking);
+  return ranking.then((made) => cacheAndAnswer(ports, asked, session, offered, explanation, made));
 }
 
 /**
  * Keeps the ranking unless the fields changed meanwhile, and answers with the offers that are open now. Where offers closed or
  * opened during the matching it starts again if the ranking does not serve any more, and an explanation always does.
  */
-function answerRanked(
-  ports: ShowOffersPorts,
-  asked: OffersAsked,
+function cacheAndAnswer(
+  ports: ShowOffersDeps,
+  asked: ShowOffersRequest,
   session: Session,
-  { catalog, today, closed }: Offered,
+  { catalog, today, closed }: RankingContext,
   explanation: Explanation | null,
   ranking: Ranking | null,
 ): Outcome<string> | Promise<Outcome<string>> {
@@ -212,41 +212,41 @@ function answerRanked(
   const { vertical, mode } = session.tenant;
   const nowMs = ports.clock.wallMs();
   const current = ports.catalogs.current(vertical.number, mode);
-  const closedNow = ports.caps.closedOffers(current, nowMs);
+  const closedNow = ports.caps.unavailableOffers(current, nowMs);
   const changed = closedNow !== closed;
-  let ranked: Ranked | null = null;
+  let ranked: CachedRanking | null = null;
   if (!changed || (current === catalog && explanation === null)) {
     const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
     const basis = { catalogVersion: catalog.version, creditBand };
-    const sealedValue = ports.seal.seal(ports.subIds.bytesOf(subId), basis);
-    ranked = countedWith(catalog, borrower, { ranking, today, closed, creditBand, sealedValue }, closedNow);
+    const sealedValue = ports.seal.encrypt(ports.subIds.toBytes(subId), basis);
+    ranked = withUpdatedTotal(catalog, borrower, { ranking, rankedOn: today, unavailableOffers: closed, creditBand, clickToken: sealedValue }, closedNow);
   }
-  if (ranked === null || !chooseShown(ranked, asked)) {
+  if (ranked === null || !selectShownOffers(ranked, asked)) {
     if (!changed) throw new Error('the matcher ranked too few open offers');
-    const offered = { catalog: current, today: compactDate(dayOf(nowMs)), closed: closedNow };
-    return answerAnew(ports, asked, session, offered);
+    const offered = { catalog: current, today: toCompactDate(dayOf(nowMs)), closed: closedNow };
+    return rankAndAnswer(ports, asked, session, offered);
   }
-  session.keepRanking(ranked, asked.revision);
-  if (asked.signal?.over) return unavailable(bounds.retryAfterSeconds);
-  return answer(ports, asked, catalog, ranked, nowMs, explanation);
+  session.cacheRanking(ranked, asked.revision);
+  if (asked.signal?.ended) return unavailable(bounds.retryAfterSeconds);
+  return renderAnswer(ports, asked, catalog, ranked, nowMs, explanation);
 }
 
 /** Records what this answer shows (docs/contract.md#views); nobody waits for that. */
-function noteView(
-  ports: ShowOffersPorts,
-  { subId, load }: OffersAsked,
+function recordView(
+  ports: ShowOffersDeps,
+  { subId, load }: ShowOffersRequest,
   nowMs: number,
   catalog: CompiledCatalog,
   shown: number,
 ): void {
   const offerIds: string[] = [];
-  for (let place = 0; place < shown; place++) offerIds.push(catalog.offers[shownOffers[place]!]!.id);
-  const sub = ports.subIds.bytesOf(subId);
-  const shownHere = [recordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
-  const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.use.isOwedView(load.id)];
-  if (ports.ledger.note(view)) {
-    ports.caps.see(view);
-    load?.use.noteLoad(load.id);
+  for (let place = 0; place < shown; place++) offerIds.push(catalog.offers[shownOfferIndexes[place]!]!.id);
+  const sub = ports.subIds.toBytes(subId);
+  const shownHere = [ledgerRecordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
+  const view: OffersViewed = load === null ? shownHere : [...shownHere, load.id, !load.usage.shouldCountView(load.id)];
+  if (ports.ledger.appendWithoutWaiting(view)) {
+    ports.caps.apply(view);
+    load?.usage.markViewCounted(load.id);
   } else {
     ports.onViewLost();
   }

@@ -3,11 +3,11 @@ import { isoTimestamp } from '../domain/iso-timestamp.ts';
 import { invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
 import type { Session } from '../sessions/session.ts';
 import { fieldIndex } from '../verticals/pocket-vector.ts';
-import { readinessOf } from '../verticals/readiness.ts';
+import { computeReadiness } from '../verticals/readiness.ts';
 import { parseWidgetLoadId } from '../widgets/widget-load-id.ts';
-import { type MarketplaceRequest, parseSelection } from './marketplace-request.ts';
+import { type MarketplaceRequest, parseOfferSelection } from './marketplace-request.ts';
 import type { MarketplaceView } from './marketplace-view.ts';
-import { type ShowOffersPorts, showOffers } from './show-offers.ts';
+import { type ShowOffersDeps, showOffers } from './show-offers.ts';
 
 export interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
   /** The id of the widget load that asks: 16 lower-case hex digits. */
@@ -27,7 +27,7 @@ export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ign
  * `expires_at` before it, as JSON text. The first answer to a load is its view; others show offers without being one.
  */
 export async function showWidgetOffers(
-  ports: ShowOffersPorts,
+  ports: ShowOffersDeps,
   session: Session,
   { subId, expiresMs }: { readonly subId: string; readonly expiresMs: number },
   request: WidgetOffersRequest,
@@ -36,11 +36,11 @@ export async function showWidgetOffers(
 ): Promise<Outcome<string>> {
   const load = parseWidgetLoadId(request.load);
   if (load === null) return invalidRequest('load');
-  const selection = parseSelection(request);
+  const selection = parseOfferSelection(request);
   if (!selection.ok) return selection;
   const { vertical } = session.tenant;
   const { fields: borrower, revision } = session;
-  const readiness = readinessOf(vertical, borrower);
+  const readiness = computeReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return refused({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
@@ -52,7 +52,7 @@ export async function showWidgetOffers(
     ...selection.value,
     explain: false,
     counts,
-    load: { id: load, use: session.widget },
+    load: { id: load, usage: session.widgetUsage },
     signal,
   });
   if (!outcome.ok) return outcome;

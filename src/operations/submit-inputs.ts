@@ -1,16 +1,16 @@
 import { bounds } from '../bounds.ts';
-import { compactDate, dayOf } from '../domain/calendar.ts';
-import { isLongerThan } from '../domain/code-points.ts';
-import { done, invalidRequest, notDurable, type Outcome, refused, refusedFor } from '../domain/outcome.ts';
-import { LogUnavailable } from '../events/event-log.ts';
+import { toCompactDate, dayOf } from '../domain/calendar.ts';
+import { exceedsCodePoints } from '../domain/code-points.ts';
+import { succeeded, invalidRequest, notDurable, type Outcome, refused, refusedWith } from '../domain/outcome.ts';
+import { LogUnavailableError } from '../events/event-log.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type FindSessionPorts, findSession } from '../sessions/find-session.ts';
-import { readinessOf } from '../verticals/readiness.ts';
+import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
+import { computeReadiness } from '../verticals/readiness.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { validateFields } from '../verticals/validate-fields.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 
-export interface SubmitInputsPorts extends FindSessionPorts {
+export interface SubmitInputsDeps extends FindSessionDeps {
   readonly journal: Journal;
 }
 
@@ -31,38 +31,38 @@ export interface InputsView extends IgnoredNames {
  * one that a restart reads back are the same.
  */
 export async function submitInputs(
-  ports: SubmitInputsPorts,
+  ports: SubmitInputsDeps,
   tenant: Tenant,
   body: unknown,
 ): Promise<Outcome<InputsView>> {
-  if (!isObject(body)) return invalidRequest('body');
+  if (!isPlainObject(body)) return invalidRequest('body');
   const { sub_id: subId, fields } = body as { sub_id?: unknown; fields?: unknown };
   if (typeof subId !== 'string') return invalidRequest('sub_id');
-  if (!isObject(fields) || !namesWithinBounds(fields)) return invalidRequest('fields');
+  if (!isPlainObject(fields) || !areNamesWithinBounds(fields)) return invalidRequest('fields');
 
   const found = findSession(ports, tenant, subId);
   if (!found.ok) return found;
   const session = found.value;
 
-  const today = compactDate(dayOf(ports.clock.wallMs()));
+  const today = toCompactDate(dayOf(ports.clock.wallMs()));
   const submission = validateFields(tenant.vertical, fields, today);
   if (submission.invalid.length > 0) {
     return refused({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
   if (submission.changes.length > 0) {
     try {
-      await ports.journal.append(ports.subIds.bytesOf(subId), submission.changes);
+      await ports.journal.append(ports.subIds.toBytes(subId), submission.changes);
     } catch (fault) {
-      if (!(fault instanceof LogUnavailable)) throw fault;
-      fault.written?.then(() => session.merge(submission.changes));
-      return notDurable(bounds.retryAfterSeconds, fault.taken);
+      if (!(fault instanceof LogUnavailableError)) throw fault;
+      fault.durableLater?.then(() => session.mergeFields(submission.changes));
+      return notDurable(bounds.retryAfterSeconds, fault.isAppended);
     }
   }
   // Into the fields as they are now: merges take effect in the order they stand in the journal.
-  const merged = submission.changes.length > 0 ? session.merge(submission.changes) : session.fields;
-  if (merged === null) return refusedFor('SUB_ID_EXPIRED');
-  const readiness = readinessOf(tenant.vertical, merged);
-  return done({
+  const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
+  if (merged === null) return refusedWith('SUB_ID_EXPIRED');
+  const readiness = computeReadiness(tenant.vertical, merged);
+  return succeeded({
     sub_id: subId,
     fields_accepted: submission.accepted,
     fields_unknown: submission.unknown,
@@ -72,12 +72,12 @@ export async function submitInputs(
   });
 }
 
-function isObject(value: unknown): value is object {
+function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function namesWithinBounds(fields: object): boolean {
+function areNamesWithinBounds(fields: object): boolean {
   const names = Object.keys(fields);
-  if (names.length > bounds.fieldNamesMax) return false;
-  return names.every((name) => !isLongerThan(name, bounds.fieldNameCharactersMax));
+  if (names.length > bounds.fieldsMax) return false;
+  return names.every((name) => !exceedsCodePoints(name, bounds.fieldNameCharactersMax));
 }

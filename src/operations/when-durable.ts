@@ -1,9 +1,9 @@
 import { bounds } from '../bounds.ts';
-import { done, notDurable, type Outcome } from '../domain/outcome.ts';
-import { type EventLog, LogUnavailable } from '../events/event-log.ts';
+import { succeeded, notDurable, type Outcome } from '../domain/outcome.ts';
+import { type EventLog, LogUnavailableError } from '../events/event-log.ts';
 
 /** A record on its way into the ledger. */
-interface Appended {
+interface PendingAppend {
   /** Where it lies, if the ledger took it. */
   readonly position: number;
   /** Settles as `EventLog.append` does. */
@@ -14,12 +14,12 @@ interface Appended {
  * Waits for a record that more than one request may wait for. Also where the first of them was told 503 and the record was
  * written later, whoever asks from then on hears that it is durable.
  */
-export async function whenDurable(ledger: EventLog, { position, durable }: Appended): Promise<Outcome<null>> {
+export async function awaitDurable(ledger: EventLog, { position, durable }: PendingAppend): Promise<Outcome<null>> {
   try {
     await durable;
   } catch (fault) {
-    if (!(fault instanceof LogUnavailable)) throw fault;
-    if (!fault.taken || ledger.durablePosition < position) return notDurable(bounds.retryAfterSeconds, fault.taken);
+    if (!(fault instanceof LogUnavailableError)) throw fault;
+    if (!fault.isAppended || ledger.durablePosition < position) return notDurable(bounds.retryAfterSeconds, fault.isAppended);
   }
-  return done(null);
+  return succeeded(null);
 }

@@ -9,21 +9,21 @@ const digestBytes = 32;
  * re-entrant.
  */
 export class Hmac {
-  readonly #inner: Buffer;
-  readonly #outer: Buffer;
+  readonly #innerBlock: Buffer;
+  readonly #outerBlock: Buffer;
 
   /** `messageBytesMax` bounds what `sign` accepts. The key is 1 to 64 bytes. */
   constructor(key: Uint8Array, messageBytesMax: number) {
     if (key.length === 0 || key.length > blockBytes) throw new RangeError('an HMAC key has 1 to 64 bytes');
-    this.#inner = Buffer.alloc(blockBytes + messageBytesMax, 0x36);
-    this.#outer = Buffer.alloc(blockBytes + digestBytes, 0x5c);
+    this.#innerBlock = Buffer.alloc(blockBytes + messageBytesMax, 0x36);
+    this.#outerBlock = Buffer.alloc(blockBytes + digestBytes, 0x5c);
     for (let i = 0; i < key.length; i++) {
-      this.#inner[i] = key[i]! ^ 0x36;
-      this.#outer[i] = key[i]! ^ 0x5c;
+      this.#innerBlock[i] = key[i]! ^ 0x36;
+      this.#outerBlock[i] = key[i]! ^ 0x5c;
     }
   }
 
-  /** Writes the first `macBytes` of the MAC over `message[0, messageBytes)` into `target` at `offset`. */
+  /** Writes the first `legacyMacBytes` of the MAC over `message[0, messageBytes)` into `target` at `offset`. */
   sign(message: Buffer, messageBytes: number, target: Buffer, offset: number, macBytes: number): void {
     const digest = this.#digest(message, messageBytes);
     target.write(digest, offset, macBytes, 'latin1');
@@ -39,14 +39,14 @@ export class Hmac {
 
   #digest(message: Buffer, messageBytes: number): string {
     const end = blockBytes + messageBytes;
-    if (end > this.#inner.length) throw new RangeError('message longer than this HMAC was made for');
-    message.copy(this.#inner, blockBytes, 0, messageBytes);
+    if (end > this.#innerBlock.length) throw new RangeError('message longer than this HMAC was made for');
+    message.copy(this.#innerBlock, blockBytes, 0, messageBytes);
     const innerDigest = hash(
       'sha256',
-      end === this.#inner.length ? this.#inner : this.#inner.subarray(0, end),
+      end === this.#innerBlock.length ? this.#innerBlock : this.#innerBlock.subarray(0, end),
       'binary',
     );
-    this.#outer.write(innerDigest, blockBytes, digestBytes, 'latin1');
-    return hash('sha256', this.#outer, 'binary');
+    this.#outerBlock.write(innerDigest, blockBytes, digestBytes, 'latin1');
+    return hash('sha256', this.#outerBlock, 'binary');
   }
 }

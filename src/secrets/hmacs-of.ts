@@ -2,12 +2,12 @@ import { Hmac } from './hmac.ts';
 import type { KeyPurpose, SecretRing } from './secret-ring.ts';
 
 /** One HMAC for each secret, at the place of its number: whatever is signed carries that number, and a gap signs nothing. */
-export function hmacsOf(
+export function deriveHmacs(
   secrets: SecretRing,
   purpose: KeyPurpose,
   messageBytesMax: number,
 ): readonly (Hmac | undefined)[] {
   const hmacs: (Hmac | undefined)[] = [];
-  for (const number of secrets.numbers) hmacs[number] = new Hmac(secrets.key(number, purpose)!, messageBytesMax);
+  for (const number of secrets.secretNumbers) hmacs[number] = new Hmac(secrets.deriveKey(number, purpose)!, messageBytesMax);
   return hmacs;
 }

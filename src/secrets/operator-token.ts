@@ -13,7 +13,7 @@ class OperatorToken {
   }
 
   /** Whether a header `Authorization: Bearer <token>` carries it. Its time tells nothing of how much of a guess was right. */
-  isIn(authorization: string): boolean {
+  matchesHeader(authorization: string): boolean {
     if (authorization.length > headerCharactersMax) return false;
     const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
     return token !== undefined && timingSafeEqual(sha256(token), this.#hash);

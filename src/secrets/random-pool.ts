@@ -7,24 +7,24 @@ import { randomFillSync } from 'node:crypto';
  */
 export class RandomPool {
   readonly #pool = Buffer.alloc(8_192);
-  #next = this.#pool.length;
+  #nextOffset = this.#pool.length;
 
   /** Writes `length` random bytes into `target` at `offset`; `length` is at most 8192. */
   fill(target: Buffer, offset: number, length: number): void {
-    if (this.#next + length > this.#pool.length) {
+    if (this.#nextOffset + length > this.#pool.length) {
       randomFillSync(this.#pool);
-      this.#next = 0;
+      this.#nextOffset = 0;
     }
-    const end = this.#next + length;
-    for (let from = this.#next, to = offset; from < end; from++, to++) {
+    const end = this.#nextOffset + length;
+    for (let from = this.#nextOffset, to = offset; from < end; from++, to++) {
       target[to] = this.#pool[from]!;
       this.#pool[from] = 0;
     }
-    this.#next = end;
+    this.#nextOffset = end;
   }
 
   /** So many random bytes, 8192 at most, in a buffer of their own. */
-  take(length: number): Buffer {
+  randomBytes(length: number): Buffer {
     const bytes = Buffer.alloc(length);
     this.fill(bytes, 0, length);
     return bytes;

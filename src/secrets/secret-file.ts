@@ -8,7 +8,7 @@ import { type Secret, SecretRing } from './secret-ring.ts';
 /** It travels as one byte. */
 const secretNumberMax = 255;
 
-const SecretFile = Compile(
+const secretFileValidator = Compile(
   Type.Object({
     secrets: Type.Array(
       Type.Object({
@@ -29,14 +29,14 @@ export class SecretFileError extends Error {
  * Reads the secrets (docs/contract.md#secrets). A missing file is created with one fresh secret, but only for a service without history:
  * ids in an existing ledger were signed with a secret, and a new one would disown every one of them.
  */
-export function openSecretFile(path: string, hasHistory: boolean): SecretRing {
+export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretRing {
   if (!existsSync(path)) {
     if (hasHistory) {
       throw new SecretFileError(
         `${path} is missing, but the ledger is not empty: put the secret file back (see SVC_SECRET_FILE), or start on an empty data folder`,
       );
     }
-    writeSecretFile(path, [freshSecret(1)]);
+    writeSecretFile(path, [generateSecret(1)]);
   }
   return new SecretRing(parseSecretFile(path, readFileSync(path, 'utf8')));
 }
@@ -51,11 +51,11 @@ export function addSecret(path: string): number {
   if (number > secretNumberMax) {
     throw new SecretFileError(`${path} lists secret ${secretNumberMax}, and there is no number after it`);
   }
-  writeSecretFile(path, [...secrets, freshSecret(number)]);
+  writeSecretFile(path, [...secrets, generateSecret(number)]);
   return number;
 }
 
-function freshSecret(number: number): Secret {
+function generateSecret(number: number): Secret {
   return { number, bytes: randomBytes(32) };
 }
 
@@ -71,7 +71,7 @@ function parseSecretFile(path: string, text: string): Secret[] {
   } catch {
     throw new SecretFileError(`${path} is not JSON`);
   }
-  if (!SecretFile.Check(content)) {
+  if (!secretFileValidator.Check(content)) {
     throw new SecretFileError(
       `${path} must hold {"secrets": [{"number": 1 to 255, "hex": 64 lower-case hex digits}, ...]}`,
     );

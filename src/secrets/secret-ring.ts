@@ -36,12 +36,12 @@ export class SecretRing {
     this.#secrets = new Map(secrets.map((secret) => [secret.number, secret]));
   }
 
-  get numbers(): readonly number[] {
+  get secretNumbers(): readonly number[] {
     return [...this.#secrets.keys()];
   }
 
   /** A 32-byte key for one purpose, or null for a number that is not in the ring. */
-  key(number: number, purpose: KeyPurpose): Buffer | null {
+  deriveKey(number: number, purpose: KeyPurpose): Buffer | null {
     const secret = this.#secrets.get(number);
     return secret === undefined ? null : Buffer.from(hkdfSync('sha256', secret.bytes, '', purpose, 32));
   }

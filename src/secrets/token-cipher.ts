@@ -1,21 +1,21 @@
-import { hmacsOf } from './hmacs-of.ts';
+import { deriveHmacs } from './hmacs-of.ts';
 import type { RandomPool } from './random-pool.ts';
 import type { KeyPurpose, SecretRing } from './secret-ring.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
-const headBytes = 1 + nonceBytes;
+const headerBytes = 1 + nonceBytes;
 /** One HMAC-SHA-256. */
 const padBlockBytes = 32;
 const padBlocksMax = 255;
 
 export interface TokenLayout {
   /** Each use of the cipher has two keys of its own. */
-  readonly padKey: KeyPurpose;
-  readonly tagKey: KeyPurpose;
+  readonly encryptionPurpose: KeyPurpose;
+  readonly macPurpose: KeyPurpose;
   /** Bytes ahead of the token that the tag authenticates, and that stay readable. */
-  readonly associatedBytes: number;
-  readonly textBytesMax: number;
+  readonly associatedDataBytes: number;
+  readonly plaintextBytesMax: number;
 }
 
 /**
@@ -33,42 +33,42 @@ export interface TokenLayout {
  */
 export class TokenCipher {
   /** Associated data at 0, the token behind it. */
-  readonly bytes: Buffer;
+  readonly buffer: Buffer;
   /** Offset of the text in `bytes`. */
-  readonly textAt: number;
-  readonly #headAt: number;
-  readonly #textBytesMax: number;
+  readonly plaintextOffset: number;
+  readonly #headerOffset: number;
+  readonly #plaintextBytesMax: number;
   readonly #random: RandomPool;
-  readonly #newest: number;
-  readonly #padders: ReturnType<typeof hmacsOf>;
-  readonly #taggers: ReturnType<typeof hmacsOf>;
+  readonly #newestSecretNumber: number;
+  readonly #padHmacs: ReturnType<typeof deriveHmacs>;
+  readonly #tagHmacs: ReturnType<typeof deriveHmacs>;
   /** The nonce, and the number of a pad block. */
   readonly #padInput = Buffer.alloc(nonceBytes + 1);
   readonly #pad = Buffer.alloc(padBlockBytes);
 
   /** Throws a RangeError for texts of more than 255 pad blocks. */
   constructor(secrets: SecretRing, random: RandomPool, layout: TokenLayout) {
-    const { padKey, tagKey, associatedBytes, textBytesMax } = layout;
+    const { encryptionPurpose: padKey, macPurpose: tagKey, associatedDataBytes: associatedBytes, plaintextBytesMax: textBytesMax } = layout;
     if (textBytesMax > padBlocksMax * padBlockBytes) throw new RangeError('a token cannot hold so long a text');
     this.#random = random;
-    this.#newest = secrets.newest.number;
-    this.#headAt = associatedBytes;
-    this.#textBytesMax = textBytesMax;
-    this.textAt = associatedBytes + headBytes;
-    this.bytes = Buffer.alloc(this.textAt + textBytesMax + tagBytes);
-    this.#padders = hmacsOf(secrets, padKey, textBytesMax > padBlockBytes ? nonceBytes + 1 : nonceBytes);
-    this.#taggers = hmacsOf(secrets, tagKey, this.textAt + textBytesMax);
+    this.#newestSecretNumber = secrets.newest.number;
+    this.#headerOffset = associatedBytes;
+    this.#plaintextBytesMax = textBytesMax;
+    this.plaintextOffset = associatedBytes + headerBytes;
+    this.buffer = Buffer.alloc(this.plaintextOffset + textBytesMax + tagBytes);
+    this.#padHmacs = deriveHmacs(secrets, padKey, textBytesMax > padBlockBytes ? nonceBytes + 1 : nonceBytes);
+    this.#tagHmacs = deriveHmacs(secrets, tagKey, this.plaintextOffset + textBytesMax);
   }
 
   /** Encrypts the text in `bytes` under the newest secret, adds the tag, and returns the offset of the token's end. */
-  seal(textBytes: number): number {
-    if (textBytes > this.#textBytesMax) throw new RangeError('text longer than this cipher was made for');
-    const { bytes } = this;
-    const tagAt = this.textAt + textBytes;
-    bytes[this.#headAt] = this.#newest;
-    this.#random.fill(bytes, this.#headAt + 1, nonceBytes);
-    this.#applyPad(this.#newest, tagAt);
-    this.#taggers[this.#newest]!.sign(bytes, tagAt, bytes, tagAt, tagBytes);
+  encrypt(textBytes: number): number {
+    if (textBytes > this.#plaintextBytesMax) throw new RangeError('text longer than this cipher was made for');
+    const { buffer: bytes } = this;
+    const tagAt = this.plaintextOffset + textBytes;
+    bytes[this.#headerOffset] = this.#newestSecretNumber;
+    this.#random.fill(bytes, this.#headerOffset + 1, nonceBytes);
+    this.#xorPad(this.#newestSecretNumber, tagAt);
+    this.#tagHmacs[this.#newestSecretNumber]!.sign(bytes, tagAt, bytes, tagAt, tagBytes);
     return tagAt + tagBytes;
   }
 
@@ -76,26 +76,26 @@ export class TokenCipher {
    * Decrypts a token; its associated data is already in `bytes`. Returns the offset of the text's end in `bytes`, or null for a
    * token that this service did not make, or not for this associated data.
    */
-  open(token: Uint8Array): number | null {
-    const { bytes } = this;
-    const textBytes = token.length - headBytes - tagBytes;
-    if (textBytes < 0 || textBytes > this.#textBytesMax) return null;
+  decrypt(token: Uint8Array): number | null {
+    const { buffer: bytes } = this;
+    const textBytes = token.length - headerBytes - tagBytes;
+    if (textBytes < 0 || textBytes > this.#plaintextBytesMax) return null;
     const secretNumber = token[0]!;
-    const tagger = this.#taggers[secretNumber];
+    const tagger = this.#tagHmacs[secretNumber];
     if (tagger === undefined) return null;
-    bytes.set(token, this.#headAt);
-    const tagAt = this.textAt + textBytes;
+    bytes.set(token, this.#headerOffset);
+    const tagAt = this.plaintextOffset + textBytes;
     if (!tagger.verify(bytes, tagAt, bytes, tagAt, tagBytes)) return null;
-    this.#applyPad(secretNumber, tagAt);
+    this.#xorPad(secretNumber, tagAt);
     return tagAt;
   }
 
   /** Encrypts the text, or decrypts it. */
-  #applyPad(secretNumber: number, textEnd: number): void {
-    const { bytes } = this;
-    const padder = this.#padders[secretNumber]!;
-    bytes.copy(this.#padInput, 0, this.#headAt + 1, this.textAt);
-    for (let block = 0, from = this.textAt; from < textEnd; block++, from += padBlockBytes) {
+  #xorPad(secretNumber: number, textEnd: number): void {
+    const { buffer: bytes } = this;
+    const padder = this.#padHmacs[secretNumber]!;
+    bytes.copy(this.#padInput, 0, this.#headerOffset + 1, this.plaintextOffset);
+    for (let block = 0, from = this.plaintextOffset; from < textEnd; block++, from += padBlockBytes) {
       this.#padInput[nonceBytes] = block;
       padder.sign(this.#padInput, block === 0 ? nonceBytes : nonceBytes + 1, this.#pad, 0, padBlockBytes);
       const end = Math.min(from + padBlockBytes, textEnd);

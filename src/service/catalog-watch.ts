@@ -1,33 +1,33 @@
-import type { CatalogFigures } from '../metrics/watched.ts';
-import type { CatalogChange, CatalogLibrary, CatalogSource } from '../offers/catalog-library.ts';
+import type { CatalogStatus } from '../metrics/watched.ts';
+import type { CatalogChange, CatalogStore, CatalogSource } from '../offers/catalog-library.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** What an operator wants to know of the catalogs: which are in use since when, and whether a change of one was refused. */
-export class CatalogWatch {
+export class CatalogStatusTracker {
   readonly #sources: readonly CatalogSource[];
-  readonly #catalogs: CatalogLibrary;
-  readonly #sinceMs = new Map<string, number>();
-  readonly #faulty = new Set<CatalogSource>();
+  readonly #catalogs: CatalogStore;
+  readonly #activatedMs = new Map<string, number>();
+  readonly #failedSources = new Set<CatalogSource>();
 
-  constructor({ catalogs: sources, clock }: ServiceOptions, catalogs: CatalogLibrary) {
+  constructor({ catalogs: sources, clock }: ServiceOptions, catalogs: CatalogStore) {
     this.#sources = sources;
     this.#catalogs = catalogs;
-    for (const version of catalogs.currentVersions) this.#sinceMs.set(version, clock.wallMs());
-    catalogs.onUse(({ version }) => {
-      this.#sinceMs.set(version, clock.wallMs());
+    for (const version of catalogs.currentVersions) this.#activatedMs.set(version, clock.wallMs());
+    catalogs.onActivate(({ version }) => {
+      this.#activatedMs.set(version, clock.wallMs());
       const inUse = new Set(catalogs.currentVersions);
-      for (const known of this.#sinceMs.keys()) if (!inUse.has(known)) this.#sinceMs.delete(known);
+      for (const known of this.#activatedMs.keys()) if (!inUse.has(known)) this.#activatedMs.delete(known);
     });
   }
 
   /** Notes what came of reading a source again. Returns whether the source was faulty before and is valid now. */
-  changed(source: CatalogSource, { ok }: CatalogChange): boolean {
-    if (ok) return this.#faulty.delete(source);
-    this.#faulty.add(source);
+  recordReload(source: CatalogSource, { ok }: CatalogChange): boolean {
+    if (ok) return this.#failedSources.delete(source);
+    this.#failedSources.add(source);
     return false;
   }
 
-  figures(): CatalogFigures[] {
+  statuses(): CatalogStatus[] {
     return this.#sources.map((source) => {
       const { version, offers } = this.#catalogs.current(source.vertical.number, source.mode);
       return {
@@ -35,8 +35,8 @@ export class CatalogWatch {
         mode: source.mode,
         version,
         offers: offers.length,
-        sinceMs: this.#sinceMs.get(version)!,
-        faulty: this.#faulty.has(source),
+        activatedMs: this.#activatedMs.get(version)!,
+        reloadFailed: this.#failedSources.has(source),
       };
     });
   }

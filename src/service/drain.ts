@@ -8,7 +8,7 @@ export interface DrainTimes {
 }
 
 /** The time that a stopping service has, one deadline for all of its listeners. */
-export class Drain {
+export class DrainTimer {
   readonly #clock: Clock;
   #times: DrainTimes;
   #startedMs: number;
@@ -20,12 +20,12 @@ export class Drain {
   }
 
   /** Starts the time. */
-  begin(): void {
+  start(): void {
     this.#startedMs = this.#clock.monotonicMs();
   }
 
   /** Nothing is waited for any more by whatever closes from now on. */
-  giveUp(): void {
+  expire(): void {
     this.#times = { delayMs: 0, deadlineMs: 0 };
   }
 
@@ -34,7 +34,7 @@ export class Drain {
   }
 
   /** What is left of the deadline. */
-  get graceMs(): number {
+  get remainingMs(): number {
     const { delayMs, deadlineMs } = this.#times;
     const goneMs = Math.max(0, this.#clock.monotonicMs() - this.#startedMs - delayMs);
     return Math.max(0, deadlineMs - goneMs);

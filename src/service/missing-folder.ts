@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import type { AnalyticsFiles } from '../analytics/analytics-files.ts';
+import type { DataFiles } from '../analytics/analytics-files.ts';
 
 /** A folder of the data folder is missing. A start would create it empty, and lose for good what other files still tell. */
-export class FolderMissing extends Error {
+export class FolderMissingError extends Error {
   override readonly name = 'FolderMissing';
   readonly folder: string;
 
@@ -12,20 +12,20 @@ export class FolderMissing extends Error {
   }
 }
 
-/** Throws `FolderMissing` when the ledger is gone but not the figures derived from it: an empty ledger would erase them. */
-export function requireLedger({ ledgerFolder, storeFile }: AnalyticsFiles): void {
+/** Throws `FolderMissingError` when the ledger is gone but not the figures derived from it: an empty ledger would erase them. */
+export function assertLedgerFolder({ ledgerFolder, analyticsStoreFile: storeFile }: DataFiles): void {
   if (existsSync(ledgerFolder) || !existsSync(storeFile)) return;
-  throw new FolderMissing(
+  throw new FolderMissingError(
     ledgerFolder,
     `and ${storeFile} may be the last copy of its figures: put the folder back, or restore a backup; to begin with an empty ` +
       'ledger, move that file away',
   );
 }
 
-/** Throws `FolderMissing` when the journal is gone although the ledger has live sessions. */
-export function requireJournal(journalFolder: string, liveSessions: number): void {
+/** Throws `FolderMissingError` when the journal is gone although the ledger has live sessions. */
+export function assertJournalFolder(journalFolder: string, liveSessions: number): void {
   if (liveSessions === 0 || existsSync(journalFolder)) return;
-  throw new FolderMissing(
+  throw new FolderMissingError(
     journalFolder,
     `with the pocket fields of ${liveSessions} live sessions: put the folder back, or accept that these sessions have to be ` +
       'sent their inputs again, by marketplace log repair --accept-missing-journal --yes',

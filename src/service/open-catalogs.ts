@@ -1,31 +1,31 @@
 import { join } from 'node:path';
-import { analyticsFiles } from '../analytics/analytics-files.ts';
-import type { DailyCaps, ReadHistory } from '../clicks/daily-caps.ts';
-import type { Closers } from '../closers.ts';
+import { dataFiles } from '../analytics/analytics-files.ts';
+import type { DailyCaps, ReadLedgerSince } from '../clicks/daily-caps.ts';
+import type { CleanupStack } from '../closers.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { EventLog } from '../events/event-log.ts';
 import { recordTimeMs } from '../events/ledger-record.ts';
 import { nodeLogFiles } from '../events/node-log-files.ts';
 import { readOpenLog } from '../events/read-open-log.ts';
-import { LogoKeeper, type LogoPlace } from '../logos/logo-keeper.ts';
+import { LogoService, type LogoSource } from '../logos/logo-keeper.ts';
 import { logoFolder } from '../logos/read-logos.ts';
-import { type CatalogChange, type CatalogLibrary, openCatalogLibrary } from '../offers/catalog-library.ts';
+import { type CatalogChange, type CatalogStore, openCatalogStore } from '../offers/catalog-library.ts';
 import type { CompiledCatalog } from '../offers/compile-catalog.ts';
-import type { CatalogWatch } from './catalog-watch.ts';
+import type { CatalogStatusTracker } from './catalog-watch.ts';
 import type { ServiceOptions } from './service.ts';
-import { visitSoundRecord } from './visit-sound-record.ts';
+import { visitValidRecord } from './visit-sound-record.ts';
 
 /** What there is to offer. */
 export function openCatalogs(
   { dataDir, clock, logger, catalogs }: ServiceOptions,
   cdnUrl: () => string,
-): CatalogLibrary {
-  return openCatalogLibrary({
+): CatalogStore {
+  return openCatalogStore({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
     cdnUrl,
     catalogs,
-    onDamaged: (problem) =>
+    onArchiveError: (problem) =>
       logger.error({ problem }, 'replaced catalog cannot be read; clicks on its offers will return 404'),
   });
 }
@@ -33,31 +33,31 @@ export function openCatalogs(
 /** The images of the lenders: read here for what is in use or was, and from now on before each change. */
 export async function openLogos(
   options: ServiceOptions,
-  closers: Closers,
-  catalogs: CatalogLibrary,
-): Promise<LogoKeeper> {
-  const logos = new LogoKeeper();
-  closers.add(() => logos.close());
-  const placeOf = ({ vertical, mode }: CompiledCatalog) => logoPlace(options, vertical.number, mode);
-  for (const catalog of catalogs.inUse) {
+  closers: CleanupStack,
+  catalogs: CatalogStore,
+): Promise<LogoService> {
+  const logos = new LogoService();
+  closers.defer(() => logos.close());
+  const placeOf = ({ vertical, mode }: CompiledCatalog) => logoSource(options, vertical.number, mode);
+  for (const catalog of catalogs.currentCatalogs) {
     await logos.prepare(placeOf(catalog), catalog);
-    logos.adopt(placeOf(catalog), catalog);
+    logos.activate(placeOf(catalog), catalog);
   }
   for (const { vertical, mode } of options.catalogs) {
-    for (const { compiled } of catalogs.replaced(vertical.number, mode)) await logos.keep(placeOf(compiled), compiled);
+    for (const { compiled } of catalogs.replacedCatalogs(vertical.number, mode)) await logos.retainReplaced(placeOf(compiled), compiled);
   }
-  catalogs.beforeUse((catalog) => logos.prepare(placeOf(catalog), catalog));
-  catalogs.onUse((catalog) => logos.adopt(placeOf(catalog), catalog));
-  warnOfLogos(options, logos);
+  catalogs.onBeforeActivate((catalog) => logos.prepare(placeOf(catalog), catalog));
+  catalogs.onActivate((catalog) => logos.activate(placeOf(catalog), catalog));
+  logMissingLogos(options, logos);
   return logos;
 }
 
 /** Reads every catalog that came from a file again, and its logos; a faulty one keeps what is in use. */
 export async function reloadCatalogs(
   options: ServiceOptions,
-  catalogs: CatalogLibrary,
-  logos: LogoKeeper,
-  watch: CatalogWatch,
+  catalogs: CatalogStore,
+  logos: LogoService,
+  watch: CatalogStatusTracker,
 ): Promise<readonly CatalogChange[]> {
   const lackedLogos = logos.problems.length > 0;
   const changes = await Promise.all(
@@ -66,41 +66,41 @@ export async function reloadCatalogs(
       .map(async (source) => {
         const { vertical, mode } = source;
         const change = await catalogs.reload(vertical.number, mode);
-        if (watch.changed(source, change)) {
+        if (watch.recordReload(source, change)) {
           options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
         }
         // Where offers stay, their logos may have changed all the same.
-        if (!change.ok || !change.changed) await logos.refresh(logoPlace(options, vertical.number, mode));
+        if (!change.ok || !change.changed) await logos.refresh(logoSource(options, vertical.number, mode));
         return change;
       }),
   );
-  warnOfLogos(options, logos, lackedLogos);
+  logMissingLogos(options, logos, lackedLogos);
   return changes;
 }
 
 /** Has the daily caps follow the catalogs: what a new cap must know of the last day is read from the ledger first. */
-export function keepCaps(
+export function connectDailyCaps(
   { dataDir, clock }: ServiceOptions,
   caps: DailyCaps,
-  catalogs: CatalogLibrary,
+  catalogs: CatalogStore,
   ledger: EventLog,
 ): void {
-  const { ledgerFolder } = analyticsFiles(dataDir);
-  const readHistory: ReadHistory = (wallMs, visit) =>
-    readOpenLog(nodeLogFiles, ledgerFolder, ledger, { wallMs, timeOf: recordTimeMs }, (record) =>
-      visitSoundRecord(record, visit),
+  const { ledgerFolder } = dataFiles(dataDir);
+  const readHistory: ReadLedgerSince = (wallMs, visit) =>
+    readOpenLog(nodeLogFiles, ledgerFolder, ledger, { wallMs, timeMsOf: recordTimeMs }, (record) =>
+      visitValidRecord(record, visit),
     );
-  catalogs.beforeUse((catalog) => caps.prepare(catalog, clock.wallMs(), readHistory));
-  catalogs.onUse((catalog) => caps.adopt(catalog, clock.wallMs()));
+  catalogs.onBeforeActivate((catalog) => caps.loadHistory(catalog, clock.wallMs(), readHistory));
+  catalogs.onActivate((catalog) => caps.activate(catalog, clock.wallMs()));
 }
 
-function logoPlace({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoPlace {
+function logoSource({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoSource {
   const source = catalogs.find((one) => one.vertical.number === vertical && one.mode === mode);
   const folder = source !== undefined && 'file' in source ? logoFolder(source.file) : null;
   return { key: `${vertical} ${mode}`, folder };
 }
 
-function warnOfLogos({ logger }: ServiceOptions, { problems }: LogoKeeper, lackedLogos = false): void {
+function logMissingLogos({ logger }: ServiceOptions, { problems }: LogoService, lackedLogos = false): void {
   if (problems.length === 0) {
     if (lackedLogos) logger.info('logo of every lender found again');
     return;

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AnalyticsUnavailable } from '../analytics/analytics.ts';
 import type { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import { bounds } from '../bounds.ts';
-import type { Closers } from '../closers.ts';
+import type { CleanupStack } from '../closers.ts';
 import { isReferrerTag } from '../operations/referrer-tag.ts';
 import type { ReferrerTags } from '../sessions/referrer-tags.ts';
 
-type Experiments = Pick<ThreadAnalytics, 'experiments' | 'foldedPosition'>;
+type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'projectedPosition'>;
 
 /**
  * Restores the tags of all sessions ever created. The analytics store has an experiment for each tag, and the aggregator answers
@@ -16,35 +16,35 @@ type Experiments = Pick<ThreadAnalytics, 'experiments' | 'foldedPosition'>;
  * @param upToPosition position of the last record in the ledger
  */
 export async function restoreReferrerTags(
-  analytics: Experiments,
+  analytics: ExperimentSource,
   upToPosition: number,
   referrerTags: ReferrerTags,
-  closers: Closers,
+  closers: CleanupStack,
 ): Promise<void> {
-  if (await restored(analytics, referrerTags)) return;
+  if (await tryRestore(analytics, referrerTags)) return;
   const closing = new AbortController();
-  closers.add(() => closing.abort());
-  restoreLater(analytics, upToPosition, referrerTags, closing.signal);
+  closers.defer(() => closing.abort());
+  restoreInBackground(analytics, upToPosition, referrerTags, closing.signal);
 }
 
 /** An answer that comes too late keeps its place in the aggregator's queue: so it is asked only when it can answer. */
-async function restoreLater(
-  analytics: Experiments,
+async function restoreInBackground(
+  analytics: ExperimentSource,
   upToPosition: number,
   referrerTags: ReferrerTags,
   closing: AbortSignal,
 ): Promise<void> {
   do {
-    await pause(bounds.referrerTagsPollMs, null, { signal: closing }).catch(() => {});
+    await pause(bounds.referrerTagRestorePollMs, null, { signal: closing }).catch(() => {});
     if (closing.aborted) return;
-  } while (analytics.foldedPosition < upToPosition || !(await restored(analytics, referrerTags)));
+  } while (analytics.projectedPosition < upToPosition || !(await tryRestore(analytics, referrerTags)));
 }
 
 /** Asks for all pages from the first. False when the aggregator did not answer in time. */
-async function restored(analytics: Experiments, referrerTags: ReferrerTags): Promise<boolean> {
+async function tryRestore(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
   try {
     for (let last = 0; ; ) {
-      const page = await analytics.experiments(last);
+      const page = await analytics.listExperiments(last);
       for (const [number, account, vertical, test, tag] of page) {
         if (isReferrerTag(tag)) referrerTags.restore(account, vertical, test === 1 ? 'test' : 'live', tag);
         last = number;
@@ -55,6 +55,6 @@ async function restored(analytics: Experiments, referrerTags: ReferrerTags): Pro
     if (!(fault instanceof AnalyticsUnavailable)) throw fault;
     return false;
   }
-  referrerTags.complete();
+  referrerTags.enableLimit();
   return true;
 }

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
-import type { EmbedOriginRegister } from '../access/embed-origin-register.ts';
-import type { Gatekeeper } from '../access/gatekeeper.ts';
+import type { EmbedOriginRegistry } from '../access/embed-origin-register.ts';
+import type { Authenticator } from '../access/gatekeeper.ts';
 import type { KeyLimits } from '../access/key-limits.ts';
-import type { KeyRegister } from '../access/key-register.ts';
-import type { Durability, Endpoint, ListenerChoice, MatcherChoice, PublicUrls } from '../config/config.ts';
+import type { KeyRegistry } from '../access/key-register.ts';
+import type { Durability, Endpoint, EngineChoice, MatcherChoice, PublicUrls } from '../config/config.ts';
 import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { ApiOperations } from '../faces/api-operations.ts';
 import type { CatalogChange, CatalogSource } from '../offers/catalog-library.ts';
 import type { ConfirmationsView } from '../operations/confirm-revenue.ts';
-import type { ClickOutcome, ClickRequest } from '../operations/follow-click.ts';
+import type { ClickResult, ClickRequest } from '../operations/follow-click.ts';
 import type { CertificateFiles, TlsVersion } from '../tls/certificate.ts';
-import type { CertificateChange } from '../tls/certificate-keeper.ts';
+import type { CertificateReload } from '../tls/certificate-keeper.ts';
 import type { DrainTimes } from './drain.ts';
 
 /** Everything a service is made of, as plain values; `Config` and the options of the embedded API both come to this. */
@@ -28,40 +28,40 @@ export interface ServiceOptions {
   readonly sessions: { readonly max: number; readonly ttlMs: number; readonly tagsMax: number };
   readonly limits: KeyLimits;
   readonly corsOrigins: readonly string[];
-  /** Null: no listeners, and `urlsFor` is asked with port 0. */
+  /** Null: no listeners, and `resolveUrls` is asked with port 0. */
   readonly listen: {
     readonly public: Endpoint;
     readonly operations: Endpoint;
     /** Host names under which the operations listener answers, beside its own and `localhost`. */
     readonly operationsAllowedHosts: readonly string[];
-    readonly engine: ListenerChoice;
+    readonly engine: EngineChoice;
     /** Null: the public listener speaks plain HTTP, as the operations listener always does. */
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
   } | null;
   readonly drain: DrainTimes;
   /** Gives up the start, which then rejects with the signal's reason, having closed what was opened. */
-  readonly giveUpStart?: AbortSignal;
+  readonly startAbortSignal?: AbortSignal;
   /** Our addresses as answers name them, given the public port that was bound. */
-  readonly urlsFor: (boundPort: number) => PublicUrls;
+  readonly resolveUrls: (boundPort: number) => PublicUrls;
   /** Told now and then how far the start has got with what it reads back, in bytes. */
-  readonly onReadBack?: (what: 'ledger' | 'journal', bytes: number, ofBytes: number) => void;
+  readonly onRestoreProgress?: (what: 'ledger' | 'journal', bytes: number, ofBytes: number) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** A running service: its operations behind the gate, and the means to look after it. */
 export interface Service extends AsyncDisposable {
-  readonly gatekeeper: Gatekeeper;
+  readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
-  readonly keys: Pick<KeyRegister, 'create' | 'find' | 'list' | 'revoke'>;
+  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'list' | 'revoke'>;
   /** Where the widgets of each account may be embedded. */
-  readonly originLists: Pick<EmbedOriginRegister, 'allow' | 'list' | 'remove'>;
+  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
   readonly urls: PublicUrls;
   /** Ports bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   /** HTTP engine of the listeners, and in words which build of it runs and why; null without listeners. */
   readonly engine: { readonly name: 'uws' | 'node'; readonly reason: string } | null;
-  followClick(request: ClickRequest): Promise<ClickOutcome>;
+  followClick(request: ClickRequest): Promise<ClickResult>;
   /** Takes one confirmation or an array of them (docs/contract.md#confirmations); `text` is the JSON they were parsed from, if any. */
   confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsView>>;
   /** Where the token for the operations listener is, and whether this start has written it; null without listeners. */
@@ -69,15 +69,15 @@ export interface Service extends AsyncDisposable {
   /** Reads every catalog that came from a file again; a faulty one keeps what is in use. */
   reloadCatalogs(): Promise<readonly CatalogChange[]>;
   /** Reads the certificate again; a faulty one keeps what is in use. Null when it serves without TLS. */
-  reloadCertificate(): CertificateChange | null;
+  reloadCertificate(): CertificateReload | null;
   /** What keeps it from taking requests, in words; empty when it is ready. */
-  notReady(): readonly string[];
+  notReadyReasons(): readonly string[];
   /** Whether it was told to close: nothing more is to be begun. */
-  stopping(): boolean;
+  isStopping(): boolean;
   /** Requests over HTTP that were received and have no answer yet, on both listeners. */
-  unanswered(): number;
+  requestsInFlight(): number;
   /** Stops taking requests, answers those in flight, makes the log durable, closes everything. Idempotent. */
   close(): Promise<void>;
   /** The same without waiting for requests in flight: for a process that cannot be relied on any more. */
-  closeAtOnce(): Promise<void>;
+  closeNow(): Promise<void>;
 }

@@ -2,6 +2,6 @@ import type { Vertical } from '../verticals/vertical.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Those that a service with these options serves. */
-export function verticalsOf({ catalogs }: ServiceOptions): Vertical[] {
+export function servedVerticals({ catalogs }: ServiceOptions): Vertical[] {
   return [...new Set(catalogs.map(({ vertical }) => vertical))];
 }

@@ -1,4 +1,4 @@
-const itemBytes = 8;
+const widgetDigestBytes = 8;
 
 /**
  * A small set of 8-byte digests, each kept as two integers of one plain list: sixteen bytes an item, where a Set of texts takes
@@ -12,24 +12,24 @@ export class DigestSet {
   }
 
   has(item: Uint8Array): boolean {
-    return this.#find(item) >= 0;
+    return this.#indexOf(item) >= 0;
   }
 
   /** Puts one in that is not here yet. */
   add(item: Uint8Array): void {
-    this.#halves.push(half(item, 0), half(item, 4));
+    this.#halves.push(readInt32(item, 0), readInt32(item, 4));
   }
 
   delete(item: Uint8Array): void {
-    const place = this.#find(item);
+    const place = this.#indexOf(item);
     if (place >= 0) this.#halves.splice(place, 2);
   }
 
   /** Place of an item's first half, or -1. */
-  #find(item: Uint8Array): number {
-    if (item.byteLength !== itemBytes) throw new RangeError(`a digest has ${itemBytes} bytes`);
-    const first = half(item, 0);
-    const second = half(item, 4);
+  #indexOf(item: Uint8Array): number {
+    if (item.byteLength !== widgetDigestBytes) throw new RangeError(`a digest has ${widgetDigestBytes} bytes`);
+    const first = readInt32(item, 0);
+    const second = readInt32(item, 4);
     const halves = this.#halves;
     for (let at = 0; at < halves.length; at += 2) {
       if (halves[at] === first && halves[at + 1] === second) return at;
@@ -39,6 +39,6 @@ export class DigestSet {
 }
 
 /** Four bytes as a signed integer, which takes no room outside the list. */
-function half(item: Uint8Array, at: number): number {
+function readInt32(item: Uint8Array, at: number): number {
   return item[at]! | (item[at + 1]! << 8) | (item[at + 2]! << 16) | (item[at + 3]! << 24);
 }

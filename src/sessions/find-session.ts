@@ -1,11 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
-import { type Outcome, refusedFor } from '../domain/outcome.ts';
-import { sameTenant, type Tenant } from '../verticals/tenant.ts';
+import { type Outcome, refusedWith } from '../domain/outcome.ts';
+import { isSameTenant, type Tenant } from '../verticals/tenant.ts';
 import type { Session } from './session.ts';
 import type { SessionStore } from './session-store.ts';
-import { belongsTo, decodeSubId, type SubIds } from './sub-id.ts';
+import { isOwnedBy, decodeSubId, type SubIds } from './sub-id.ts';
 
-export interface FindSessionPorts {
+export interface FindSessionDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly sessions: SessionStore;
@@ -20,18 +20,18 @@ export interface FindSessionPorts {
  * A session in the store is genuine, so the usual case costs one look-up and no MAC; the MAC decides what is said of an id
  * that is not there.
  */
-export function findSession(ports: FindSessionPorts, tenant: Tenant, subId: string): Outcome<Session> {
+export function findSession(ports: FindSessionDeps, tenant: Tenant, subId: string): Outcome<Session> {
   const nowMs = ports.clock.wallMs();
   const session = ports.sessions.get(subId);
   if (session !== undefined) {
-    if (!sameTenant(session.tenant, tenant)) return refusedFor('SUB_ID_NOT_FOUND');
-    if (nowMs >= session.createdMs + ports.sessionTtlMs) return refusedFor('SUB_ID_EXPIRED');
+    if (!isSameTenant(session.tenant, tenant)) return refusedWith('SUB_ID_NOT_FOUND');
+    if (nowMs >= session.createdMs + ports.sessionTtlMs) return refusedWith('SUB_ID_EXPIRED');
     return { ok: true, value: session };
   }
   const bytes = ports.subIds.verify(subId);
-  if (bytes === null) return refusedFor('SUB_ID_NOT_FOUND');
+  if (bytes === null) return refusedWith('SUB_ID_NOT_FOUND');
   const parts = decodeSubId(bytes);
-  if (!belongsTo(parts, tenant)) return refusedFor('SUB_ID_NOT_FOUND');
+  if (!isOwnedBy(parts, tenant)) return refusedWith('SUB_ID_NOT_FOUND');
   if (nowMs < parts.createdMs + ports.sessionTtlMs) ports.onSessionMissing();
-  return refusedFor('SUB_ID_EXPIRED');
+  return refusedWith('SUB_ID_EXPIRED');
 }

@@ -1,24 +1,24 @@
 import { bounds } from '../bounds.ts';
-import type { ClosedOffers } from '../offers/closed-offers.ts';
-import { sorts } from '../offers/matcher.ts';
+import type { UnavailableOffers } from '../offers/closed-offers.ts';
+import { sortOrders } from '../offers/matcher.ts';
 import { packOrderBytes } from '../offers/packed-orders.ts';
-import type { Ranked } from './session.ts';
-import { SharedValues } from './shared-values.ts';
+import type { CachedRanking } from './session.ts';
+import { InternTable } from './shared-values.ts';
 
 // A record, in bytes: six numbers of 32 bits, the text of the sealed value, the orders of the ranking, 16 bits an offer.
 const versionWord = 0;
-const closedWord = 1;
+const unavailableWord = 1;
 const totalWord = 2;
-const todayWord = 3;
+const dateWord = 3;
 const creditBandWord = 4;
 /** Characters of the sealed value, from bit 8 on the places of one order, in bit 16 whether the orders leave closed offers out. */
 const shapeWord = 5;
-const placesShift = 8;
-const openOnlyBit = 1 << 16;
-const sealedByte = 4 * 6;
-const ordersByte = sealedByte + bounds.sealedValueCharactersMax;
-const ordersMax = sorts.length * bounds.offersRankedMax;
-const recordBytes = ordersByte + 2 * ordersMax;
+const orderLengthShift = 8;
+const availableOnlyBit = 1 << 16;
+const clickTokenOffset = 4 * 6;
+const ordersOffset = clickTokenOffset + bounds.clickTokenCharactersMax;
+const ordersMax = sortOrders.length * bounds.offersRankedMax;
+const recordBytes = ordersOffset + 2 * ordersMax;
 const recordWords = recordBytes / 4;
 
 /** Records of one buffer: enough that buffers are few, not so many that making one takes long. A power of two. */
@@ -30,72 +30,72 @@ interface Chunk {
   readonly bytes: Buffer;
 }
 
-const noPlace = -1;
+const noRecord = -1;
 
 /**
  * The rankings that sessions keep, outside the JavaScript heap (docs/decisions/sessions-in-buffers.md): as objects they would
  * be five for each of millions of sessions. What is not needed any more makes room for others; memory once taken is kept.
  */
-export class KeptRankings {
-  readonly #versions = new SharedValues<string>();
-  readonly #closed = new SharedValues<ClosedOffers>();
+export class RankingArena {
+  readonly #versions = new InternTable<string>();
+  readonly #unavailableOffers = new InternTable<UnavailableOffers>();
   readonly #chunks: Chunk[] = [];
   /** Places given out so far, those that are free again included. */
-  #given = 0;
+  #allocatedCount = 0;
   /** The place that became free last; each free record begins with the place that became free before it. */
-  #free = noPlace;
+  #freeListHead = noRecord;
 
   /**
    * The place where the ranking is kept from now on. Throws a RangeError for one that no matcher makes: with longer orders, or of
    * different lengths, or with a longer value.
    */
-  keep({ ranking, today, closed, creditBand, sealedValue }: Ranked): number {
-    const { catalogVersion, total, openOnly, orders } = ranking;
-    const places = orders.length / sorts.length;
+  store({ ranking, rankedOn: today, unavailableOffers: closed, creditBand, clickToken: sealedValue }: CachedRanking): number {
+    const { catalogVersion, total, availableOnly: openOnly, orders } = ranking;
+    const places = orders.length / sortOrders.length;
     if (
       orders.length > ordersMax ||
       !Number.isInteger(places) ||
-      sealedValue.length > bounds.sealedValueCharactersMax
+      sealedValue.length > bounds.clickTokenCharactersMax
     ) {
       throw new RangeError('this is no ranking that can be kept');
     }
-    const place = this.#take();
+    const place = this.#allocate();
     const { words, bytes } = this.#chunkOf(place);
     const record = place & (chunkRecords - 1);
     const word = record * recordWords;
-    words[word + versionWord] = this.#versions.hold(catalogVersion);
-    words[word + closedWord] = this.#closed.hold(closed);
+    words[word + versionWord] = this.#versions.intern(catalogVersion);
+    words[word + unavailableWord] = this.#unavailableOffers.intern(closed);
     words[word + totalWord] = total;
-    words[word + todayWord] = today;
+    words[word + dateWord] = today;
     words[word + creditBandWord] = creditBand;
-    words[word + shapeWord] = sealedValue.length | (places << placesShift) | (openOnly ? openOnlyBit : 0);
+    words[word + shapeWord] = sealedValue.length | (places << orderLengthShift) | (openOnly ? availableOnlyBit : 0);
     const byte = record * recordBytes;
-    bytes.write(sealedValue, byte + sealedByte, 'latin1');
-    bytes.write(orders, byte + ordersByte, 'utf16le');
+    bytes.write(sealedValue, byte + clickTokenOffset, 'latin1');
+    bytes.write(orders, byte + ordersOffset, 'utf16le');
     return place;
   }
 
   /** What is kept at a place that `keep` gave. */
-  read(place: number): Ranked {
+  read(place: number): CachedRanking {
     const { words, bytes } = this.#chunkOf(place);
     const record = place & (chunkRecords - 1);
     const word = record * recordWords;
     const byte = record * recordBytes;
     const shape = words[word + shapeWord]!;
-    const places = (shape >>> placesShift) & 0xff;
-    const ordersEnd = byte + ordersByte + 2 * sorts.length * places;
-    const sealedEnd = byte + sealedByte + (shape & 0xff);
+    const places = (shape >>> orderLengthShift) & 0xff;
+    const ordersEnd = byte + ordersOffset + 2 * sortOrders.length * places;
+    const sealedEnd = byte + clickTokenOffset + (shape & 0xff);
     return {
       ranking: {
-        catalogVersion: this.#versions.at(words[word + versionWord]!),
+        catalogVersion: this.#versions.get(words[word + versionWord]!),
         total: words[word + totalWord]!,
-        openOnly: (shape & openOnlyBit) !== 0,
-        orders: packOrderBytes(bytes, byte + ordersByte, ordersEnd),
+        availableOnly: (shape & availableOnlyBit) !== 0,
+        orders: packOrderBytes(bytes, byte + ordersOffset, ordersEnd),
       },
-      today: words[word + todayWord]!,
-      closed: this.#closed.at(words[word + closedWord]!),
+      rankedOn: words[word + dateWord]!,
+      unavailableOffers: this.#unavailableOffers.get(words[word + unavailableWord]!),
       creditBand: words[word + creditBandWord]!,
-      sealedValue: bytes.toString('latin1', byte + sealedByte, sealedEnd),
+      clickToken: bytes.toString('latin1', byte + clickTokenOffset, sealedEnd),
     };
   }
 
@@ -104,24 +104,24 @@ export class KeptRankings {
     const { words } = this.#chunkOf(place);
     const word = (place & (chunkRecords - 1)) * recordWords;
     this.#versions.release(words[word + versionWord]!);
-    this.#closed.release(words[word + closedWord]!);
+    this.#unavailableOffers.release(words[word + unavailableWord]!);
     // The credit band is the borrower's, and no longer anybody's business.
     words.fill(0, word, word + recordWords);
-    words[word] = this.#free;
-    this.#free = place;
+    words[word] = this.#freeListHead;
+    this.#freeListHead = place;
   }
 
-  #take(): number {
-    const place = this.#free;
-    if (place !== noPlace) {
-      this.#free = this.#chunkOf(place).words[(place & (chunkRecords - 1)) * recordWords]!;
+  #allocate(): number {
+    const place = this.#freeListHead;
+    if (place !== noRecord) {
+      this.#freeListHead = this.#chunkOf(place).words[(place & (chunkRecords - 1)) * recordWords]!;
       return place;
     }
-    if (this.#given === this.#chunks.length * chunkRecords) {
+    if (this.#allocatedCount === this.#chunks.length * chunkRecords) {
       const bytes = Buffer.alloc(chunkRecords * recordBytes);
       this.#chunks.push({ bytes, words: new Int32Array(bytes.buffer, bytes.byteOffset, chunkRecords * recordWords) });
     }
-    return this.#given++;
+    return this.#allocatedCount++;
   }
 
   #chunkOf(place: number): Chunk {

@@ -1,12 +1,12 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { KeptRankings } from './kept-rankings.ts';
+import { RankingArena } from './kept-rankings.ts';
 import type { Session } from './session.ts';
-import { SessionPart } from './session-part.ts';
+import { SessionShard } from './session-part.ts';
 import type { SessionStore } from './session-store.ts';
-import { SharedValues } from './shared-values.ts';
-import { readSubIdWords, subIdWords } from './sub-id-words.ts';
+import { InternTable } from './shared-values.ts';
+import { parseSubIdWords, subIdWordCount } from './sub-id-words.ts';
 
 export interface MemorySessionStoreOptions {
   readonly clock: Clock;
@@ -15,15 +15,15 @@ export interface MemorySessionStoreOptions {
   /** The most pocket fields that a vertical served has. */
   readonly fieldsMax: number;
   /** How many parts hold the sessions. */
-  readonly parts: number;
+  readonly shardCount: number;
   /** In this time every part is swept of expired sessions once. */
-  readonly sweepMs: number;
+  readonly sweepIntervalMs: number;
 }
 
 /** Part sizes differ by up to this share around their mean. */
-const spread = 0.3;
+const shardSizeSpread = 0.3;
 /** Which part an id belongs to is decided by two of its random bytes: the last two before the MAC. */
-const slots = 2 ** 16;
+const slotCount = 2 ** 16;
 const slotWord = 5;
 
 /**
@@ -32,33 +32,33 @@ const slotWord = 5;
  * what has expired is swept part by part.
  */
 export class MemorySessionStore implements SessionStore {
-  readonly #parts: SessionPart[];
-  readonly #partOfSlot: Uint16Array;
+  readonly #shards: SessionShard[];
+  readonly #shardBySlot: Uint16Array;
   readonly #sessionsMax: number;
   readonly #sessionTtlMs: number;
-  readonly #sweeper: NodeJS.Timeout;
+  readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
   /** The id being looked for. */
-  readonly #id = new Int32Array(subIdWords);
+  readonly #lookupId = new Int32Array(subIdWordCount);
   /** When there was no room in any part; monotonic time. */
-  #missedRoomMs = Number.NEGATIVE_INFINITY;
+  #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;
-  #sweepNext = 0;
+  #nextSweepShard = 0;
 
   constructor(options: MemorySessionStoreOptions) {
-    const { clock, sessionsMax, sessionTtlMs, fieldsMax, parts, sweepMs } = options;
+    const { clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: parts, sweepIntervalMs: sweepMs } = options;
     this.#clock = clock;
     this.#sessionsMax = sessionsMax;
     this.#sessionTtlMs = sessionTtlMs;
-    this.#partOfSlot = new Uint16Array(slots);
-    const shared = { tenants: new SharedValues<Tenant>(), rankings: new KeptRankings(), fieldsMax };
-    this.#parts = Array.from({ length: parts }, (_, part) => {
-      const from = Math.round(shareBelow(part, parts) * slots);
-      const to = Math.round(shareBelow(part + 1, parts) * slots);
-      this.#partOfSlot.fill(part, from, to);
-      return new SessionPart(shared);
+    this.#shardBySlot = new Uint16Array(slotCount);
+    const shared = { tenants: new InternTable<Tenant>(), rankings: new RankingArena(), fieldsMax };
+    this.#shards = Array.from({ length: parts }, (_, part) => {
+      const from = Math.round(cumulativeShare(part, parts) * slotCount);
+      const to = Math.round(cumulativeShare(part + 1, parts) * slotCount);
+      this.#shardBySlot.fill(part, from, to);
+      return new SessionShard(shared);
     });
-    this.#sweeper = setInterval(() => this.sweepNextPart(), Math.max(1, Math.floor(sweepMs / parts)));
+    this.#sweepTimer = setInterval(() => this.sweepNextShard(), Math.max(1, Math.floor(sweepMs / parts)));
   }
 
   get size(): number {
@@ -66,34 +66,34 @@ export class MemorySessionStore implements SessionStore {
   }
 
   get(subId: string): Session | undefined {
-    return readSubIdWords(subId, this.#id) ? this.#partOf(this.#id)?.get(this.#id, subId) : undefined;
+    return parseSubIdWords(subId, this.#lookupId) ? this.#shardFor(this.#lookupId)?.get(this.#lookupId, subId) : undefined;
   }
 
   add(subId: string, tenant: Tenant): boolean {
-    if (this.#size >= this.#sessionsMax && !this.#sweepForRoom()) return false;
-    if (!readSubIdWords(subId, this.#id)) throw new TypeError('a session was put in by what is no id');
-    const part = this.#partOf(this.#id);
+    if (this.#size >= this.#sessionsMax && !this.#sweepUntilRoom()) return false;
+    if (!parseSubIdWords(subId, this.#lookupId)) throw new TypeError('a session was put in by what is no id');
+    const part = this.#shardFor(this.#lookupId);
     if (part === undefined) return false;
-    if (part.add(this.#id, tenant)) this.#size++;
+    if (part.add(this.#lookupId, tenant)) this.#size++;
     return true;
   }
 
   delete(subId: string): void {
-    if (readSubIdWords(subId, this.#id) && this.#partOf(this.#id)?.delete(this.#id)) this.#size--;
+    if (parseSubIdWords(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
   /** Drops the expired sessions of one part, the oldest of which stand first; parts take turns. */
-  sweepNextPart(): void {
-    const part = this.#parts[this.#sweepNext];
+  sweepNextShard(): void {
+    const part = this.#shards[this.#nextSweepShard];
     if (part === undefined) return;
-    this.#size -= part.dropCreatedUpTo(this.#clock.wallMs() - this.#sessionTtlMs);
-    this.#sweepNext = (this.#sweepNext + 1) % this.#parts.length;
+    this.#size -= part.deleteCreatedUntil(this.#clock.wallMs() - this.#sessionTtlMs);
+    this.#nextSweepShard = (this.#nextSweepShard + 1) % this.#shards.length;
   }
 
   /** Holds nothing any more, and takes nothing. */
   close(): void {
-    clearInterval(this.#sweeper);
-    this.#parts.length = 0;
+    clearInterval(this.#sweepTimer);
+    this.#shards.length = 0;
     this.#size = 0;
   }
 
@@ -101,24 +101,24 @@ export class MemorySessionStore implements SessionStore {
    * Sweeps part after part until there is room. Where there was none it is not sought again at once: a refusal must stay cheap
    * just when there are many.
    */
-  #sweepForRoom(): boolean {
+  #sweepUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#missedRoomMs < bounds.sessionRoomSoughtMs) return false;
-    for (let swept = 0; swept < this.#parts.length; swept++) {
-      this.sweepNextPart();
+    if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
+    for (let swept = 0; swept < this.#shards.length; swept++) {
+      this.sweepNextShard();
       if (this.#size < this.#sessionsMax) return true;
     }
-    this.#missedRoomMs = nowMs;
+    this.#lastFailedSweepMs = nowMs;
     return false;
   }
 
-  #partOf(id: Int32Array): SessionPart | undefined {
-    return this.#parts[this.#partOfSlot[id[slotWord]! & (slots - 1)]!];
+  #shardFor(id: Int32Array): SessionShard | undefined {
+    return this.#shards[this.#shardBySlot[id[slotWord]! & (slotCount - 1)]!];
   }
 }
 
 /** The share of all ids that belongs to the parts before this one: the first parts are the smallest. */
-function shareBelow(part: number, parts: number): number {
+function cumulativeShare(part: number, parts: number): number {
   const x = part / parts;
-  return x * (1 - spread / 2) + (x * x * spread) / 2;
+  return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;
 }

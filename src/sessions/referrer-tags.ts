@@ -3,12 +3,12 @@ import type { Tenant } from '../verticals/tenant.ts';
 import { TagSet } from './tag-set.ts';
 
 /** A tag's use by a session whose record is on its way. */
-export interface TagUse {
+export interface TagReservation {
   /** Must be called once: `taken` says whether the ledger has the record, or will have it. */
   settle(taken: boolean): void;
 }
 
-const known: TagUse = { settle: () => {} };
+const settledReservation: TagReservation = { settle: () => {} };
 
 /**
  * The referrer tags of each account, vertical and mode, and a limit to their number: a tag keeps its daily figures for ever.
@@ -19,7 +19,7 @@ const known: TagUse = { settle: () => {} };
 export class ReferrerTags {
   readonly #tagsMax: number;
   readonly #tenants = new Map<number, TenantTags>();
-  #isComplete = false;
+  #isLimitEnabled = false;
 
   /** @param tagsMax for each account, vertical and mode */
   constructor(tagsMax: number) {
@@ -27,22 +27,22 @@ export class ReferrerTags {
   }
 
   /** Reserves a tag for a new session; null when the tag is new and the limit is reached. */
-  use({ account, vertical, mode }: Tenant, tag: string): TagUse | null {
-    const limit = this.#isComplete ? this.#tagsMax : Number.POSITIVE_INFINITY;
-    return this.#of(account, vertical.number, mode).use(tag, limit);
+  reserve({ account, vertical, mode }: Tenant, tag: string): TagReservation | null {
+    const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
+    return this.#tagsOf(account, vertical.number, mode).reserve(tag, limit);
   }
 
   /** Adds a tag that sessions were created under in an earlier run. */
   restore(account: number, vertical: number, mode: Mode, tag: string): void {
-    this.#of(account, vertical, mode).add(tag);
+    this.#tagsOf(account, vertical, mode).add(tag);
   }
 
   /** All tags of earlier runs have been restored: the limit applies from now on. */
-  complete(): void {
-    this.#isComplete = true;
+  enableLimit(): void {
+    this.#isLimitEnabled = true;
   }
 
-  #of(account: number, vertical: number, mode: Mode): TenantTags {
+  #tagsOf(account: number, vertical: number, mode: Mode): TenantTags {
     // A vertical's number has seven bits.
     const name = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(name);
@@ -55,26 +55,26 @@ export class ReferrerTags {
 }
 
 class TenantTags {
-  readonly #known = new TagSet();
+  readonly #tags = new TagSet();
   /** New tags, each with the number of its sessions on their way. */
-  readonly #pending = new Map<string, number>();
+  readonly #pendingCounts = new Map<string, number>();
 
-  use(tag: string, limit: number): TagUse | null {
-    if (this.#known.has(tag)) return known;
-    const uses = this.#pending.get(tag) ?? 0;
-    if (uses === 0 && this.#known.size + this.#pending.size >= limit) return null;
-    this.#pending.set(tag, uses + 1);
-    return { settle: (taken) => (taken ? this.add(tag) : this.#giveBack(tag)) };
+  reserve(tag: string, limit: number): TagReservation | null {
+    if (this.#tags.has(tag)) return settledReservation;
+    const uses = this.#pendingCounts.get(tag) ?? 0;
+    if (uses === 0 && this.#tags.size + this.#pendingCounts.size >= limit) return null;
+    this.#pendingCounts.set(tag, uses + 1);
+    return { settle: (taken) => (taken ? this.add(tag) : this.#cancelReservation(tag)) };
   }
 
   add(tag: string): void {
-    this.#known.add(tag);
-    this.#pending.delete(tag);
+    this.#tags.add(tag);
+    this.#pendingCounts.delete(tag);
   }
 
-  #giveBack(tag: string): void {
-    const uses = this.#pending.get(tag);
-    if (uses === 1) this.#pending.delete(tag);
-    else if (uses !== undefined) this.#pending.set(tag, uses - 1);
+  #cancelReservation(tag: string): void {
+    const uses = this.#pendingCounts.get(tag);
+    if (uses === 1) this.#pendingCounts.delete(tag);
+    else if (uses !== undefined) this.#pendingCounts.set(tag, uses - 1);
   }
 }

@@ -1,35 +1,35 @@
-import { absent, emptyPocketVector, type PocketVector } from '../verticals/pocket-vector.ts';
+import { absentValue, emptyFieldVector, type FieldVector } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import type { KeptRankings } from './kept-rankings.ts';
-import type { Ranked, Session } from './session.ts';
-import type { SharedValues } from './shared-values.ts';
-import { createdMsOf, readSubIdWords, subIdWords } from './sub-id-words.ts';
-import { WidgetUse } from './widget-use.ts';
+import type { RankingArena } from './kept-rankings.ts';
+import type { CachedRanking, Session } from './session.ts';
+import type { InternTable } from './shared-values.ts';
+import { subIdCreatedMs, parseSubIdWords, subIdWordCount } from './sub-id-words.ts';
+import { WidgetUsage } from './widget-use.ts';
 
 /** What all parts of a store share. */
-export interface PartsShared {
-  readonly tenants: SharedValues<Tenant>;
-  readonly rankings: KeptRankings;
+export interface ShardResources {
+  readonly tenants: InternTable<Tenant>;
+  readonly rankings: RankingArena;
   /** The most pocket fields that a vertical has. */
   readonly fieldsMax: number;
 }
 
 // A record, in words of 32 bits: the id, four numbers, the fields.
-const serialWord = subIdWords;
-const tenantWord = subIdWords + 1;
-const revisionWord = subIdWords + 2;
-const rankingWord = subIdWords + 3;
-const fieldsWord = subIdWords + 4;
+const serialWord = subIdWordCount;
+const tenantWord = subIdWordCount + 1;
+const revisionWord = subIdWordCount + 2;
+const rankingWord = subIdWordCount + 3;
+const fieldsWord = subIdWordCount + 4;
 
 /** In place of a tenant: the session was deleted before its turn. */
-const deleted = -1;
+const deletedTenant = -1;
 const noRanking = -1;
 /** In place of the serial of a session that was deleted. */
-const noSerial = 0;
+const deletedSerial = 0;
 /** In place of a position. */
-const nowhere = -1;
+const noPosition = -1;
 /** The word of an id that its place in the index follows from: of its random bytes. */
-const hashedWord = 4;
+const hashWord = 4;
 
 const capacityMin = 16;
 
@@ -44,25 +44,25 @@ const capacityMin = 16;
  * A session deleted before its turn leaves its place empty until the ring gets there, or closes up because it is full. Only then does a
  * session move to another position; by its serial it is known for the same.
  */
-export class SessionPart {
-  readonly #shared: PartsShared;
-  readonly #stride: number;
+export class SessionShard {
+  readonly #resources: ShardResources;
+  readonly #recordWords: number;
   /** What few sessions have, by their serials. */
-  readonly #widgets = new Map<number, WidgetUse>();
+  readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
   /** Places plus one, by the hash of their ids; 0 where there is none. */
   #index: Int32Array;
-  #oldest = 0;
-  #next = 0;
+  #oldestPosition = 0;
+  #nextPosition = 0;
   #size = 0;
   /** Of the session put in last; 32 bits, after which they begin again. */
-  #serial = 0;
+  #lastSerial = 0;
 
-  constructor(shared: PartsShared) {
-    this.#shared = shared;
-    this.#stride = fieldsWord + shared.fieldsMax;
-    this.#records = new Int32Array(this.#capacity * this.#stride);
+  constructor(shared: ShardResources) {
+    this.#resources = shared;
+    this.#recordWords = fieldsWord + shared.fieldsMax;
+    this.#records = new Int32Array(this.#capacity * this.#recordWords);
     this.#index = new Int32Array(this.#capacity * 2);
   }
 
@@ -70,167 +70,167 @@ export class SessionPart {
     return this.#size;
   }
 
-  /** The session of an id, whose text is `subId`. */
+  /** The session of an id, whose text is `subIdSchema`. */
   get(id: Int32Array, subId: string): Session | undefined {
-    const position = this.find(id);
-    if (position === nowhere) return undefined;
-    const tenant = this.#shared.tenants.at(this.#records[this.#recordOf(position) + tenantWord]!);
-    return new HeldSession(this, subId, position, this.serialAt(position), tenant, createdMsOf(id[0]!, id[1]!));
+    const position = this.findPosition(id);
+    if (position === noPosition) return undefined;
+    const tenant = this.#resources.tenants.get(this.#records[this.#recordOffset(position) + tenantWord]!);
+    return new SessionHandle(this, subId, position, this.serialAt(position), tenant, subIdCreatedMs(id[0]!, id[1]!));
   }
 
   /** The position of an id, or `nowhere`. */
-  find(id: Int32Array): number {
-    const place = this.#index[this.#slotOf(id)]! - 1;
-    return place < 0 ? nowhere : this.#oldest + ((place - this.#oldest) & (this.#capacity - 1));
+  findPosition(id: Int32Array): number {
+    const place = this.#index[this.#findIndexSlot(id)]! - 1;
+    return place < 0 ? noPosition : this.#oldestPosition + ((place - this.#oldestPosition) & (this.#capacity - 1));
   }
 
   /** Puts in a session, unless it is here. */
   add(id: Int32Array, tenant: Tenant): boolean {
-    if (this.#index[this.#slotOf(id)] !== 0) return false;
-    if (this.#next - this.#oldest === this.#capacity) {
+    if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
+    if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
       // With a quarter of it empty it closes up; otherwise it would do so again too soon.
       this.#rebuild(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
-    const place = this.#next++ & (this.#capacity - 1);
-    const at = place * this.#stride;
+    const place = this.#nextPosition++ & (this.#capacity - 1);
+    const at = place * this.#recordWords;
     const records = this.#records;
     records.set(id, at);
     records[at + serialWord] = this.#nextSerial();
-    records[at + tenantWord] = this.#shared.tenants.hold(tenant);
+    records[at + tenantWord] = this.#resources.tenants.intern(tenant);
     records[at + revisionWord] = 0;
     records[at + rankingWord] = noRanking;
-    records.fill(absent, at + fieldsWord, at + this.#stride);
-    this.#index[this.#slotOf(id)] = place + 1;
+    records.fill(absentValue, at + fieldsWord, at + this.#recordWords);
+    this.#index[this.#findIndexSlot(id)] = place + 1;
     this.#size++;
     return true;
   }
 
   /** Says whether it was here. */
   delete(id: Int32Array): boolean {
-    const slot = this.#slotOf(id);
+    const slot = this.#findIndexSlot(id);
     const place = this.#index[slot]! - 1;
     if (place < 0) return false;
-    this.#drop(slot, place * this.#stride);
+    this.#deleteRecord(slot, place * this.#recordWords);
     return true;
   }
 
   /** Drops the sessions created up to a moment, as far as nothing younger came before them; how many they were. */
-  dropCreatedUpTo(lastMs: number): number {
+  deleteCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
-    for (; this.#oldest < this.#next; this.#oldest++) {
-      const at = this.#recordOf(this.#oldest);
+    for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
+      const at = this.#recordOffset(this.#oldestPosition);
       const records = this.#records;
-      if (records[at + tenantWord] === deleted) continue;
-      if (createdMsOf(records[at]!, records[at + 1]!) > lastMs) break;
-      this.#drop(this.#slotOf(records.subarray(at, at + subIdWords)), at);
+      if (records[at + tenantWord] === deletedTenant) continue;
+      if (subIdCreatedMs(records[at]!, records[at + 1]!) > lastMs) break;
+      this.#deleteRecord(this.#findIndexSlot(records.subarray(at, at + subIdWordCount)), at);
     }
-    if (this.#capacity > capacityMin && this.#next - this.#oldest < this.#capacity / 4) {
+    if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
       this.#rebuild(this.#capacity / 2);
     }
     return sizeBefore - this.#size;
   }
 
   /** Whether the session of this serial is at this position. */
-  has(position: number, serial: number): boolean {
-    return position >= this.#oldest && position < this.#next && this.serialAt(position) === serial;
+  hasSerialAt(position: number, serial: number): boolean {
+    return position >= this.#oldestPosition && position < this.#nextPosition && this.serialAt(position) === serial;
   }
 
   /** Only of a position that has a session, as all that follow. */
   serialAt(position: number): number {
-    return this.#records[this.#recordOf(position) + serialWord]!;
+    return this.#records[this.#recordOffset(position) + serialWord]!;
   }
 
-  fieldsAt(position: number, count: number): PocketVector {
-    const from = this.#recordOf(position) + fieldsWord;
-    const fields: PocketVector = [];
+  fieldsAt(position: number, count: number): FieldVector {
+    const from = this.#recordOffset(position) + fieldsWord;
+    const fields: FieldVector = [];
     for (let field = 0; field < count; field++) fields.push(this.#records[from + field]!);
     return fields;
   }
 
   revisionAt(position: number): number {
-    return this.#records[this.#recordOf(position) + revisionWord]!;
+    return this.#records[this.#recordOffset(position) + revisionWord]!;
   }
 
   /** Throws a RangeError, with nothing written, for what is no field: it would be another session's. */
-  mergeAt(position: number, changes: readonly number[]): void {
-    const { fieldsMax } = this.#shared;
+  mergeFieldsAt(position: number, changes: readonly number[]): void {
+    const { fieldsMax } = this.#resources;
     for (let i = 0; i < changes.length; i += 2) {
       if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
         throw new RangeError('a session has no such field');
     }
-    const at = this.#recordOf(position);
+    const at = this.#recordOffset(position);
     const records = this.#records;
     for (let i = 0; i < changes.length; i += 2) records[at + fieldsWord + changes[i]!] = changes[i + 1]!;
     records[at + revisionWord]!++;
-    this.#dropRanking(at);
+    this.#releaseRanking(at);
   }
 
-  rankedAt(position: number): Ranked | null {
-    const place = this.#records[this.#recordOf(position) + rankingWord]!;
-    return place === noRanking ? null : this.#shared.rankings.read(place);
+  cachedRankingAt(position: number): CachedRanking | null {
+    const place = this.#records[this.#recordOffset(position) + rankingWord]!;
+    return place === noRanking ? null : this.#resources.rankings.read(place);
   }
 
-  keepRankingAt(position: number, ranked: Ranked): void {
-    const at = this.#recordOf(position);
-    this.#dropRanking(at);
-    this.#records[at + rankingWord] = this.#shared.rankings.keep(ranked);
+  cacheRankingAt(position: number, ranked: CachedRanking): void {
+    const at = this.#recordOffset(position);
+    this.#releaseRanking(at);
+    this.#records[at + rankingWord] = this.#resources.rankings.store(ranked);
   }
 
-  widgetAt(position: number): WidgetUse {
+  widgetUsageAt(position: number): WidgetUsage {
     const serial = this.serialAt(position);
-    let use = this.#widgets.get(serial);
+    let use = this.#widgetUsages.get(serial);
     if (use === undefined) {
-      use = new WidgetUse();
-      this.#widgets.set(serial, use);
+      use = new WidgetUsage();
+      this.#widgetUsages.set(serial, use);
     }
     return use;
   }
 
-  #recordOf(position: number): number {
-    return (position & (this.#capacity - 1)) * this.#stride;
+  #recordOffset(position: number): number {
+    return (position & (this.#capacity - 1)) * this.#recordWords;
   }
 
   /** The slot of the index that an id has, or would get. */
-  #slotOf(id: Int32Array): number {
+  #findIndexSlot(id: Int32Array): number {
     const index = this.#index;
     const mask = index.length - 1;
-    let slot = id[hashedWord]! & mask;
-    while (index[slot] !== 0 && !this.#isAt(id, (index[slot]! - 1) * this.#stride)) slot = (slot + 1) & mask;
+    let slot = id[hashWord]! & mask;
+    while (index[slot] !== 0 && !this.#hasIdAt(id, (index[slot]! - 1) * this.#recordWords)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #isAt(id: Int32Array, at: number): boolean {
-    for (let word = 0; word < subIdWords; word++) if (this.#records[at + word] !== id[word]) return false;
+  #hasIdAt(id: Int32Array, at: number): boolean {
+    for (let word = 0; word < subIdWordCount; word++) if (this.#records[at + word] !== id[word]) return false;
     return true;
   }
 
-  #drop(slot: number, at: number): void {
+  #deleteRecord(slot: number, at: number): void {
     const records = this.#records;
-    this.#dropRanking(at);
-    this.#shared.tenants.release(records[at + tenantWord]!);
-    if (this.#widgets.size > 0) this.#widgets.delete(records[at + serialWord]!);
-    records[at + tenantWord] = deleted;
-    records[at + serialWord] = noSerial;
+    this.#releaseRanking(at);
+    this.#resources.tenants.release(records[at + tenantWord]!);
+    if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[at + serialWord]!);
+    records[at + tenantWord] = deletedTenant;
+    records[at + serialWord] = deletedSerial;
     // They are the borrower's, and no longer anybody's business.
-    records.fill(absent, at + fieldsWord, at + this.#stride);
-    this.#vacate(slot);
+    records.fill(absentValue, at + fieldsWord, at + this.#recordWords);
+    this.#removeIndexSlot(slot);
     this.#size--;
   }
 
-  #dropRanking(at: number): void {
+  #releaseRanking(at: number): void {
     const place = this.#records[at + rankingWord]!;
     if (place === noRanking) return;
-    this.#shared.rankings.release(place);
+    this.#resources.rankings.release(place);
     this.#records[at + rankingWord] = noRanking;
   }
 
   /** Empties a slot, and moves up those behind it that would not be found beyond an empty one. */
-  #vacate(slot: number): void {
+  #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
     let empty = slot;
     for (let each = (empty + 1) & mask; index[each] !== 0; each = (each + 1) & mask) {
-      const wanted = this.#records[(index[each]! - 1) * this.#stride + hashedWord]! & mask;
+      const wanted = this.#records[(index[each]! - 1) * this.#recordWords + hashWord]! & mask;
       if (((each - wanted) & mask) < ((each - empty) & mask)) continue;
       index[empty] = index[each]!;
       empty = each;
@@ -239,32 +239,32 @@ export class SessionPart {
   }
 
   #nextSerial(): number {
-    this.#serial = (this.#serial + 1) | 0;
-    if (this.#serial === noSerial) this.#serial++;
-    return this.#serial;
+    this.#lastSerial = (this.#lastSerial + 1) | 0;
+    if (this.#lastSerial === deletedSerial) this.#lastSerial++;
+    return this.#lastSerial;
   }
 
   /** Moves what there is into a ring of this capacity, without the empty places between. */
   #rebuild(capacity: number): void {
-    const stride = this.#stride;
+    const stride = this.#recordWords;
     const from = this.#records;
     const records = new Int32Array(capacity * stride);
     const index = new Int32Array(capacity * 2);
-    let next = this.#oldest;
-    for (let position = this.#oldest; position < this.#next; ) {
-      const at = this.#recordOf(position);
-      if (from[at + tenantWord] === deleted) {
+    let next = this.#oldestPosition;
+    for (let position = this.#oldestPosition; position < this.#nextPosition; ) {
+      const at = this.#recordOffset(position);
+      if (from[at + tenantWord] === deletedTenant) {
         position++;
         continue;
       }
       // What lies together in both rings is moved together.
       const to = next & (capacity - 1);
-      const most = Math.min(this.#next - position, this.#capacity - at / stride, capacity - to);
+      const most = Math.min(this.#nextPosition - position, this.#capacity - at / stride, capacity - to);
       let together = 1;
-      while (together < most && from[at + together * stride + tenantWord] !== deleted) together++;
+      while (together < most && from[at + together * stride + tenantWord] !== deletedTenant) together++;
       records.set(from.subarray(at, at + together * stride), to * stride);
       for (let place = to; place < to + together; place++) {
-        let slot = records[place * stride + hashedWord]! & (index.length - 1);
+        let slot = records[place * stride + hashWord]! & (index.length - 1);
         while (index[slot] !== 0) slot = (slot + 1) & (index.length - 1);
         index[slot] = place + 1;
       }
@@ -274,22 +274,22 @@ export class SessionPart {
     this.#capacity = capacity;
     this.#records = records;
     this.#index = index;
-    this.#next = next;
+    this.#nextPosition = next;
   }
 }
 
 /** A session of a part: made for whoever asks for it. */
-class HeldSession implements Session {
+class SessionHandle implements Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
-  readonly #part: SessionPart;
+  readonly #shard: SessionShard;
   readonly #subId: string;
   readonly #serial: number;
   /** Where it was last. */
   #position: number;
 
-  constructor(part: SessionPart, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
-    this.#part = part;
+  constructor(part: SessionShard, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
+    this.#shard = part;
     this.#subId = subId;
     this.#position = position;
     this.#serial = serial;
@@ -297,43 +297,43 @@ class HeldSession implements Session {
     this.createdMs = createdMs;
   }
 
-  get fields(): Readonly<PocketVector> {
+  get fields(): Readonly<FieldVector> {
     const count = this.tenant.vertical.fields.length;
-    return this.#isHeld() ? this.#part.fieldsAt(this.#position, count) : emptyPocketVector(this.tenant.vertical);
+    return this.#refreshPosition() ? this.#shard.fieldsAt(this.#position, count) : emptyFieldVector(this.tenant.vertical);
   }
 
   get revision(): number {
-    return this.#isHeld() ? this.#part.revisionAt(this.#position) : 0;
+    return this.#refreshPosition() ? this.#shard.revisionAt(this.#position) : 0;
   }
 
-  get ranked(): Ranked | null {
-    return this.#isHeld() ? this.#part.rankedAt(this.#position) : null;
+  get cachedRanking(): CachedRanking | null {
+    return this.#refreshPosition() ? this.#shard.cachedRankingAt(this.#position) : null;
   }
 
-  get widget(): WidgetUse {
-    return this.#isHeld() ? this.#part.widgetAt(this.#position) : new WidgetUse();
+  get widgetUsage(): WidgetUsage {
+    return this.#refreshPosition() ? this.#shard.widgetUsageAt(this.#position) : new WidgetUsage();
   }
 
-  merge(changes: readonly number[]): Readonly<PocketVector> | null {
-    if (!this.#isHeld()) return null;
-    this.#part.mergeAt(this.#position, changes);
+  mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
+    if (!this.#refreshPosition()) return null;
+    this.#shard.mergeFieldsAt(this.#position, changes);
     return this.fields;
   }
 
-  keepRanking(ranked: Ranked, revision: number): void {
-    if (!this.#isHeld() || this.#part.revisionAt(this.#position) !== revision) return;
-    this.#part.keepRankingAt(this.#position, ranked);
+  cacheRanking(ranked: CachedRanking, revision: number): void {
+    if (!this.#refreshPosition() || this.#shard.revisionAt(this.#position) !== revision) return;
+    this.#shard.cacheRankingAt(this.#position, ranked);
   }
 
   /** Whether its part still has it; then `#position` is where. It may have moved since it was asked for. */
-  #isHeld(): boolean {
-    if (this.#part.has(this.#position, this.#serial)) return true;
-    readSubIdWords(this.#subId, soughtAgain);
-    const position = this.#part.find(soughtAgain);
-    if (position === nowhere || this.#part.serialAt(position) !== this.#serial) return false;
+  #refreshPosition(): boolean {
+    if (this.#shard.hasSerialAt(this.#position, this.#serial)) return true;
+    parseSubIdWords(this.#subId, handleLookupId);
+    const position = this.#shard.findPosition(handleLookupId);
+    if (position === noPosition || this.#shard.serialAt(position) !== this.#serial) return false;
     this.#position = position;
     return true;
   }
 }
 
-const soughtAgain = new Int32Array(subIdWords);
+const handleLookupId = new Int32Array(subIdWordCount);

@@ -1,8 +1,8 @@
-import type { ClosedOffers } from '../offers/closed-offers.ts';
+import type { UnavailableOffers } from '../offers/closed-offers.ts';
 import type { Ranking } from '../offers/matcher.ts';
-import type { PocketVector } from '../verticals/pocket-vector.ts';
+import type { FieldVector } from '../verticals/pocket-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import type { WidgetUse } from './widget-use.ts';
+import type { WidgetUsage } from './widget-use.ts';
 
 /**
  * A live session (docs/contract.md#sessions): what the service must remember between two calls. Account, vertical, mode and
@@ -20,30 +20,30 @@ export interface Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
   /** The borrower as it is now; a copy, which no later merge changes. */
-  readonly fields: Readonly<PocketVector>;
+  readonly fields: Readonly<FieldVector>;
   /** How often fields were merged: another borrower, another revision. */
   readonly revision: number;
   /** The ranking of the fields as they are now, or null before the first one and after every merge. */
-  readonly ranked: Ranked | null;
+  readonly cachedRanking: CachedRanking | null;
   /** What it remembers of its widgets, from the first time it is asked for: most sessions have none. */
-  readonly widget: WidgetUse;
+  readonly widgetUsage: WidgetUsage;
   /**
    * Writes the changes (position, value, position, value) over the fields, which drops the ranking. The fields as they are then, or
    * null when the store has dropped the session.
    */
-  merge(changes: readonly number[]): Readonly<PocketVector> | null;
+  mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
   /** Keeps a ranking, unless it is of another revision than the present one. */
-  keepRanking(ranked: Ranked, revision: number): void;
+  cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 
-export interface Ranked {
+export interface CachedRanking {
   readonly ranking: Ranking;
   /** The compact date ages were reckoned on: tomorrow a borrower may have come of age. */
-  readonly today: number;
+  readonly rankedOn: number;
   /** The offers that were closed when `ranking.total` was counted: with another set it is counted again (docs/contract.md#daily-caps). */
-  readonly closed: ClosedOffers;
+  readonly unavailableOffers: UnavailableOffers;
   /** The borrower's credit band, as its index: with the catalog's version all that the worth of a click depends on. */
   readonly creditBand: number;
   /** Those two, sealed: what the click URLs of this ranking carry as `v` (docs/contract.md#click-urls). */
-  readonly sealedValue: string;
+  readonly clickToken: string;
 }

@@ -1,6 +1,6 @@
 import type { Mode } from '../domain/mode.ts';
 import type { Hmac } from '../secrets/hmac.ts';
-import { hmacsOf } from '../secrets/hmacs-of.ts';
+import { deriveHmacs } from '../secrets/hmacs-of.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Tenant } from '../verticals/tenant.ts';
@@ -19,10 +19,10 @@ import type { Tenant } from '../verticals/tenant.ts';
  * So whoever holds the secret tells a genuine id, whose it is and when it expires, without looking anything up. The time
  * comes first so that ids sort by age, which keeps every index over them growing at one end.
  */
-export const subIdBytes = 32;
-export const subIdLength = 4 + 2 * subIdBytes;
+export const subIdByteLength = 32;
+export const subIdCharacters = 4 + 2 * subIdByteLength;
 const signedBytes = 24;
-const macBytes = subIdBytes - signedBytes;
+const macBytes = subIdByteLength - signedBytes;
 export const subIdPrefix = 'sub_';
 
 export interface SubIdParts {
@@ -48,12 +48,12 @@ export function decodeSubId(bytes: Uint8Array): SubIdParts {
 }
 
 /** Whether a session of these parts is the tenant's (docs/contract.md#tenants). */
-export function belongsTo({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
+export function isOwnedBy({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
   return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;
 }
 
 /** The text of an id, from its bytes. */
-export function subIdText(bytes: Uint8Array): string {
+export function formatSubId(bytes: Uint8Array): string {
   return subIdPrefix + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
@@ -61,37 +61,37 @@ export function subIdText(bytes: Uint8Array): string {
 export class SubIds {
   readonly #shard: number;
   readonly #random: RandomPool;
-  readonly #signer: Hmac;
-  readonly #signerNumber: number;
-  readonly #verifiers: readonly (Hmac | undefined)[];
-  readonly #issued = Buffer.alloc(subIdBytes);
-  readonly #parsed = Buffer.alloc(subIdBytes);
-  readonly #converted = Buffer.alloc(subIdBytes);
+  readonly #newestHmac: Hmac;
+  readonly #newestSecretNumber: number;
+  readonly #hmacs: readonly (Hmac | undefined)[];
+  readonly #issueBuffer = Buffer.alloc(subIdByteLength);
+  readonly #verifyBuffer = Buffer.alloc(subIdByteLength);
+  readonly #conversionBuffer = Buffer.alloc(subIdByteLength);
 
   constructor(secrets: SecretRing, shard: number, random: RandomPool) {
     this.#shard = shard;
     this.#random = random;
-    this.#verifiers = hmacsOf(secrets, 'sub-id', signedBytes);
-    this.#signerNumber = secrets.newest.number;
-    this.#signer = this.#verifiers[this.#signerNumber]!;
+    this.#hmacs = deriveHmacs(secrets, 'sub-id', signedBytes);
+    this.#newestSecretNumber = secrets.newest.number;
+    this.#newestHmac = this.#hmacs[this.#newestSecretNumber]!;
   }
 
-  /** A new id. `issuedBytes` holds its bytes until the next call. */
+  /** A new id. `lastIssuedBytes` holds its bytes until the next call. */
   issue(createdMs: number, account: number, vertical: number, mode: Mode): string {
-    const bytes = this.#issued;
+    const bytes = this.#issueBuffer;
     bytes.writeUIntBE(createdMs, 0, 6);
     bytes.writeUInt16BE(this.#shard, 6);
     bytes.writeUInt32BE(account, 8);
     bytes[12] = (vertical << 1) | (mode === 'test' ? 1 : 0);
-    bytes[13] = this.#signerNumber;
+    bytes[13] = this.#newestSecretNumber;
     this.#random.fill(bytes, 14, 10);
-    this.#signer.sign(bytes, signedBytes, bytes, signedBytes, macBytes);
+    this.#newestHmac.sign(bytes, signedBytes, bytes, signedBytes, macBytes);
     return subIdPrefix + bytes.toString('hex');
   }
 
   /** Bytes of the id issued last; overwritten by the next `issue`. */
-  get issuedBytes(): Buffer {
-    return this.#issued;
+  get lastIssuedBytes(): Buffer {
+    return this.#issueBuffer;
   }
 
   /**
@@ -99,21 +99,21 @@ export class SubIds {
    * capitals are another spelling, so they are not genuine either.
    */
   verify(text: string): Buffer | null {
-    if (text.length !== subIdLength || !text.startsWith(subIdPrefix)) return null;
-    for (let i = subIdPrefix.length; i < subIdLength; i++) {
+    if (text.length !== subIdCharacters || !text.startsWith(subIdPrefix)) return null;
+    for (let i = subIdPrefix.length; i < subIdCharacters; i++) {
       const code = text.charCodeAt(i);
       if (code < 48 || code > 102 || (code > 57 && code < 97)) return null;
     }
-    const bytes = this.#parsed;
-    bytes.write(text.slice(subIdPrefix.length), 0, subIdBytes, 'hex');
-    const verifier = this.#verifiers[bytes[13]!];
+    const bytes = this.#verifyBuffer;
+    bytes.write(text.slice(subIdPrefix.length), 0, subIdByteLength, 'hex');
+    const verifier = this.#hmacs[bytes[13]!];
     if (verifier === undefined) return null;
     return verifier.verify(bytes, signedBytes, bytes, signedBytes, macBytes) ? bytes : null;
   }
 
   /** The bytes of an id already known to be genuine, valid until the next call. */
-  bytesOf(subId: string): Buffer {
-    this.#converted.write(subId.slice(subIdPrefix.length), 0, subIdBytes, 'hex');
-    return this.#converted;
+  toBytes(subId: string): Buffer {
+    this.#conversionBuffer.write(subId.slice(subIdPrefix.length), 0, subIdByteLength, 'hex');
+    return this.#conversionBuffer;
   }
 }

@@ -3,7 +3,7 @@ const tagBytesMax = 255;
 const indexSlotsMin = 16;
 
 /** The tag being looked for, in bytes. */
-const sought = Buffer.alloc(tagBytesMax);
+const lookupBytes = Buffer.alloc(tagBytesMax);
 
 /**
  * A set of ASCII tags outside the JavaScript heap: one byte more than its characters for each tag, and 8 to 16 for its slots in
@@ -15,7 +15,7 @@ const sought = Buffer.alloc(tagBytesMax);
 export class TagSet {
   /** The tags end to end, each behind its length. */
   #bytes = Buffer.alloc(indexSlotsMin * 16);
-  #end = 0;
+  #usedBytes = 0;
   /** Offsets in `#bytes` plus one, by hash; 0 for an empty slot. At least half of the slots are empty. */
   #index = new Int32Array(indexSlotsMin);
   #size = 0;
@@ -25,44 +25,44 @@ export class TagSet {
   }
 
   has(tag: string): boolean {
-    return this.#index[this.#slotOf(sought.write(tag, 'latin1'))] !== 0;
+    return this.#index[this.#findSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
   }
 
   /** Adds a tag, unless it is here. */
   add(tag: string): void {
-    const length = sought.write(tag, 'latin1');
-    const slot = this.#slotOf(length);
+    const length = lookupBytes.write(tag, 'latin1');
+    const slot = this.#findSlot(length);
     if (this.#index[slot] !== 0) return;
-    if (this.#end + 1 + length > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
-    this.#bytes[this.#end] = length;
-    sought.copy(this.#bytes, this.#end + 1, 0, length);
-    this.#index[slot] = this.#end + 1;
-    this.#end += 1 + length;
+    if (this.#usedBytes + 1 + length > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
+    this.#bytes[this.#usedBytes] = length;
+    lookupBytes.copy(this.#bytes, this.#usedBytes + 1, 0, length);
+    this.#index[slot] = this.#usedBytes + 1;
+    this.#usedBytes += 1 + length;
     this.#size++;
     if (this.#size * 2 >= this.#index.length) this.#growIndex();
   }
 
   /** The slot that the sought tag has, or would get. */
-  #slotOf(length: number): number {
+  #findSlot(length: number): number {
     const mask = this.#index.length - 1;
-    let slot = hashOf(sought, 0, length) & mask;
-    while (this.#index[slot] !== 0 && !this.#isAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
+    let slot = fnv1a(lookupBytes, 0, length) & mask;
+    while (this.#index[slot] !== 0 && !this.#hasLookupTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #isAt(offset: number, length: number): boolean {
+  #hasLookupTagAt(offset: number, length: number): boolean {
     const bytes = this.#bytes;
     if (bytes[offset] !== length) return false;
-    for (let i = 0; i < length; i++) if (bytes[offset + 1 + i] !== sought[i]) return false;
+    for (let i = 0; i < length; i++) if (bytes[offset + 1 + i] !== lookupBytes[i]) return false;
     return true;
   }
 
   #growIndex(): void {
     const index = new Int32Array(this.#index.length * 2);
     const mask = index.length - 1;
-    for (let offset = 0; offset < this.#end; ) {
+    for (let offset = 0; offset < this.#usedBytes; ) {
       const next = offset + 1 + this.#bytes[offset]!;
-      let slot = hashOf(this.#bytes, offset + 1, next) & mask;
+      let slot = fnv1a(this.#bytes, offset + 1, next) & mask;
       while (index[slot] !== 0) slot = (slot + 1) & mask;
       index[slot] = offset + 1;
       offset = next;
@@ -72,7 +72,7 @@ export class TagSet {
 }
 
 /** FNV-1a, 32 bits. */
-function hashOf(bytes: Buffer, start: number, end: number): number {
+function fnv1a(bytes: Buffer, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
   return hash ^ (hash >>> 15);

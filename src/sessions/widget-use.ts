@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
 import { DigestSet } from './digest-set.ts';
 
-const perMs = bounds.widgetRequestsPerMinute / 60_000;
+const requestsPerMs = bounds.widgetRequestsPerMinute / 60_000;
 
 /** A record of events that the ledger has taken. */
-export interface WidgetReport {
+export interface PendingWidgetReport {
   /** Where it lies in the ledger. */
   readonly position: number;
   /** Settles as `EventLog.append` does. */
@@ -15,13 +15,13 @@ export interface WidgetReport {
  * What a live session remembers of its widgets, so that nothing is counted twice and nobody who holds a token can ask without
  * end (docs/contract.md#widget-limits): the loads that have had their view, the events recorded, and how often it was asked of late.
  */
-export class WidgetUse {
-  readonly #loads = new DigestSet();
-  readonly #events = new DigestSet();
+export class WidgetUsage {
+  readonly #viewedLoads = new DigestSet();
+  readonly #claimedEvents = new DigestSet();
   /** The last record of events, as long as it may not be durable: what it tells is noted, and not yet safe. */
-  lastReport: WidgetReport | null = null;
-  #requestsLeft: number = bounds.widgetRequestsPerMinute;
-  #refilledMs = 0;
+  lastReport: PendingWidgetReport | null = null;
+  #remainingRequests: number = bounds.widgetRequestsPerMinute;
+  #refilledAtMs = 0;
 
   /**
    * 0 for a request that is admitted, and taken off; or the whole seconds until the next one will be. A minute's requests may
@@ -29,34 +29,34 @@ export class WidgetUse {
    *
    * @param nowMs monotonic time
    */
-  admit(nowMs: number): number {
-    const regained = Math.max(0, nowMs - this.#refilledMs) * perMs;
-    this.#requestsLeft = Math.min(bounds.widgetRequestsPerMinute, this.#requestsLeft + regained);
-    this.#refilledMs = nowMs;
-    if (this.#requestsLeft < 1) return Math.max(1, Math.ceil((1 - this.#requestsLeft) / perMs / 1000));
-    this.#requestsLeft--;
+  admitRequest(nowMs: number): number {
+    const regained = Math.max(0, nowMs - this.#refilledAtMs) * requestsPerMs;
+    this.#remainingRequests = Math.min(bounds.widgetRequestsPerMinute, this.#remainingRequests + regained);
+    this.#refilledAtMs = nowMs;
+    if (this.#remainingRequests < 1) return Math.max(1, Math.ceil((1 - this.#remainingRequests) / requestsPerMs / 1000));
+    this.#remainingRequests--;
     return 0;
   }
 
   /** Whether a load, by its 8 bytes, is owed a view. One beyond the bound is shown offers without being counted. */
-  isOwedView(load: Uint8Array): boolean {
-    return this.#loads.size < bounds.widgetLoadsMax && !this.#loads.has(load);
+  shouldCountView(load: Uint8Array): boolean {
+    return this.#viewedLoads.size < bounds.widgetLoadsPerSessionMax && !this.#viewedLoads.has(load);
   }
 
   /** A load has had its view. */
-  noteLoad(load: Uint8Array): void {
-    if (this.isOwedView(load)) this.#loads.add(load);
+  markViewCounted(load: Uint8Array): void {
+    if (this.shouldCountView(load)) this.#viewedLoads.add(load);
   }
 
   /** Whether an event, by the 8 bytes of its id's digest, is to be recorded; then it is noted. */
-  takeEvent(digest: Uint8Array): boolean {
-    if (this.#events.size >= bounds.widgetEventsMax || this.#events.has(digest)) return false;
-    this.#events.add(digest);
+  claimEvent(digest: Uint8Array): boolean {
+    if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
+    this.#claimedEvents.add(digest);
     return true;
   }
 
   /** An event taken was not recorded after all. */
-  giveBackEvent(digest: Uint8Array): void {
-    this.#events.delete(digest);
+  releaseEvent(digest: Uint8Array): void {
+    this.#claimedEvents.delete(digest);
   }
 }

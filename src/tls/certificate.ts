@@ -25,7 +25,7 @@ export const tlsMinVersionDefault = tlsVersions[0];
 export type TlsVersion = (typeof tlsVersions)[number];
 
 /** One of the two files cannot be used. Its content is never repeated. */
-export class CertificateFaulty extends Error {
+export class InvalidCertificateError extends Error {
   override readonly name = 'CertificateFaulty';
   readonly part: 'certificate' | 'key';
   readonly file: string;
@@ -45,46 +45,46 @@ export class CertificateFaulty extends Error {
  * Reads a certificate and its key, and makes sure that they belong together. One that has expired is taken: whether to go
  * on with it is not for us to say.
  *
- * @throws CertificateFaulty
+ * @throws InvalidCertificateError
  */
 export function readCertificate(files: CertificateFiles): Certificate {
-  const certificatePem = read('certificate', files);
-  const keyPem = read('key', files);
-  const certificate = leafOf(certificatePem, files);
-  if (!certificate.checkPrivateKey(keyOf(keyPem, files))) {
-    throw new CertificateFaulty('key', files, `the private key of the certificate in ${files.certificateFile}`);
+  const certificatePem = readPemFile('certificate', files);
+  const keyPem = readPemFile('key', files);
+  const certificate = parseLeafCertificate(certificatePem, files);
+  if (!certificate.checkPrivateKey(parsePrivateKey(keyPem, files))) {
+    throw new InvalidCertificateError('key', files, `the private key of the certificate in ${files.certificateFile}`);
   }
   try {
     // The certificates behind the first one are judged here.
     createSecureContext({ cert: certificatePem, key: keyPem });
   } catch {
-    throw new CertificateFaulty('certificate', files, 'a certificate in PEM, followed by its chain');
+    throw new InvalidCertificateError('certificate', files, 'a certificate in PEM, followed by its chain');
   }
   return { ...files, certificatePem, keyPem, expiresAtMs: Date.parse(certificate.validTo) };
 }
 
-function read(part: 'certificate' | 'key', files: CertificateFiles): Buffer {
+function readPemFile(part: 'certificate' | 'key', files: CertificateFiles): Buffer {
   const file = part === 'certificate' ? files.certificateFile : files.keyFile;
   try {
-    if (statSync(file).size <= bounds.certificateBytesMax) return readFileSync(file);
+    if (statSync(file).size <= bounds.certificateFileBytesMax) return readFileSync(file);
   } catch (fault) {
-    throw new CertificateFaulty(part, files, `a file that can be read (${(fault as NodeJS.ErrnoException).code})`);
+    throw new InvalidCertificateError(part, files, `a file that can be read (${(fault as NodeJS.ErrnoException).code})`);
   }
-  throw new CertificateFaulty(part, files, `a file of at most ${bounds.certificateBytesMax} bytes`);
+  throw new InvalidCertificateError(part, files, `a file of at most ${bounds.certificateFileBytesMax} bytes`);
 }
 
-function leafOf(pem: Buffer, files: CertificateFiles): X509Certificate {
+function parseLeafCertificate(pem: Buffer, files: CertificateFiles): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    throw new CertificateFaulty('certificate', files, 'a certificate in PEM, followed by its chain');
+    throw new InvalidCertificateError('certificate', files, 'a certificate in PEM, followed by its chain');
   }
 }
 
-function keyOf(pem: Buffer, files: CertificateFiles): KeyObject {
+function parsePrivateKey(pem: Buffer, files: CertificateFiles): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    throw new CertificateFaulty('key', files, 'a private key in PEM without a passphrase');
+    throw new InvalidCertificateError('key', files, 'a private key in PEM without a passphrase');
   }
 }

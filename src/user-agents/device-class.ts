@@ -5,45 +5,45 @@ import { isSelfDeclaredBot } from './self-declared-bot.ts';
 
 /** Classifies devices (docs/contract.md#device-classes) and caches recent user agents: page loads repeat a few thousand of them. */
 export class DeviceClassifier {
-  readonly #known: LRUCache<string, DeviceClass>;
+  readonly #cache: LRUCache<string, DeviceClass>;
 
   constructor(rememberedMax: number) {
-    this.#known = new LRUCache({ max: rememberedMax });
+    this.#cache = new LRUCache({ max: rememberedMax });
   }
 
   /** `undefined` when the caller gave no user agent: nothing is inferred then (docs/contract.md#user-agent). */
   classify(userAgent: string | undefined): DeviceClass {
-    if (userAgent === undefined || userAgent === '') return device('unknown');
-    let known = this.#known.get(userAgent);
+    if (userAgent === undefined || userAgent === '') return deviceIndex('unknown');
+    let known = this.#cache.get(userAgent);
     if (known === undefined) {
-      known = classify(userAgent);
-      this.#known.set(userAgent, known);
+      known = classifyUncached(userAgent);
+      this.#cache.set(userAgent, known);
     }
     return known;
   }
 
   isBot(userAgent: string): boolean {
-    return this.classify(userAgent) === device('bot');
+    return this.classify(userAgent) === deviceIndex('bot');
   }
 }
 
-function classify(userAgent: string): DeviceClass {
-  if (isSelfDeclaredBot(userAgent)) return device('bot');
+function classifyUncached(userAgent: string): DeviceClass {
+  if (isSelfDeclaredBot(userAgent)) return deviceIndex('bot');
   switch (Bowser.getParser(userAgent, true).getPlatformType(true)) {
     case 'desktop':
-      return device('desktop');
+      return deviceIndex('desktop');
     case 'mobile':
-      return device('mobile');
+      return deviceIndex('mobile');
     case 'tablet':
-      return device('tablet');
+      return deviceIndex('tablet');
     case 'bot':
-      return device('bot');
+      return deviceIndex('bot');
     default:
       // The library knows the system, but not that it runs on laptops.
-      return device(userAgent.includes('CrOS') ? 'desktop' : 'unknown');
+      return deviceIndex(userAgent.includes('CrOS') ? 'desktop' : 'unknown');
   }
 }
 
-function device(name: (typeof deviceClasses)[number]): DeviceClass {
+function deviceIndex(name: (typeof deviceClasses)[number]): DeviceClass {
   return deviceClasses.indexOf(name) as DeviceClass;
 }

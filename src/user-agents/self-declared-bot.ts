@@ -4,12 +4,12 @@ import crawlerUserAgents from 'crawler-user-agents';
 const crawlers: readonly { readonly pattern: string; readonly tags?: readonly string[] }[] = crawlerUserAgents;
 
 const metacharacter = /[.*+?^${}()|[\]\\]/;
-const escaped = /\\([/.()+*?[\]{}|^$-])/g;
+const escapedMetacharacter = /\\([/.()+*?[\]{}|^$-])/g;
 
-const { words, expressions } = splitPatterns();
+const { words: crawlerWords, expressions: crawlerExpressions } = splitPatterns();
 
 /** What a robot that is on no list calls itself. Cubot makes telephones. */
-const ownWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
+const genericBotWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
 
 /**
  * True for a self-declared crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries are
@@ -19,10 +19,10 @@ const ownWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
  * milliseconds for one user agent, as words tens of microseconds, so the few real expressions are kept apart.
  */
 export function isSelfDeclaredBot(userAgent: string): boolean {
-  for (const word of words) {
+  for (const word of crawlerWords) {
     if (userAgent.includes(word)) return true;
   }
-  return expressions.test(userAgent) || ownWords.test(userAgent);
+  return crawlerExpressions.test(userAgent) || genericBotWords.test(userAgent);
 }
 
 function splitPatterns(): { words: string[]; expressions: RegExp } {
@@ -31,8 +31,8 @@ function splitPatterns(): { words: string[]; expressions: RegExp } {
   for (const { pattern, tags } of crawlers) {
     if (tags?.includes('http-library')) continue;
     // Whether metacharacters remain once the escaped ones are taken out tells a word from an expression.
-    if (metacharacter.test(pattern.replaceAll(escaped, ''))) rest.push(pattern);
-    else words.push(pattern.replaceAll(escaped, '$1'));
+    if (metacharacter.test(pattern.replaceAll(escapedMetacharacter, ''))) rest.push(pattern);
+    else words.push(pattern.replaceAll(escapedMetacharacter, '$1'));
   }
   return { words, expressions: new RegExp(rest.join('|')) };
 }

@@ -8,7 +8,7 @@ export function choiceValues(vertical: Vertical, name: string): readonly string[
 }
 
 /** The values of a field that has few of them, as they are submitted; none for a field of any number, date or digits. */
-export function fewValues(field: PocketField): readonly unknown[] {
+export function enumValues(field: PocketField): readonly unknown[] {
   if (field.kind === 'boolean') return [false, true];
   return field.kind === 'choice' || field.kind === 'integer_choice' ? field.values : [];
 }

@@ -1,7 +1,7 @@
 import type { Vertical } from './vertical.ts';
 
 /** USPS codes of the states, the District of Columbia and the territories (docs/contract.md#personal-loans-fields). */
-export const uspsCodes = [
+export const usStateCodes = [
   'AL', 'AK', 'AZ', 'AR', 'CA', 'CO', 'CT', 'DE', 'DC', 'FL', 'GA', 'HI', 'ID', 'IL', 'IN', 'IA', 'KS', 'KY', 'LA', 'ME',
   'MD', 'MA', 'MI', 'MN', 'MS', 'MO', 'MT', 'NE', 'NV', 'NH', 'NJ', 'NM', 'NY', 'NC', 'ND', 'OH', 'OK', 'OR', 'PA', 'RI',
   'SC', 'SD', 'TN', 'TX', 'UT', 'VT', 'VA', 'WA', 'WV', 'WI', 'WY', 'PR', 'GU', 'VI', 'AS', 'MP',
@@ -61,7 +61,7 @@ export const personalLoans: Vertical = {
       name: 'state',
       description: 'USPS code of the state, district or territory of residence.',
       kind: 'choice',
-      values: uspsCodes,
+      values: usStateCodes,
     },
     {
       name: 'birthdate',

@@ -5,27 +5,27 @@ import type { Vertical } from './vertical.ts';
  * nothing was submitted. The form in which a session keeps its borrower, and in which the borrower crosses to a matching
  * worker. Names and wording of the fields are never needed again, since no answer repeats a value.
  */
-export type PocketVector = number[];
+export type FieldVector = number[];
 
 /** Marks a field without a value. Every kind of field encodes to 0 or more. */
-export const absent = -1;
+export const absentValue = -1;
 
-export function emptyPocketVector(vertical: Vertical): PocketVector {
-  return new Array<number>(vertical.fields.length).fill(absent);
+export function emptyFieldVector(vertical: Vertical): FieldVector {
+  return new Array<number>(vertical.fields.length).fill(absentValue);
 }
 
 /** Position of a field in the vector, or -1 for a name that is not a pocket field of this vertical. */
 export function fieldIndex(vertical: Vertical, name: string): number {
-  return indexOf(vertical).get(name) ?? -1;
+  return fieldIndexes(vertical).get(name) ?? -1;
 }
 
-const indexes = new WeakMap<Vertical, ReadonlyMap<string, number>>();
+const fieldIndexesByVertical = new WeakMap<Vertical, ReadonlyMap<string, number>>();
 
-function indexOf(vertical: Vertical): ReadonlyMap<string, number> {
-  let index = indexes.get(vertical);
+function fieldIndexes(vertical: Vertical): ReadonlyMap<string, number> {
+  let index = fieldIndexesByVertical.get(vertical);
   if (index === undefined) {
     index = new Map(vertical.fields.map((field, position) => [field.name, position]));
-    indexes.set(vertical, index);
+    fieldIndexesByVertical.set(vertical, index);
   }
   return index;
 }

@@ -1,4 +1,4 @@
-import { absent, fieldIndex, type PocketVector } from './pocket-vector.ts';
+import { absentValue, fieldIndex, type FieldVector } from './pocket-vector.ts';
 import type { Vertical } from './vertical.ts';
 
 /** Whether the fields given so far are likely to return offers (docs/contract.md#match-readiness). */
@@ -18,48 +18,48 @@ interface ReadinessRule {
   }[];
 }
 
-export function readinessOf(vertical: Vertical, fields: Readonly<PocketVector>): Readiness {
-  const rule = ruleOf(vertical);
+export function computeReadiness(vertical: Vertical, fields: Readonly<FieldVector>): Readiness {
+  const rule = readinessRuleFor(vertical);
   const missingRequired: string[] = [];
   for (const { name, position } of rule.required) {
-    if (fields[position] === absent) missingRequired.push(name);
+    if (fields[position] === absentValue) missingRequired.push(name);
   }
   const missingConditional: string[] = [];
   for (const { name, position, whenPosition, whenValue } of rule.conditional) {
-    if (fields[whenPosition] === whenValue && fields[position] === absent) missingConditional.push(name);
+    if (fields[whenPosition] === whenValue && fields[position] === absentValue) missingConditional.push(name);
   }
   const matchReadiness =
     missingRequired.length > 0 ? 'insufficient' : missingConditional.length > 0 ? 'partial' : 'high';
   return { matchReadiness, missingRequired, missingConditional };
 }
 
-const rules = new WeakMap<Vertical, ReadinessRule>();
+const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
 
-function ruleOf(vertical: Vertical): ReadinessRule {
-  let rule = rules.get(vertical);
+function readinessRuleFor(vertical: Vertical): ReadinessRule {
+  let rule = rulesByVertical.get(vertical);
   if (rule === undefined) {
     rule = {
-      required: vertical.required.map((name) => ({ name, position: position(vertical, name) })),
+      required: vertical.required.map((name) => ({ name, position: requiredFieldIndex(vertical, name) })),
       conditional: vertical.conditional.map(({ field, when }) => ({
         name: field,
-        position: position(vertical, field),
-        whenPosition: position(vertical, when.field),
+        position: requiredFieldIndex(vertical, field),
+        whenPosition: requiredFieldIndex(vertical, when.field),
         whenValue: choiceIndex(vertical, when.field, when.is),
       })),
     };
-    rules.set(vertical, rule);
+    rulesByVertical.set(vertical, rule);
   }
   return rule;
 }
 
-function position(vertical: Vertical, name: string): number {
+function requiredFieldIndex(vertical: Vertical, name: string): number {
   const index = fieldIndex(vertical, name);
   if (index < 0) throw new Error(`vertical ${vertical.segment} names ${name}, which is not one of its fields`);
   return index;
 }
 
 function choiceIndex(vertical: Vertical, name: string, value: string): number {
-  const field = vertical.fields[position(vertical, name)]!;
+  const field = vertical.fields[requiredFieldIndex(vertical, name)]!;
   const index = field.kind === 'choice' ? field.values.indexOf(value) : -1;
   if (index < 0) throw new Error(`vertical ${vertical.segment}: ${name} has no choice ${value}`);
   return index;

@@ -1,21 +1,21 @@
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Sessions keep every value as one number of 32 bits, less than 0 where there is none. */
-const largestKept = 2 ** 31 - 1;
+const encodedMax = 2 ** 31 - 1;
 
 /** Throws a RangeError that names the first field of a vertical with values that no session could keep. */
-export function requireKeepable({ segment, fields }: Vertical): void {
+export function assertEncodable({ segment, fields }: Vertical): void {
   for (const field of fields) {
-    const [least, largest] = rangeKept(field);
-    if (Number.isInteger(least) && Number.isInteger(largest) && least >= 0 && largest <= largestKept) continue;
+    const [least, largest] = encodedRange(field);
+    if (Number.isInteger(least) && Number.isInteger(largest) && least >= 0 && largest <= encodedMax) continue;
     throw new RangeError(
-      `vertical ${segment}: values of ${field.name} must be kept as whole numbers from 0 to ${largestKept}`,
+      `vertical ${segment}: values of ${field.name} must be kept as whole numbers from 0 to ${encodedMax}`,
     );
   }
 }
 
 /** The least and the largest number that a value of the field is kept as. */
-export function rangeKept(field: PocketField): readonly [least: number, largest: number] {
+export function encodedRange(field: PocketField): readonly [least: number, largest: number] {
   switch (field.kind) {
     case 'integer':
       return [field.min, field.max];

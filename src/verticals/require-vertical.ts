@@ -1,14 +1,14 @@
 import { bounds } from '../bounds.ts';
-import { requireKnownNames } from '../domain/require-known-names.ts';
-import { requireObject } from '../domain/require-object.ts';
-import { requireWholeNumber } from '../domain/require-whole-number.ts';
-import { requireKeepable } from './require-keepable.ts';
+import { assertKnownNames } from '../domain/require-known-names.ts';
+import { assertObject } from '../domain/require-object.ts';
+import { assertInteger } from '../domain/require-whole-number.ts';
+import { assertEncodable } from './require-keepable.ts';
 import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
 
-type Kind = PocketField['kind'];
+type FieldKind = PocketField['kind'];
 
 /** Which kind of field may play each part, and whether the vertical can do without. */
-const parts: Readonly<Record<keyof PricingRoles, { readonly kind: Kind; readonly optional?: true }>> = {
+const roleKinds: Readonly<Record<keyof PricingRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
   amount: { kind: 'integer' },
   creditBand: { kind: 'choice' },
   annualIncome: { kind: 'integer' },
@@ -19,7 +19,7 @@ const parts: Readonly<Record<keyof PricingRoles, { readonly kind: Kind; readonly
   coBorrower: { kind: 'boolean', optional: true },
 };
 
-const names = Object.keys({
+const verticalMembers = Object.keys({
   number: true,
   segment: true,
   keyPrefix: true,
@@ -33,23 +33,23 @@ const names = Object.keys({
   neverMatched: true,
 } satisfies Readonly<Record<keyof Vertical, true>>);
 
-const kinds: readonly string[] = [
+const fieldKinds: readonly string[] = [
   'integer',
   'choice',
   'integer_choice',
   'boolean',
   'birthdate',
   'digits',
-] satisfies readonly Kind[];
+] satisfies readonly FieldKind[];
 
 /**
  * Throws a RangeError that names the first thing in a vertical that could not be served, or only to be found wrong by the requests
  * of its borrowers. Programs without types hand one over too.
  */
-export function requireVertical(vertical: Vertical): void {
-  requireObject('a vertical', vertical);
-  const { verticalSegmentCharactersMax, keyPrefixCharactersMax } = bounds;
-  if (!isText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {
+export function assertVertical(vertical: Vertical): void {
+  assertObject('a vertical', vertical);
+  const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax: keyPrefixCharactersMax } = bounds;
+  if (!matchesText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {
     throw new RangeError(
       `the segment of a vertical must be up to ${verticalSegmentCharactersMax} lower-case letters, digits and -`,
     );
@@ -58,9 +58,9 @@ export function requireVertical(vertical: Vertical): void {
   const refuse = (problem: string): never => {
     throw new RangeError(`${within}: ${problem}`);
   };
-  requireKnownNames('vertical', vertical, names);
-  requireWholeNumber(`${within}: number`, vertical.number, 1, bounds.verticalNumberMax);
-  if (!isText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, keyPrefixCharactersMax)) {
+  assertKnownNames('vertical', vertical, verticalMembers);
+  assertInteger(`${within}: number`, vertical.number, 1, bounds.verticalNumberMax);
+  if (!matchesText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, keyPrefixCharactersMax)) {
     refuse(`keyPrefix must be 1 to ${keyPrefixCharactersMax} letters, digits, _ and -`);
   }
   if (!['cost_per_lead', 'cost_per_click'].includes(vertical.revenueModel)) {
@@ -73,15 +73,15 @@ export function requireVertical(vertical: Vertical): void {
 
   const fields = new Map<string, PocketField>();
   for (const [at, field] of vertical.fields.entries()) {
-    requireObject(`${within}: fields[${at}]`, field);
+    assertObject(`${within}: fields[${at}]`, field);
     if (typeof field.name !== 'string' || field.name === '') refuse(`fields[${at}].name must be a text`);
     if (fields.has(field.name)) refuse(`two fields have the name ${field.name}`);
-    if (!kinds.includes(field.kind)) refuse(`the kind of ${field.name} must be one of ${kinds.join(', ')}`);
-    if ('values' in field && !holdsValues(field.values)) refuse(`${field.name} must have values, each once`);
+    if (!fieldKinds.includes(field.kind)) refuse(`the kind of ${field.name} must be one of ${fieldKinds.join(', ')}`);
+    if ('values' in field && !hasUniqueValues(field.values)) refuse(`${field.name} must have values, each once`);
     if (field.kind === 'integer' && field.min > field.max) refuse(`${field.name} must have a min up to its max`);
     fields.set(field.name, field);
   }
-  requireKeepable(vertical);
+  assertEncodable(vertical);
 
   const fieldNamed = (list: string, name: string): PocketField =>
     fields.get(name) ?? refuse(`${list} must name its fields, and one it names is none of them`);
@@ -94,10 +94,10 @@ export function requireVertical(vertical: Vertical): void {
       refuse(`a condition on ${decisive.name} must be one of the values of a choice`);
     }
   }
-  requireObject(`${within}: roles`, vertical.roles);
-  requireKnownNames('vertical.roles', vertical.roles, Object.keys(parts));
-  for (const role of Object.keys(parts) as (keyof PricingRoles)[]) {
-    const { kind, optional = false } = parts[role];
+  assertObject(`${within}: roles`, vertical.roles);
+  assertKnownNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
+  for (const role of Object.keys(roleKinds) as (keyof PricingRoles)[]) {
+    const { kind, optional = false } = roleKinds[role];
     const name = vertical.roles[role];
     if (name === undefined && optional) continue;
     if (fields.get(name ?? '')?.kind !== kind) refuse(`roles.${role} must name a field of the kind ${kind}`);
@@ -109,10 +109,10 @@ export function requireVertical(vertical: Vertical): void {
   }
 }
 
-function isText(value: unknown, pattern: RegExp, charactersMax: number): boolean {
+function matchesText(value: unknown, pattern: RegExp, charactersMax: number): boolean {
   return typeof value === 'string' && value.length <= charactersMax && pattern.test(value);
 }
 
-function holdsValues(values: readonly unknown[]): boolean {
+function hasUniqueValues(values: readonly unknown[]): boolean {
   return Array.isArray(values) && values.length > 0 && new Set(values).size === values.length;
 }

@@ -8,6 +8,6 @@ export interface Tenant {
   readonly mode: Mode;
 }
 
-export function sameTenant(one: Tenant, other: Tenant): boolean {
+export function isSameTenant(one: Tenant, other: Tenant): boolean {
   return one.account === other.account && one.vertical.number === other.vertical.number && one.mode === other.mode;
 }

@@ -1,10 +1,10 @@
-import { compactDate, completedYears, parseIsoDate } from '../domain/calendar.ts';
+import { toCompactDate, completedYears, parseIsoDate } from '../domain/calendar.ts';
 import type { InvalidField } from '../domain/outcome.ts';
-import { absent, fieldIndex } from './pocket-vector.ts';
+import { absentValue, fieldIndex } from './pocket-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** What one submission of pocket fields comes to (docs/contract.md#submitting-fields). Names keep the order of submission. */
-export interface FieldSubmission {
+export interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];
   /** Not empty: the whole submission is refused and nothing merges. */
@@ -14,7 +14,7 @@ export interface FieldSubmission {
 }
 
 /** Judges submitted values against the vertical's fields. No coercion; `null` clears a field. */
-export function validateFields(vertical: Vertical, submitted: object, today: number): FieldSubmission {
+export function validateFields(vertical: Vertical, submitted: object, today: number): FieldValidation {
   const accepted: string[] = [];
   const unknown: string[] = [];
   const invalid: InvalidField[] = [];
@@ -27,7 +27,7 @@ export function validateFields(vertical: Vertical, submitted: object, today: num
       continue;
     }
     const value = values[name];
-    const encoded = value === null ? absent : encodeValue(vertical.fields[position]!, value, today);
+    const encoded = value === null ? absentValue : encodeValue(vertical.fields[position]!, value, today);
     if (typeof encoded !== 'number') {
       invalid.push(encoded);
       continue;
@@ -57,9 +57,9 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
   }
 }
 
-type Kind<Name extends PocketField['kind']> = Extract<PocketField, { kind: Name }>;
+type FieldOfKind<Name extends PocketField['kind']> = Extract<PocketField, { kind: Name }>;
 
-function encodeInteger({ name, min, max }: Kind<'integer'>, value: unknown): number | InvalidField {
+function encodeInteger({ name, min, max }: FieldOfKind<'integer'>, value: unknown): number | InvalidField {
   if (!Number.isInteger(value)) return { field: name, code: 'type', message: 'must be a whole number', min, max };
   const integer = value as number;
   if (integer < min || integer > max) {
@@ -68,7 +68,7 @@ function encodeInteger({ name, min, max }: Kind<'integer'>, value: unknown): num
   return integer + 0; // -0 is a whole number too, but not one to keep
 }
 
-function encodeChoice({ name, values }: Kind<'choice'>, value: unknown): number | InvalidField {
+function encodeChoice({ name, values }: FieldOfKind<'choice'>, value: unknown): number | InvalidField {
   if (typeof value !== 'string') {
     return { field: name, code: 'type', message: 'must be a string, one of the allowed values', allowed: values };
   }
@@ -78,7 +78,7 @@ function encodeChoice({ name, values }: Kind<'choice'>, value: unknown): number 
     : { field: name, code: 'enum', message: 'must be one of the allowed values', allowed: values };
 }
 
-function encodeIntegerChoice({ name, values }: Kind<'integer_choice'>, value: unknown): number | InvalidField {
+function encodeIntegerChoice({ name, values }: FieldOfKind<'integer_choice'>, value: unknown): number | InvalidField {
   if (!Number.isInteger(value)) {
     return { field: name, code: 'type', message: 'must be a whole number, one of the allowed values', allowed: values };
   }
@@ -86,13 +86,13 @@ function encodeIntegerChoice({ name, values }: Kind<'integer_choice'>, value: un
   return { field: name, code: 'enum', message: 'must be one of the allowed values', allowed: values };
 }
 
-function encodeBirthdate(field: Kind<'birthdate'>, value: unknown, today: number): number | InvalidField {
+function encodeBirthdate(field: FieldOfKind<'birthdate'>, value: unknown, today: number): number | InvalidField {
   const { name, minAgeYears, maxAgeYears } = field;
   if (typeof value !== 'string')
     return { field: name, code: 'type', message: 'must be a string, a date as YYYY-MM-DD' };
   const day = parseIsoDate(value);
   if (day === null) return { field: name, code: 'format', message: 'must be a calendar date as YYYY-MM-DD' };
-  const born = compactDate(day);
+  const born = toCompactDate(day);
   if (born > today) return { field: name, code: 'range', message: 'must not lie in the future' };
   const age = completedYears(born, today);
   if (age > maxAgeYears) return { field: name, code: 'range', message: `must be at most ${maxAgeYears} years ago` };
@@ -107,7 +107,7 @@ function encodeBirthdate(field: Kind<'birthdate'>, value: unknown, today: number
   return born;
 }
 
-function encodeDigits({ name, length }: Kind<'digits'>, value: unknown): number | InvalidField {
+function encodeDigits({ name, length }: FieldOfKind<'digits'>, value: unknown): number | InvalidField {
   if (typeof value !== 'string') return { field: name, code: 'type', message: `must be a string of ${length} digits` };
   if (value.length !== length || !/^[0-9]+$/.test(value)) {
     return { field: name, code: 'format', message: `must be exactly ${length} digits` };

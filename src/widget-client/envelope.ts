@@ -3,11 +3,11 @@ export interface Offer {
   readonly svc_offer_id: string;
   readonly lender_name: string;
   readonly logo_url: string;
-  readonly apr_range: Range;
+  readonly apr_range: NumberRange;
   readonly monthly_payment_estimate: number;
   /** The term that the payment is for. */
   readonly payment_term_months: number;
-  readonly loan_amount_range: Range;
+  readonly loan_amount_range: NumberRange;
   readonly svc_star_rating: number;
   readonly features: readonly string[];
   readonly prequalification: boolean;
@@ -15,12 +15,12 @@ export interface Offer {
   readonly term_months: readonly number[];
 }
 
-export interface Range {
+export interface NumberRange {
   readonly min: number;
   readonly max: number;
 }
 
-export interface Envelope {
+export interface OffersResponse {
   readonly offers: readonly Offer[];
   readonly total_offers: number;
   /** What the borrower asked for, and what every payment is for. */

@@ -1,5 +1,5 @@
 import { limits } from './limits.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { parseRetryAfterMs } from './retry-after.ts';
 
 export type WidgetEventType =
   | 'widget_loaded'
@@ -24,10 +24,10 @@ interface WidgetEvent {
 export class EventQueue {
   readonly #address: string;
   readonly #load: string;
-  readonly #ended: AbortSignal;
-  #waiting: WidgetEvent[] = [];
-  #numbered = 0;
-  #failures = 0;
+  readonly #endSignal: AbortSignal;
+  #pendingEvents: WidgetEvent[] = [];
+  #lastEventNumber = 0;
+  #consecutiveFailures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending = false;
 
@@ -35,7 +35,7 @@ export class EventQueue {
   constructor(address: string, load: string, ended: AbortSignal) {
     this.#address = address;
     this.#load = load;
-    this.#ended = ended;
+    this.#endSignal = ended;
     document.addEventListener(
       'visibilitychange',
       () => {
@@ -47,22 +47,22 @@ export class EventQueue {
     ended.addEventListener('abort', () => this.#sendBeacons());
   }
 
-  report(type: WidgetEventType, offerId?: string): void {
+  enqueue(type: WidgetEventType, offerId?: string): void {
     // The server knows events by their ids within the session, which may have several loads: hence the load's id in them.
-    const event_id = `${this.#load}-${++this.#numbered}`;
-    this.#waiting.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
+    const event_id = `${this.#load}-${++this.#lastEventNumber}`;
+    this.#pendingEvents.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
     this.#dropOldest();
-    this.#sendIn(limits.eventLingerMs);
+    this.#scheduleSend(limits.eventBatchDelayMs);
   }
 
   /** Sends without waiting for company: what follows may be the end of the page. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#sendIn(0);
+    this.#scheduleSend(0);
   }
 
-  #sendIn(ms: number): void {
+  #scheduleSend(ms: number): void {
     if (this.#sending) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -71,25 +71,25 @@ export class EventQueue {
   }
 
   async #send(): Promise<void> {
-    const batch = this.#waiting.splice(0, limits.eventsInBatchMax);
+    const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
     if (batch.length === 0) return;
     this.#sending = true;
-    const againMs = await this.#post(batch);
+    const againMs = await this.#postBatch(batch);
     this.#sending = false;
     if (againMs === null) {
-      this.#failures = 0;
-      if (this.#waiting.length > 0) this.#sendIn(0);
+      this.#consecutiveFailures = 0;
+      if (this.#pendingEvents.length > 0) this.#scheduleSend(0);
       return;
     }
-    this.#waiting.unshift(...batch);
+    this.#pendingEvents.unshift(...batch);
     this.#dropOldest();
-    if (document.visibilityState === 'hidden' || this.#ended.aborted) this.#sendBeacons();
-    else if (++this.#failures < limits.eventFailuresMax)
-      this.#sendIn(againMs || limits.eventRetryMs * 2 ** (this.#failures - 1));
+    if (document.visibilityState === 'hidden' || this.#endSignal.aborted) this.#sendBeacons();
+    else if (++this.#consecutiveFailures < limits.eventFailuresMax)
+      this.#scheduleSend(againMs || limits.eventRetryDelayMs * 2 ** (this.#consecutiveFailures - 1));
   }
 
   /** Null once there is nothing more to do about this batch, else how long the server asks to wait (0: it does not say). */
-  async #post(batch: readonly WidgetEvent[]): Promise<number | null> {
+  async #postBatch(batch: readonly WidgetEvent[]): Promise<number | null> {
     try {
       const response = await fetch(this.#address, {
         method: 'POST',
@@ -98,10 +98,10 @@ export class EventQueue {
         headers: { 'Content-Type': 'text/plain' },
         keepalive: true,
         credentials: 'omit',
-        signal: AbortSignal.timeout(limits.eventAnswerMs),
+        signal: AbortSignal.timeout(limits.eventTimeoutMs),
       });
       const again = response.status === 429 || response.status === 503;
-      return again ? (retryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
+      return again ? (parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
     } catch {
       return 0;
     }
@@ -110,11 +110,11 @@ export class EventQueue {
   #sendBeacons(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, limits.eventsInBatchMax);
+    while (this.#pendingEvents.length > 0) {
+      const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#bodyOf(batch))) continue;
       // The browser has no room for more: should the page come back, the next event takes these along.
-      this.#waiting.unshift(...batch);
+      this.#pendingEvents.unshift(...batch);
       return;
     }
   }
@@ -124,7 +124,7 @@ export class EventQueue {
   }
 
   #dropOldest(): void {
-    const tooMany = this.#waiting.length - limits.eventsWaitingMax;
-    if (tooMany > 0) this.#waiting.splice(0, tooMany);
+    const tooMany = this.#pendingEvents.length - limits.pendingEventsMax;
+    if (tooMany > 0) this.#pendingEvents.splice(0, tooMany);
   }
 }

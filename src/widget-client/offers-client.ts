@@ -1,61 +1,61 @@
-import type { Envelope } from './envelope.ts';
+import type { OffersResponse } from './envelope.ts';
 import { limits } from './limits.ts';
-import { pause } from './pause.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { sleep } from './pause.ts';
+import { parseRetryAfterMs } from './retry-after.ts';
 import type { Settings } from './settings.ts';
 import type { SortOrder } from './sort-orders.ts';
 
 /** `code` is the error table's, or `UNREACHABLE` where no answer came that could be read. */
-export type OffersAnswer =
-  | { readonly ok: true; readonly envelope: Envelope }
+export type OffersResult =
+  | { readonly ok: true; readonly envelope: OffersResponse }
   | { readonly ok: false; readonly code: string; readonly waitMs: number };
 
 /** Asks the widget's server for the offers of one load. */
 export class OffersClient {
   readonly #settings: Settings;
   readonly #load: string;
-  #asking: AbortController | null = null;
+  #abortController: AbortController | null = null;
 
   constructor(settings: Settings, load: string, ended: AbortSignal) {
     this.#settings = settings;
     this.#load = load;
-    ended.addEventListener('abort', () => this.#asking?.abort());
+    ended.addEventListener('abort', () => this.#abortController?.abort());
   }
 
   /**
    * The offers in an order; null when a later question has taken this one's place, or nobody asks any more. What may pass by itself is tried again
    * before it is told, all within `limits.answerMs`. Every attempt names the same load, so that at most one is a view.
    */
-  async ask(sort: SortOrder): Promise<OffersAnswer | null> {
-    this.#asking?.abort();
+  async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
+    this.#abortController?.abort();
     const asking = new AbortController();
-    this.#asking = asking;
+    this.#abortController = asking;
     let outOfTime = false;
     const timer = setTimeout(() => {
       outOfTime = true;
       asking.abort();
-    }, limits.answerMs);
+    }, limits.offersTimeoutMs);
     try {
-      const answer = await this.#attempts(sort, asking.signal);
+      const answer = await this.#fetchWithRetries(sort, asking.signal);
       return asking.signal.aborted && !outOfTime ? null : answer;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #attempts(sort: SortOrder, signal: AbortSignal): Promise<OffersAnswer> {
+  async #fetchWithRetries(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#attempt(sort, signal);
-      if (answer.ok || !mayPass(answer.code) || attempt === limits.attemptsMax || signal.aborted) return answer;
-      const waitMs = answer.waitMs || limits.retryMs * 2 ** (attempt - 1);
+      const answer = await this.#fetchOnce(sort, signal);
+      if (answer.ok || !isRetryable(answer.code) || attempt === limits.attemptsMax || signal.aborted) return answer;
+      const waitMs = answer.waitMs || limits.retryDelayMs * 2 ** (attempt - 1);
       // A long wait is left to the borrower, who sees it counted down.
-      if (waitMs > limits.answerMs / 4) return answer;
-      await pause(waitMs, signal);
+      if (waitMs > limits.offersTimeoutMs / 4) return answer;
+      await sleep(waitMs, signal);
       if (signal.aborted) return answer;
     }
   }
 
-  async #attempt(sort: SortOrder, signal: AbortSignal): Promise<OffersAnswer> {
+  async #fetchOnce(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
     const { base, sub, token, maxOffers } = this.#settings;
     const query = new URLSearchParams({ sub, token, load: this.#load, sort });
     if (maxOffers !== null) query.set('max_offers', String(maxOffers));
@@ -66,7 +66,7 @@ export class OffersClient {
       return {
         ok: false,
         code: typeof body.error === 'string' ? body.error : 'UNREACHABLE',
-        waitMs: retryAfterMs(response.headers.get('Retry-After')) ?? 0,
+        waitMs: parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0,
       };
     } catch {
       return { ok: false, code: 'UNREACHABLE', waitMs: 0 };
@@ -74,6 +74,6 @@ export class OffersClient {
   }
 }
 
-function mayPass(code: string): boolean {
+function isRetryable(code: string): boolean {
   return ['UNREACHABLE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR'].includes(code);
 }

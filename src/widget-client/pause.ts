@@ -1,5 +1,5 @@
 /** Resolves after this time, or at once when the signal says that nobody waits any more. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done);

@@ -15,7 +15,7 @@ export interface Settings {
   /** Null leaves it to the server. */
   readonly maxOffers: number | null;
   /** Whether the page is the one we serve for an iframe, which holds nothing but the widget. */
-  readonly fillsPage: boolean;
+  readonly isFramePage: boolean;
   readonly theme: Theme;
 }
 
@@ -47,7 +47,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): Settings | str
     mount,
     sort,
     maxOffers: maxOffers === undefined ? null : Number(maxOffers),
-    fillsPage: dataset.embed === 'iframe',
+    isFramePage: dataset.embed === 'iframe',
     theme: knownTheme,
   };
 }

@@ -1,17 +1,17 @@
-import { complain } from './complain.ts';
+import { reportIntegrationError } from './complain.ts';
 
 /** Hands over what the selector finds: now, or once the document is complete. Complains when there is nothing then. */
-export function whenContainerIsThere(selector: string, use: (container: Element) => void): void {
-  const container = find(selector);
+export function whenContainerExists(selector: string, use: (container: Element) => void): void {
+  const container = findContainer(selector);
   if (container !== null) use(container);
   else if (document.readyState === 'loading') {
-    document.addEventListener('DOMContentLoaded', () => whenContainerIsThere(selector, use), { once: true });
+    document.addEventListener('DOMContentLoaded', () => whenContainerExists(selector, use), { once: true });
   } else {
-    complain(`nothing on this page is ${selector}; add <div id="offers"></div> and name it: data-mount="#offers".`);
+    reportIntegrationError(`nothing on this page is ${selector}; add <div id="offers"></div> and name it: data-mount="#offers".`);
   }
 }
 
-function find(selector: string): Element | null {
+function findContainer(selector: string): Element | null {
   try {
     return document.querySelector(selector);
   } catch {

@@ -1,11 +1,11 @@
-import type { Sort } from '../offers/matcher.ts';
-import { reservedHeight } from './reserved-height.ts';
+import type { SortOrder } from '../offers/matcher.ts';
+import { reservedHeightPx } from './reserved-height.ts';
 
 /** Which widget, and how it begins. */
 export interface WidgetParameters {
   readonly sub: string;
   readonly token: string;
-  readonly sort: Sort;
+  readonly sort: SortOrder;
   readonly maxOffers: number;
 }
 
@@ -18,7 +18,7 @@ export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }
 export function iframeHtml(src: string): string {
   // Ampersands stay bare, which HTML takes where no name of a character follows: so the address also reads right to whoever
   // picks it out of the text.
-  return `<iframe src="${attribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
+  return `<iframe src="${escapeAttribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
 }
 
 /**
@@ -27,7 +27,7 @@ export function iframeHtml(src: string): string {
  * strict CSP lets pass, as it does no style. The widget takes its place.
  */
 export function scriptHtml(src: string, mountName: string, widget: WidgetParameters): string {
-  const place = `<svg width="1" height="${reservedHeight(widget.maxOffers)}" aria-hidden="true"></svg>`;
+  const place = `<svg width="1" height="${reservedHeightPx(widget.maxOffers)}" aria-hidden="true"></svg>`;
   return `<div id="${mountName}">${place}</div>\n${scriptElement(src, `#${mountName}`, widget)}`;
 }
 
@@ -35,12 +35,12 @@ export function scriptHtml(src: string, mountName: string, widget: WidgetParamet
 export function scriptElement(src: string, mount: string, widget: WidgetParameters, extra = ''): string {
   const { sub, token, sort, maxOffers } = widget;
   return (
-    `<script async src="${attribute(src)}" data-sub="${sub}" data-token="${token}" data-mount="${mount}"` +
+    `<script async src="${escapeAttribute(src)}" data-sub="${sub}" data-token="${token}" data-mount="${mount}"` +
     ` data-sort="${sort}" data-max-offers="${maxOffers}"${extra}></script>`
   );
 }
 
 /** Addresses come from the configuration, as the URL parser writes them: this is for what that lets stand. */
-function attribute(text: string): string {
+function escapeAttribute(text: string): string {
   return text.replaceAll('"', '%22').replaceAll("'", '%27').replaceAll('<', '%3C').replaceAll('>', '%3E');
 }

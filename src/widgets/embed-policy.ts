@@ -8,7 +8,7 @@ export interface EmbedPolicy {
    * What `Access-Control-Allow-Origin` is to hold for a page of this origin that mounts the script: null where it may not. An
    * absent origin, as of a request from our own page, needs no such header: ''.
    */
-  allowOrigin(origin: string): string | null;
+  corsOriginFor(origin: string): string | null;
 }
 
 /**
@@ -17,20 +17,20 @@ export interface EmbedPolicy {
  *
  * @param ownOrigin where the iframe's page comes from: what it asks for needs no permission
  */
-export function embedPolicy(mode: Mode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
-  if (origins.length > 0) return listed(origins, ownOrigin);
-  return mode === 'test' ? anywhere : listed([], ownOrigin);
+export function createEmbedPolicy(mode: Mode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
+  if (origins.length > 0) return listedOriginsPolicy(origins, ownOrigin);
+  return mode === 'test' ? anyOriginPolicy : listedOriginsPolicy([], ownOrigin);
 }
 
-const anywhere: EmbedPolicy = { frameAncestors: '*', allowOrigin: (origin) => (origin === '' ? '' : '*') };
+const anyOriginPolicy: EmbedPolicy = { frameAncestors: '*', corsOriginFor: (origin) => (origin === '' ? '' : '*') };
 
-function listed(origins: readonly string[], ownOrigin: string): EmbedPolicy {
+function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
   return {
     // Put together only for a page: most requests are not for one, and a list may be long.
     get frameAncestors() {
       return origins.length === 0 ? "'none'" : origins.join(' ');
     },
-    allowOrigin: (origin) => {
+    corsOriginFor: (origin) => {
       if (origin === '') return '';
       return origin === ownOrigin || origins.includes(origin) ? origin : null;
     },

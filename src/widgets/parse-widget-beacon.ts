@@ -5,12 +5,12 @@ import { type WidgetEventType, widgetEventTypes, widgetIdBytes } from '../events
 import { offerIdPattern } from '../offers/offer-id.ts';
 import { parseWidgetLoadId } from './widget-load-id.ts';
 
-const offerId = new RegExp(offerIdPattern);
+const offerIdRegex = new RegExp(offerIdPattern);
 
 /** What an event's id may be, as the text of a regular expression. */
 export const widgetEventIdPattern = `^[\\w-]{1,${bounds.widgetEventIdCharactersMax}}$`;
 
-const eventId = new RegExp(widgetEventIdPattern);
+const eventIdRegex = new RegExp(widgetEventIdPattern);
 
 /** The body of a beacon. */
 export interface WidgetBeaconBody {
@@ -47,22 +47,22 @@ export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
   const { load: loadText, events: list } = body as { readonly load?: unknown; readonly events?: unknown };
   const load = parseWidgetLoadId(loadText);
   if (load === null) return invalidRequest('load');
-  if (!Array.isArray(list) || list.length === 0 || list.length > bounds.widgetBatchEventsMax) {
+  if (!Array.isArray(list) || list.length === 0 || list.length > bounds.widgetEventsPerBatchMax) {
     return invalidRequest('events');
   }
   const events: WidgetEvent[] = [];
   for (const item of list) {
-    const event = parseEvent(item);
+    const event = parseWidgetEvent(item);
     if (event === null) return invalidRequest('events');
     events.push(event);
   }
   return { ok: true, value: { load, events } };
 }
 
-function parseEvent(item: unknown): WidgetEvent | null {
+function parseWidgetEvent(item: unknown): WidgetEvent | null {
   if (typeof item !== 'object' || item === null) return null;
   const { event_id: id, type: name, svc_offer_id: offer } = item as Readonly<Record<string, unknown>>;
-  if (typeof id !== 'string' || !eventId.test(id)) return null;
+  if (typeof id !== 'string' || !eventIdRegex.test(id)) return null;
   const type = (widgetEventTypes as readonly unknown[]).indexOf(name);
   if (type < 0) return null;
   const isAboutOffer = widgetEventTypes[type]!.startsWith('offer_');
@@ -72,5 +72,5 @@ function parseEvent(item: unknown): WidgetEvent | null {
 }
 
 function isOfferId(value: unknown): boolean {
-  return typeof value === 'string' && offerId.test(value);
+  return typeof value === 'string' && offerIdRegex.test(value);
 }

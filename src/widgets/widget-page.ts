@@ -1,7 +1,7 @@
 import { scriptElement, type WidgetParameters } from './embed-html.ts';
 
 /** The document inside the iframe: the same script, mounted in a page of our own. */
-export function widgetPage(scriptUrl: string, nonce: string, widget: WidgetParameters): string {
+export function widgetPageHtml(scriptUrl: string, nonce: string, widget: WidgetParameters): string {
   const mount = 'svc-offers';
   return `<!doctype html>
 <html lang="en">
@@ -21,7 +21,7 @@ ${scriptElement(scriptUrl, `#${mount}`, widget, ` data-embed="iframe" nonce="${n
 }
 
 /** What such a page may load: its script by its nonce, offers from its own host, logos from the image host, and nothing else. */
-export function widgetPagePolicy(nonce: string, ownOrigin: string, cdnOrigin: string, frameAncestors: string): string {
+export function widgetPageCsp(nonce: string, ownOrigin: string, cdnOrigin: string, frameAncestors: string): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,

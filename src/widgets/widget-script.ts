@@ -10,18 +10,18 @@ export interface WidgetScript {
   readonly brotli: Uint8Array;
 }
 
-const builtFile = new URL('../widget-client/dist/widget.js', import.meta.url);
+const builtScriptUrl = new URL('../widget-client/dist/widget.js', import.meta.url);
 
 /** The script is made from `src/widget-client/` by `bin/build-widget.ts`, which the Makefile sees to. */
-class WidgetScriptMissing extends Error {
+class WidgetScriptMissingError extends Error {
   override readonly name = 'WidgetScriptMissing';
 }
 
 export function loadWidgetScript(): WidgetScript {
   try {
-    const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) => readFileSync(new URL(builtFile.href + ending)));
+    const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) => readFileSync(new URL(builtScriptUrl.href + ending)));
     return { hash: contentHash(plain!), plain: plain!, gzip: gzip!, brotli: brotli! };
   } catch {
-    throw new WidgetScriptMissing("the widget's script has not been built: run make install");
+    throw new WidgetScriptMissingError("the widget's script has not been built: run make install");
   }
 }

@@ -1,14 +1,14 @@
-import { decodeExactBase64url } from '../secrets/exact-base64url.ts';
+import { decodeCanonicalBase64url } from '../secrets/exact-base64url.ts';
 import type { Hmac } from '../secrets/hmac.ts';
-import { hmacsOf } from '../secrets/hmacs-of.ts';
+import { deriveHmacs } from '../secrets/hmacs-of.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { subIdBytes } from '../sessions/sub-id.ts';
+import { subIdByteLength } from '../sessions/sub-id.ts';
 
-const expiryAt = 1;
-const macAt = expiryAt + 6;
+const expiryOffset = 1;
+const macOffset = expiryOffset + 6;
 const macBytes = 14;
-const tokenBytes = macAt + macBytes;
-const signedBytes = subIdBytes + macAt;
+const tokenBytes = macOffset + macBytes;
+const signedBytes = subIdByteLength + macOffset;
 
 /**
  * Widget tokens (docs/contract.md#widget-tokens): each opens the widget of one session until it expires. A token travels through
@@ -21,39 +21,39 @@ const signedBytes = subIdBytes + macAt;
  * in base64url, 28 characters. Serves one thread: its buffers are reused.
  */
 export class WidgetTokens {
-  readonly #signers: readonly (Hmac | undefined)[];
-  readonly #newest: number;
+  readonly #hmacs: readonly (Hmac | undefined)[];
+  readonly #newestSecretNumber: number;
   readonly #token = Buffer.alloc(tokenBytes);
   readonly #signed = Buffer.alloc(signedBytes);
 
   constructor(secrets: SecretRing) {
-    this.#newest = secrets.newest.number;
-    this.#signers = hmacsOf(secrets, 'widget', signedBytes);
+    this.#newestSecretNumber = secrets.newest.number;
+    this.#hmacs = deriveHmacs(secrets, 'widget', signedBytes);
   }
 
   issue(sub: Uint8Array, expiresMs: number): string {
     const token = this.#token;
-    token[0] = this.#newest;
-    token.writeUIntBE(expiresMs, expiryAt, 6);
-    this.#layOut(sub, token);
-    this.#signers[this.#newest]!.sign(this.#signed, signedBytes, token, macAt, macBytes);
+    token[0] = this.#newestSecretNumber;
+    token.writeUIntBE(expiresMs, expiryOffset, 6);
+    this.#writeSignedBytes(sub, token);
+    this.#hmacs[this.#newestSecretNumber]!.sign(this.#signed, signedBytes, token, macOffset, macBytes);
     return token.toString('base64url');
   }
 
   /** When the token ends, as wall time; null when it was not issued for this session. */
   verify(sub: Uint8Array, text: string): number | null {
     if (text.length !== (tokenBytes / 3) * 4) return null;
-    const token = decodeExactBase64url(text);
-    const signer = token === null ? undefined : this.#signers[token[0]!];
+    const token = decodeCanonicalBase64url(text);
+    const signer = token === null ? undefined : this.#hmacs[token[0]!];
     if (token === null || signer === undefined) return null;
-    this.#layOut(sub, token);
-    if (!signer.verify(this.#signed, signedBytes, token, macAt, macBytes)) return null;
-    return token.readUIntBE(expiryAt, 6);
+    this.#writeSignedBytes(sub, token);
+    if (!signer.verify(this.#signed, signedBytes, token, macOffset, macBytes)) return null;
+    return token.readUIntBE(expiryOffset, 6);
   }
 
   /** Lays out what the MAC covers. */
-  #layOut(sub: Uint8Array, token: Buffer): void {
+  #writeSignedBytes(sub: Uint8Array, token: Buffer): void {
     this.#signed.set(sub, 0);
-    token.copy(this.#signed, subIdBytes, 0, macAt);
+    token.copy(this.#signed, subIdByteLength, 0, macOffset);
   }
 }

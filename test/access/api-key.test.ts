@@ -2,35 +2,35 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bearerKey, hashApiKey, newApiKey } from '../../src/access/api-key.ts';
+import { parseBearerKey, hashApiKey, generateApiKey } from '../../src/access/api-key.ts';
 import { bounds } from '../../src/bounds.ts';
 
 test('a key names its vertical and mode, and ends in 48 lower-case hexadecimal digits', () => {
-  assert.match(newApiKey('svc_pl_', 'live'), /^svc_pl_live_[0-9a-f]{48}$/);
-  assert.match(newApiKey('svc_cc_', 'test'), /^svc_cc_test_[0-9a-f]{48}$/);
+  assert.match(generateApiKey('svc_pl_', 'live'), /^svc_pl_live_[0-9a-f]{48}$/);
+  assert.match(generateApiKey('svc_cc_', 'test'), /^svc_cc_test_[0-9a-f]{48}$/);
 });
 
 test('no two keys are the same', () => {
-  const keys = new Set(Array.from({ length: 1000 }, () => newApiKey('svc_pl_', 'live')));
+  const keys = new Set(Array.from({ length: 1000 }, () => generateApiKey('svc_pl_', 'live')));
   assert.equal(keys.size, 1000);
 });
 
 test('the hash of a key is its SHA-256', () => {
-  const key = newApiKey('svc_pl_', 'live');
+  const key = generateApiKey('svc_pl_', 'live');
   assert.deepEqual(Buffer.from(hashApiKey(key), 'latin1'), createHash('sha256').update(key).digest());
 });
 
 test('a key is found behind the bearer scheme, in whatever case that is written', () => {
-  const key = newApiKey('svc_pl_', 'test');
-  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) assert.equal(bearerKey(`${scheme} ${key}`), key);
+  const key = generateApiKey('svc_pl_', 'test');
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) assert.equal(parseBearerKey(`${scheme} ${key}`), key);
 });
 
 test('more than one space may stand behind the scheme', () => {
-  const key = newApiKey('svc_pl_', 'test');
-  assert.equal(bearerKey(`Bearer   ${key}`), key);
+  const key = generateApiKey('svc_pl_', 'test');
+  assert.equal(parseBearerKey(`Bearer   ${key}`), key);
 });
 
-const key = newApiKey('svc_pl_', 'live');
+const key = generateApiKey('svc_pl_', 'live');
 for (const [what, header] of [
   ['an absent header', ''],
   ['the scheme alone', 'Bearer'],
@@ -48,7 +48,7 @@ for (const [what, header] of [
   ['a key that is too long', `Bearer ${'s'.repeat(bounds.apiKeyCharactersMax)}${key}`],
 ] as const) {
   test(`${what} is not a key`, () => {
-    assert.equal(bearerKey(header), null);
+    assert.equal(parseBearerKey(header), null);
   });
 }
 
@@ -60,7 +60,7 @@ test('no header makes the parser throw, and what it finds is never too long', ()
   );
   fc.assert(
     fc.property(header, (text) => {
-      const found = bearerKey(text);
+      const found = parseBearerKey(text);
       assert(found === null || (found.length <= bounds.apiKeyCharactersMax && text.endsWith(found)));
     }),
   );

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DayCount } from '../../src/access/day-count.ts';
+import { DailyCounter } from '../../src/access/day-count.ts';
 
 const today = 22_000;
 
 test('days are counted apart', () => {
-  const sessions = new DayCount();
+  const sessions = new DailyCounter();
   sessions.reserve(today);
   sessions.reserve(today);
   sessions.reserve(today + 1);
@@ -13,32 +13,32 @@ test('days are counted apart', () => {
 });
 
 test('a place is given back once, however often that is asked', () => {
-  const sessions = new DayCount();
+  const sessions = new DailyCounter();
   sessions.reserve(today);
   const slot = sessions.reserve(today);
-  slot.giveBack();
-  slot.giveBack();
+  slot.release();
+  slot.release();
   assert.equal(sessions.count(today), 1);
 });
 
 test('a place is given back to the day it was taken from, also after midnight', () => {
-  const sessions = new DayCount();
+  const sessions = new DailyCounter();
   const slot = sessions.reserve(today);
   sessions.reserve(today + 1);
-  slot.giveBack();
+  slot.release();
   assert.deepEqual([sessions.count(today), sessions.count(today + 1)], [0, 1]);
 });
 
 test('a place of a day long gone takes nothing from a later one', () => {
-  const sessions = new DayCount();
+  const sessions = new DailyCounter();
   const slot = sessions.reserve(today);
   sessions.reserve(today + 2);
-  slot.giveBack();
+  slot.release();
   assert.equal(sessions.count(today + 2), 1);
 });
 
 test('a wall clock set back over midnight finds the count it left', () => {
-  const sessions = new DayCount();
+  const sessions = new DailyCounter();
   sessions.reserve(today);
   sessions.reserve(today + 1);
   sessions.reserve(today);
@@ -46,7 +46,7 @@ test('a wall clock set back over midnight finds the count it left', () => {
 });
 
 test('a restored count is what the day goes on from', () => {
-  const sessions = new DayCount();
+  const sessions = new DailyCounter();
   sessions.restore(today, 41);
   sessions.reserve(today);
   assert.equal(sessions.count(today), 42);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { EmbedOriginError, EmbedOriginRegister } from '../../src/access/embed-origin-register.ts';
+import { EmbedOriginError, EmbedOriginRegistry } from '../../src/access/embed-origin-register.ts';
 import { KeyFileError, keyFilePath } from '../../src/access/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { issueKey, temporaryFolder } from './support.ts';
@@ -10,11 +10,11 @@ const shop = 'https://shop.example';
 const local = 'http://localhost:3000';
 
 /** A register on a folder with the accounts `acme` and `other`. */
-function registerFor(t: TestContext): EmbedOriginRegister {
+function registerFor(t: TestContext): EmbedOriginRegistry {
   const folder = temporaryFolder(t);
   issueKey(folder, { account: 'other' });
   issueKey(folder, { account: 'acme' });
-  const register = EmbedOriginRegister.open(keyFilePath(folder));
+  const register = EmbedOriginRegistry.open(keyFilePath(folder));
   t.after(() => register.close());
   return register;
 }
@@ -71,10 +71,10 @@ test('one that is no origin, or no text, keeps all of a call from taking effect'
 
 test('an account may allow as many as the bound says, and a call beyond it takes no effect', (t) => {
   const register = registerFor(t);
-  const most = Array.from({ length: bounds.embedOriginsMax }, (_, n) => `https://${n}.example.com`);
+  const most = Array.from({ length: bounds.embedOriginsPerAccountMax }, (_, n) => `https://${n}.example.com`);
   register.allow('acme', most.slice(1));
   assert.throws(() => register.allow('acme', [shop, most[0]!]), /64 origins/);
-  assert.equal(register.list('acme').length, bounds.embedOriginsMax - 1);
+  assert.equal(register.list('acme').length, bounds.embedOriginsPerAccountMax - 1);
   assert.deepEqual(register.allow('acme', [most[0]!]), ['allowed']);
   assert.deepEqual(register.allow('acme', [most[0]!]), ['already_allowed']);
   assert.deepEqual(register.allow('other', [shop]), ['allowed']);
@@ -82,6 +82,6 @@ test('an account may allow as many as the bound says, and a call beyond it takes
 
 test('a key file that must exist is not created', (t) => {
   const path = keyFilePath(temporaryFolder(t));
-  assert.throws(() => EmbedOriginRegister.openExisting(path), KeyFileError);
+  assert.throws(() => EmbedOriginRegistry.openExisting(path), KeyFileError);
   assert(!existsSync(path));
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { newApiKey } from '../../src/access/api-key.ts';
-import { type Admission, Gatekeeper, type Rejection } from '../../src/access/gatekeeper.ts';
+import { generateApiKey } from '../../src/access/api-key.ts';
+import { type Admission, Authenticator, type Rejection } from '../../src/access/gatekeeper.ts';
 import type { Operation } from '../../src/access/key-use.ts';
+import { defaultKeyLimits } from '../../src/access/key-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { knownVerticals } from '../../src/verticals/known-verticals.ts';
@@ -53,8 +54,8 @@ test('a missing, a malformed and an unknown key are unauthorized, and told nothi
     '',
     'Bearer',
     'Bearer nonsense',
-    `Basic ${newApiKey('svc_pl_', 'live')}`,
-    `Bearer ${newApiKey('svc_pl_', 'live')}`,
+    `Basic ${generateApiKey('svc_pl_', 'live')}`,
+    `Bearer ${generateApiKey('svc_pl_', 'live')}`,
   ]) {
     const answer = rejected(gatekeeper.admit(header, personalLoans, 'get_marketplace'));
     assert.deepEqual(answer, { ok: false, refusal: { code: 'UNAUTHORIZED' }, limits: null, askedBy: null }, header);
@@ -87,7 +88,7 @@ test('an unknown, a revoked and an expired key of another vertical are unauthori
   const revoked = issueKey(folder, { vertical: otherVertical });
   revokeKey(folder, revoked.issued.id);
   const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs }, noonMs - 1);
-  for (const key of [newApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
+  for (const key of [generateApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
     assert.equal(refusalCode(gatekeeper.admit(`Bearer ${key}`, personalLoans, 'get_marketplace')), 'UNAUTHORIZED');
   }
 });
@@ -96,7 +97,7 @@ test('a key of another vertical is told how its limits stand, and is charged not
   const { ask } = openGateWithKey(t, { limits: { requestsPerMinute: 2 } });
   admitted(ask());
   for (let n = 0; n < 5; n++) {
-    const { refusal, limits } = rejected(ask('get_marketplace', otherVertical));
+    const { refusal, limitStatus: limits } = rejected(ask('get_marketplace', otherVertical));
     assert.deepEqual([refusal.code, limits?.remaining], ['VERTICAL_MISMATCH', 1]);
   }
   admitted(ask());
@@ -152,7 +153,7 @@ test('an analytics query refused for its requests is not charged as a query', (t
 test('two keys of one account have limits of their own', (t) => {
   const { ask, gatekeeper, folder, clock } = openGateWithKey(t, { limits: { requestsPerMinute: 1 } });
   admitted(ask());
-  clock.pass(bounds.keyMissPollMs);
+  clock.pass(bounds.unknownApiKeyPollIntervalMs);
   const second = issueKey(folder, { limits: { requestsPerMinute: 1 } });
   admitted(gatekeeper.admit(`Bearer ${second.key}`, personalLoans, 'get_marketplace'));
 });
@@ -161,7 +162,7 @@ test('keys created or revoked meanwhile leave the use of a key as it was', (t) =
   const { ask, gatekeeper, folder, clock } = openGateWithKey(t, { limits: { requestsPerMinute: 1 } });
   admitted(ask());
   const other = issueKey(folder);
-  clock.pass(bounds.keyMissPollMs);
+  clock.pass(bounds.unknownApiKeyPollIntervalMs);
   admitted(gatekeeper.admit(`Bearer ${other.key}`, personalLoans, 'get_marketplace'));
   assert.equal(refusalCode(ask()), 'RATE_LIMIT_EXCEEDED');
 });
@@ -171,7 +172,7 @@ test('a refusal by a limit names the moment from which the next request succeeds
   admitted(ask());
   clock.pass(20_000.5);
   admitted(ask());
-  const { refusal, limits } = rejected(ask());
+  const { refusal, limitStatus: limits } = rejected(ask());
   assert.equal(refusal.retryAfterSeconds, 40);
   assert.equal(limits?.remaining, 0);
   assert.equal(limits?.resetEpochSeconds, noonMs / 1000 + 60);
@@ -186,7 +187,7 @@ test('of two exhausted limits the later one decides when to come back', (t) => {
   admitted(ask());
   clock.pass(10_000);
   admitted(ask('query_analytics'));
-  const { refusal, limits } = rejected(ask('query_analytics'));
+  const { refusal, limitStatus: limits } = rejected(ask('query_analytics'));
   assert.equal(refusal.retryAfterSeconds, 60);
   assert.equal(limits?.policy.limit, 1);
   assert.equal(rejected(ask()).refusal.retryAfterSeconds, 50);
@@ -197,7 +198,7 @@ test('an admitted caller is told of the limit with the least remaining, and when
     limits: { requestsPerMinute: 10, analyticsPerMinute: 3, sessionsPerDay: 8 },
   });
   const told = (operation: Operation) => {
-    const { policy, remaining, resetEpochSeconds } = admitted(ask(operation)).limits;
+    const { policy, remaining, resetEpochSeconds } = admitted(ask(operation)).limitStatus;
     return [policy.limit, remaining, resetEpochSeconds - noonMs / 1000];
   };
   assert.deepEqual(told('get_marketplace'), [10, 9, 60]);
@@ -210,7 +211,7 @@ test('an admitted caller is told of the limit with the least remaining, and when
 
 test('only the limits an operation is subject to are told as its policies', (t) => {
   const { ask } = openGateWithKey(t);
-  const policies = (operation: Operation) => admitted(ask(operation)).limits.policy.policies;
+  const policies = (operation: Operation) => admitted(ask(operation)).limitStatus.policy.policyHeaderValue;
   assert.equal(policies('get_marketplace'), '"minute";q=500;w=60');
   assert.equal(policies('submit_inputs'), '"minute";q=500;w=60');
   assert.equal(policies('query_analytics'), '"minute";q=500;w=60, "analytics";q=50;w=60');
@@ -221,7 +222,7 @@ test('sessions are counted by UTC day, and begin anew at midnight', (t) => {
   const { ask, clock } = openGateWithKey(t, { limits: { sessionsPerDay: 2 } }, new ManualClock(midnightMs - 2));
   admitted(ask('create_session'));
   admitted(ask('create_session'));
-  const { refusal, limits } = rejected(ask('create_session'));
+  const { refusal, limitStatus: limits } = rejected(ask('create_session'));
   assert.equal(refusal.retryAfterSeconds, 1);
   assert.equal(limits?.resetEpochSeconds, midnightMs / 1000);
   clock.pass(2);
@@ -240,41 +241,41 @@ test('the day limit holds back no other operation, and what it refuses is not ch
 
 test('only a new session holds a place in its day', (t) => {
   const { ask } = openGateWithKey(t);
-  assert.equal(admitted(ask('get_marketplace')).daySlot, null);
-  assert.equal(admitted(ask('query_analytics')).daySlot, null);
-  assert.notEqual(admitted(ask('create_session')).daySlot, null);
+  assert.equal(admitted(ask('get_marketplace')).quotaReservation, null);
+  assert.equal(admitted(ask('query_analytics')).quotaReservation, null);
+  assert.notEqual(admitted(ask('create_session')).quotaReservation, null);
 });
 
 test('a place given back, also after midnight, is free on its own day only', (t) => {
   const { ask, clock } = openGateWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
-  const { daySlot } = admitted(ask('create_session'));
-  daySlot?.giveBack();
+  const { quotaReservation: daySlot } = admitted(ask('create_session'));
+  daySlot?.release();
   const before = admitted(ask('create_session'));
   clock.pass(1);
   admitted(ask('create_session'));
-  before.daySlot?.giveBack();
+  before.quotaReservation?.release();
   assert.equal(refusalCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('the sessions of today come back from the ledger', (t) => {
   const { ask, gatekeeper, issued } = openGateWithKey(t, { limits: { sessionsPerDay: 10 } });
-  gatekeeper.restoreSessions(issued.number, dayOf(noonMs) - 1, 10);
-  gatekeeper.restoreSessions(issued.number, dayOf(noonMs), 9);
-  assert.equal(admitted(ask('create_session')).limits.remaining, 0);
+  gatekeeper.restoreSessionCount(issued.number, dayOf(noonMs) - 1, 10);
+  gatekeeper.restoreSessionCount(issued.number, dayOf(noonMs), 9);
+  assert.equal(admitted(ask('create_session')).limitStatus.remaining, 0);
   assert.equal(refusalCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('a limit lowered below what the ledger says leaves nothing, not less', (t) => {
   const { ask, gatekeeper, issued } = openGateWithKey(t, { limits: { sessionsPerDay: 5 } });
-  gatekeeper.restoreSessions(issued.number, dayOf(noonMs), 9);
-  assert.equal(rejected(ask('create_session')).limits?.remaining, 0);
-  assert.equal(rejected(ask('create_session', otherVertical)).limits?.remaining, 0);
+  gatekeeper.restoreSessionCount(issued.number, dayOf(noonMs), 9);
+  assert.equal(rejected(ask('create_session')).limitStatus?.remaining, 0);
+  assert.equal(rejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
 });
 
 test('the sessions of a key in use cannot be restored over', (t) => {
   const { ask, gatekeeper, issued } = openGateWithKey(t);
   admitted(ask('create_session'));
-  assert.throws(() => gatekeeper.restoreSessions(issued.number, dayOf(noonMs), 0));
+  assert.throws(() => gatekeeper.restoreSessionCount(issued.number, dayOf(noonMs), 0));
 });
 
 test('a wall clock set forward or back neither opens nor closes a minute', (t) => {
@@ -291,26 +292,26 @@ test('the use of idle keys is forgotten as other requests come in, but not the s
   const { gatekeeper, folder, clock, ask } = openGateWithKey(t);
   for (let n = 0; n < 5; n++) {
     const { key } = issueKey(folder, { account: `quiet ${n}` });
-    clock.pass(bounds.keyMissPollMs);
+    clock.pass(bounds.unknownApiKeyPollIntervalMs);
     admitted(gatekeeper.admit(`Bearer ${key}`, personalLoans, n === 0 ? 'create_session' : 'get_marketplace'));
   }
-  assert.equal(gatekeeper.keysRemembered, 5);
+  assert.equal(gatekeeper.trackedKeyCount, 5);
   for (let n = 0; n < 4; n++) {
-    clock.pass(bounds.minuteWindowMs);
+    clock.pass(bounds.rateLimitWindowMs);
     admitted(ask());
   }
-  assert.equal(gatekeeper.keysRemembered, 2);
+  assert.equal(gatekeeper.trackedKeyCount, 2);
 });
 
 test('what the ledger said of keys that never come back is forgotten once its days are over', (t) => {
   const { gatekeeper, clock, ask } = openGateWithKey(t);
-  for (let number = 100; number < 105; number++) gatekeeper.restoreSessions(number, dayOf(noonMs), 1);
+  for (let number = 100; number < 105; number++) gatekeeper.restoreSessionCount(number, dayOf(noonMs), 1);
   clock.pass(dayMs);
   admitted(ask());
-  assert.equal(gatekeeper.keysRemembered, 6);
+  assert.equal(gatekeeper.trackedKeyCount, 6);
   clock.pass(dayMs);
   admitted(ask());
-  assert.equal(gatekeeper.keysRemembered, 1);
+  assert.equal(gatekeeper.trackedKeyCount, 1);
 });
 
 test('a key forgotten while idle starts again with its whole limits', (t) => {
@@ -319,10 +320,10 @@ test('a key forgotten while idle starts again with its whole limits', (t) => {
   const ask = (text: string) => gatekeeper.admit(`Bearer ${text}`, personalLoans, 'get_marketplace');
   admitted(ask(key));
   for (let n = 0; n < 4; n++) {
-    clock.pass(bounds.minuteWindowMs);
+    clock.pass(bounds.rateLimitWindowMs);
     admitted(ask(busy.key));
   }
-  assert.equal(gatekeeper.keysRemembered, 1);
+  assert.equal(gatekeeper.trackedKeyCount, 1);
   admitted(ask(key));
   assert.equal(refusalCode(ask(key)), 'RATE_LIMIT_EXCEEDED');
 });
@@ -341,7 +342,7 @@ test('whatever the clocks and the operations, a request is admitted exactly when
   fc.assert(
     fc.property(fc.array(event, { maxLength: 120 }), (events) => {
       const clock = new ManualClock(midnightMs - 60_000);
-      const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits });
+      const gatekeeper = new Authenticator({ keyDirectory: directory, clock, defaultLimits: limits });
       const requests: number[] = [];
       const queries: number[] = [];
       const sessions = new Map<number, number>();
@@ -361,7 +362,7 @@ test('whatever the clocks and the operations, a request is admitted exactly when
         if (operation === 'query_analytics') queries.push(clock.monotonic);
         if (operation === 'create_session') {
           if (sessionCreated) sessions.set(today, (sessions.get(today) ?? 0) + 1);
-          else answer.daySlot?.giveBack();
+          else answer.quotaReservation?.release();
         }
       }
     }),
@@ -379,14 +380,14 @@ test('a caller who waits as long as a refusal says is admitted', (t) => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 3, maxLength: 40 }), (events) => {
       const clock = new ManualClock(noonMs + 123);
-      const gatekeeper = new Gatekeeper({ directory, clock, defaultLimits: limits });
+      const gatekeeper = new Authenticator({ keyDirectory: directory, clock, defaultLimits: limits });
       for (const [operation, stepMs] of events) {
         clock.pass(stepMs);
         const answer = gatekeeper.admit(`Bearer ${key}`, personalLoans, operation);
         if (answer.ok) continue;
         const waitSeconds = answer.refusal.retryAfterSeconds ?? 0;
         assert(waitSeconds >= 1);
-        assert(Math.abs((answer.limits?.resetEpochSeconds ?? 0) - clock.wall / 1000 - waitSeconds) <= 1);
+        assert(Math.abs((answer.limitStatus?.resetEpochSeconds ?? 0) - clock.wall / 1000 - waitSeconds) <= 1);
         clock.pass(waitSeconds * 1000);
         admitted(gatekeeper.admit(`Bearer ${key}`, personalLoans, operation));
       }
@@ -397,17 +398,17 @@ test('a caller who waits as long as a refusal says is admitted', (t) => {
 test('whoever counts refusals is told of each, and by what it was', (t) => {
   const { directory, folder, clock } = openGate(t);
   const told: string[] = [];
-  const gatekeeper = new Gatekeeper({
-    directory,
+  const gatekeeper = new Authenticator({
+    keyDirectory: directory,
     clock,
-    defaultLimits: bounds,
-    onRefused: (by) => told.push(by),
+    defaultLimits: defaultKeyLimits,
+    onRejected: (by) => told.push(by),
   });
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 } });
   const ask = (operation: Operation) => gatekeeper.admit(`Bearer ${key}`, personalLoans, operation);
   gatekeeper.admit('', personalLoans, 'create_session');
   gatekeeper.admit('Bearer nobody', personalLoans, 'create_session');
-  clock.pass(bounds.keyMissPollMs);
+  clock.pass(bounds.unknownApiKeyPollIntervalMs);
   admitted(ask('query_analytics'));
   ask('query_analytics');
   admitted(ask('create_session'));

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExpiry } from '../../src/access/key-expiry.ts';
+import { parseKeyExpiry } from '../../src/access/key-expiry.ts';
 
 test('a date lasts to the end of its UTC day', () => {
-  assert.equal(parseExpiry('2030-12-31'), Date.UTC(2031, 0, 1));
-  assert.equal(parseExpiry('2028-02-29'), Date.UTC(2028, 2, 1));
+  assert.equal(parseKeyExpiry('2030-12-31'), Date.UTC(2031, 0, 1));
+  assert.equal(parseKeyExpiry('2028-02-29'), Date.UTC(2028, 2, 1));
 });
 
 test('a timestamp is meant exactly, in its own offset', () => {
-  assert.equal(parseExpiry('2030-12-31T18:30:00Z'), Date.UTC(2030, 11, 31, 18, 30));
-  assert.equal(parseExpiry('2030-12-31T18:30Z'), Date.UTC(2030, 11, 31, 18, 30));
-  assert.equal(parseExpiry('2030-12-31T18:30:00.250+02:00'), Date.UTC(2030, 11, 31, 16, 30, 0, 250));
+  assert.equal(parseKeyExpiry('2030-12-31T18:30:00Z'), Date.UTC(2030, 11, 31, 18, 30));
+  assert.equal(parseKeyExpiry('2030-12-31T18:30Z'), Date.UTC(2030, 11, 31, 18, 30));
+  assert.equal(parseKeyExpiry('2030-12-31T18:30:00.250+02:00'), Date.UTC(2030, 11, 31, 16, 30, 0, 250));
 });
 
 for (const text of [
@@ -27,6 +27,6 @@ for (const text of [
   '1924905600',
 ]) {
   test(`${JSON.stringify(text)} says no moment`, () => {
-    assert.equal(parseExpiry(text), null);
+    assert.equal(parseKeyExpiry(text), null);
   });
 }

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { hashApiKey, newApiKey } from '../../src/access/api-key.ts';
-import { EmbedOriginRegister } from '../../src/access/embed-origin-register.ts';
+import { hashApiKey, generateApiKey } from '../../src/access/api-key.ts';
+import { EmbedOriginRegistry } from '../../src/access/embed-origin-register.ts';
 import { keyFilePath, openKeyFile } from '../../src/access/key-file.ts';
-import { KeyRegister } from '../../src/access/key-register.ts';
+import { KeyRegistry } from '../../src/access/key-register.ts';
 import { issueKey, ManualClock, noonMs, openDirectory, temporaryFolder } from './support.ts';
 import { version1, version2 } from './version-1.ts';
 
@@ -16,7 +16,7 @@ const opener = fileURLToPath(new URL('programs/open-key-file.ts', import.meta.ur
 /** A folder with a key file of version 1 that holds one key of the account `acme`. */
 function folderOfVersion1(t: TestContext) {
   const folder = temporaryFolder(t);
-  const key = newApiKey('svc_pl_', 'live');
+  const key = generateApiKey('svc_pl_', 'live');
   const database = new Database(keyFilePath(folder));
   database.pragma('journal_mode = WAL');
   database.exec(version1);
@@ -50,17 +50,17 @@ function schemaOf(folder: string): unknown[] {
 test('a file of version 1 keeps its keys and gets what a new file has', (t) => {
   const { folder, key, database } = folderOfVersion1(t);
   database.close();
-  const register = KeyRegister.openExisting(keyFilePath(folder));
+  const register = KeyRegistry.openExisting(keyFilePath(folder));
   t.after(() => register.close());
   const [listed, ...more] = register.list();
   assert.deepEqual(
     [listed?.id, listed?.accountName, listed?.limits.sessionsPerDay, more],
     ['key_0123456789ab', 'acme', 7, []],
   );
-  assert.equal(openDirectory(t, folder, new ManualClock()).find(hashApiKey(key))?.number, 1);
+  assert.equal(openDirectory(t, folder, new ManualClock()).findByHash(hashApiKey(key))?.number, 1);
   assert.equal(issueKey(folder).issued.number, 2);
 
-  const origins = EmbedOriginRegister.openExisting(keyFilePath(folder));
+  const origins = EmbedOriginRegistry.openExisting(keyFilePath(folder));
   t.after(() => origins.close());
   assert.deepEqual(origins.allow('acme', ['https://shop.example']), ['allowed']);
 
@@ -75,13 +75,13 @@ test('a file of version 2 keeps its keys and origins, and tells of what changes 
   database.exec(version2);
   database.exec("INSERT INTO embed_origins VALUES (1, 'https://b.example'), (1, 'https://a.example')");
   const directory = openDirectory(t, folder, new ManualClock());
-  assert.equal(directory.find(hashApiKey(key))?.number, 1);
-  assert.deepEqual(directory.origins.of(1), ['https://a.example', 'https://b.example']);
+  assert.equal(directory.findByHash(hashApiKey(key))?.number, 1);
+  assert.deepEqual(directory.origins.forAccount(1), ['https://a.example', 'https://b.example']);
   // The program that wrote the file still has it open.
   database.exec('UPDATE keys SET revoked = 1; DELETE FROM embed_origins');
   directory.refresh();
-  assert.equal(directory.find(hashApiKey(key)), undefined);
-  assert.deepEqual(directory.origins.of(1), []);
+  assert.equal(directory.findByHash(hashApiKey(key)), undefined);
+  assert.deepEqual(directory.origins.forAccount(1), []);
 });
 
 test('opening a file that has the newest version does not write to it', (t) => {

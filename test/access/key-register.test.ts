@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { isAccountName } from '../../src/access/account-name.ts';
 import { KeyFileError, keyFilePath, openKeyFile } from '../../src/access/key-file.ts';
-import { noOwnLimits } from '../../src/access/key-limits.ts';
-import { KeyRegister } from '../../src/access/key-register.ts';
+import { noLimitOverrides } from '../../src/access/key-limits.ts';
+import { KeyRegistry } from '../../src/access/key-register.ts';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
@@ -24,7 +24,7 @@ test('an issued key is listed with all about it but the key', (t) => {
     expiresAtMs: noonMs + 1,
     limits: { sessionsPerDay: 7 },
   });
-  const register = KeyRegister.openExisting(keyFilePath(folder));
+  const register = KeyRegistry.openExisting(keyFilePath(folder));
   t.after(() => register.close());
   assert.deepEqual(register.list(), [issued]);
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('an issued key is listed with all about it but the key', (t) => {
 
 test('neither the key nor its digits are in any file of the folder', (t) => {
   const folder = temporaryFolder(t);
-  const open = KeyRegister.open(keyFilePath(folder));
+  const open = KeyRegistry.open(keyFilePath(folder));
   t.after(() => open.close());
   const { key } = issueKey(folder);
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
@@ -76,20 +76,20 @@ test('a revocation is told from a repeated one and from an unknown id, and keeps
   assert.equal(revokeKey(folder, issued.id, noonMs + 1), 'revoked');
   assert.equal(revokeKey(folder, issued.id, noonMs + 2), 'already_revoked');
   assert.equal(revokeKey(folder, 'key_ffffffffffff'), 'unknown');
-  const register = KeyRegister.openExisting(keyFilePath(folder));
+  const register = KeyRegistry.openExisting(keyFilePath(folder));
   t.after(() => register.close());
   assert.equal(register.find(issued.id)?.revokedAtMs, noonMs + 1);
 });
 
 test('a key file that must exist is not created', (t) => {
   const folder = temporaryFolder(t);
-  assert.throws(() => KeyRegister.openExisting(keyFilePath(folder)), KeyFileError);
+  assert.throws(() => KeyRegistry.openExisting(keyFilePath(folder)), KeyFileError);
   assert.deepEqual(readdirSync(folder), []);
 });
 
 test('the key file and its folder are readable by their owner alone', (t) => {
   const folder = join(temporaryFolder(t), 'data');
-  const register = KeyRegister.open(keyFilePath(folder));
+  const register = KeyRegistry.open(keyFilePath(folder));
   t.after(() => register.close());
   assert.equal(statSync(folder).mode & 0o077, 0);
   for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o077, 0, name);
@@ -117,7 +117,7 @@ test('a new key file waits for another process that is making it too', async (t)
   const other = spawn(process.execPath, [lockAWhile, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => other.kill('SIGKILL'));
   await once(other.stdout, 'data');
-  openKeyFile(path, bounds.keyWriteWaitMs).close();
+  openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs).close();
   await once(other, 'exit');
 });
 
@@ -144,7 +144,7 @@ const issuable = {
   vertical: personalLoans,
   mode: 'live',
   expiresAtMs: null,
-  limits: noOwnLimits,
+  limits: noLimitOverrides,
 } as const;
 
 for (const [what, wrong] of [
@@ -152,16 +152,16 @@ for (const [what, wrong] of [
   ['an account whose name is no text', { accountName: 5 as never }],
   ['an unknown mode', { mode: 'prod' as never }],
   ['an expiry that is no moment', { expiresAtMs: Number.NaN }],
-  ['an expiry no date can hold', { expiresAtMs: bounds.keyExpiryMsMax + 1 }],
+  ['an expiry no date can hold', { expiresAtMs: bounds.timestampMsMax + 1 }],
   ['an expiry in the past', { expiresAtMs: noonMs - 1 }],
   ['an expiry of this very moment', { expiresAtMs: noonMs }],
-  ['no requests at all', { limits: { ...noOwnLimits, requestsPerMinute: 0 } }],
-  ['a fraction of a query', { limits: { ...noOwnLimits, analyticsPerMinute: 1.5 } }],
-  ['more sessions than can be counted', { limits: { ...noOwnLimits, sessionsPerDay: bounds.limitPerDayMax + 1 } }],
-  ['a limit that is no number', { limits: { ...noOwnLimits, requestsPerMinute: '5' as never } }],
+  ['no requests at all', { limits: { ...noLimitOverrides, requestsPerMinute: 0 } }],
+  ['a fraction of a query', { limits: { ...noLimitOverrides, analyticsPerMinute: 1.5 } }],
+  ['more sessions than can be counted', { limits: { ...noLimitOverrides, sessionsPerDay: bounds.limitPerDayMax + 1 } }],
+  ['a limit that is no number', { limits: { ...noLimitOverrides, requestsPerMinute: '5' as never } }],
 ] as const) {
   test(`a key is not issued with ${what}, and nothing is written`, (t) => {
-    const register = KeyRegister.open(keyFilePath(temporaryFolder(t)));
+    const register = KeyRegistry.open(keyFilePath(temporaryFolder(t)));
     t.after(() => register.close());
     assert.throws(() => register.create({ ...issuable, ...wrong }, noonMs), RangeError);
     assert.deepEqual(register.list(), []);

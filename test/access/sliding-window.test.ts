@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 /** Asks for one request, as the gatekeeper does. */
 function tryTake(window: SlidingWindow, nowMs: number): boolean {
   if (window.remaining(nowMs) === 0) return false;
-  window.take(nowMs);
+  window.admit(nowMs);
   return true;
 }
 
@@ -46,7 +46,7 @@ test('it forgets nothing and admits nothing twice when it grows after it has tur
   const admitted: number[] = [];
   const take = (nowMs: number) => {
     assert.equal(window.remaining(nowMs), 100 - admitted.filter((at) => nowMs - at < minuteMs).length);
-    window.take(nowMs);
+    window.admit(nowMs);
     admitted.push(nowMs);
   };
   // A few a minute, so that the ring is small and its beginning moves; then many at once, so that it grows.
@@ -64,7 +64,7 @@ test('a full window says to the millisecond when the next request will be admitt
         nowMs += ms;
         tryTake(window, nowMs);
       }
-      const waitMs = window.nextFreeMs(nowMs);
+      const waitMs = window.retryAfterMs(nowMs);
       if (window.remaining(nowMs) > 0) {
         assert.equal(waitMs, 0);
       } else {
@@ -77,13 +77,13 @@ test('a full window says to the millisecond when the next request will be admitt
 
 test('it is whole again one window after the last request it admitted', () => {
   const window = new SlidingWindow(3, minuteMs);
-  assert.equal(window.wholeAgainMs(0), 0);
-  window.take(0);
-  window.take(10_000);
-  assert.equal(window.wholeAgainMs(25_000), 45_000);
+  assert.equal(window.resetMs(0), 0);
+  window.admit(0);
+  window.admit(10_000);
+  assert.equal(window.resetMs(25_000), 45_000);
   assert.equal(window.remaining(69_999), 2);
   assert.equal(window.remaining(70_000), 3);
-  assert.equal(window.wholeAgainMs(70_000), 0);
+  assert.equal(window.resetMs(70_000), 0);
 });
 
 test('a burst at the end of one minute leaves no room for another at the start of the next', () => {
@@ -103,16 +103,16 @@ test('what it refuses does not count', () => {
 
 test('it cannot be overfilled', () => {
   const window = new SlidingWindow(1, minuteMs);
-  window.take(0);
-  assert.throws(() => window.take(1), RangeError);
+  window.admit(0);
+  assert.throws(() => window.admit(1), RangeError);
 });
 
 test('it is released only when empty, and works as before after that', () => {
   const window = new SlidingWindow(2, minuteMs);
-  window.take(0);
-  assert.equal(window.release(minuteMs - 1), false);
+  window.admit(0);
+  assert.equal(window.releaseIfEmpty(minuteMs - 1), false);
   assert.equal(window.remaining(minuteMs - 1), 1);
-  assert.equal(window.release(minuteMs), true);
+  assert.equal(window.releaseIfEmpty(minuteMs), true);
   assert(tryTake(window, minuteMs));
   assert(tryTake(window, minuteMs));
   assert(!tryTake(window, minuteMs));

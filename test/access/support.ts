@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { EmbedOriginRegister } from '../../src/access/embed-origin-register.ts';
-import { Gatekeeper } from '../../src/access/gatekeeper.ts';
+import { EmbedOriginRegistry } from '../../src/access/embed-origin-register.ts';
+import { Authenticator } from '../../src/access/gatekeeper.ts';
 import { keyFilePath } from '../../src/access/key-file.ts';
-import { type KeyLimits, noOwnLimits, type OwnLimits } from '../../src/access/key-limits.ts';
-import { KeyRegister } from '../../src/access/key-register.ts';
+import { type KeyLimits, noLimitOverrides, type KeyLimitOverrides } from '../../src/access/key-limits.ts';
+import { KeyRegistry } from '../../src/access/key-register.ts';
 import { SqliteKeyDirectory } from '../../src/access/sqlite-key-directory.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Mode } from '../../src/domain/mode.ts';
@@ -52,12 +52,12 @@ export interface KeyWanted {
   readonly vertical?: Pick<KnownVertical, 'segment' | 'keyPrefix'>;
   readonly mode?: Mode;
   readonly expiresAtMs?: number | null;
-  readonly limits?: Partial<OwnLimits>;
+  readonly limits?: Partial<KeyLimitOverrides>;
 }
 
 /** Issues a key as another process would: through its own connection to the file. */
 export function issueKey(folder: string, wanted: KeyWanted = {}, nowMs = noonMs) {
-  const register = KeyRegister.open(keyFilePath(folder));
+  const register = KeyRegistry.open(keyFilePath(folder));
   try {
     return register.create(
       {
@@ -65,7 +65,7 @@ export function issueKey(folder: string, wanted: KeyWanted = {}, nowMs = noonMs)
         vertical: wanted.vertical ?? personalLoans,
         mode: wanted.mode ?? 'live',
         expiresAtMs: wanted.expiresAtMs ?? null,
-        limits: { ...noOwnLimits, ...wanted.limits },
+        limits: { ...noLimitOverrides, ...wanted.limits },
       },
       nowMs,
     );
@@ -75,7 +75,7 @@ export function issueKey(folder: string, wanted: KeyWanted = {}, nowMs = noonMs)
 }
 
 export function revokeKey(folder: string, id: string, nowMs = noonMs) {
-  const register = KeyRegister.open(keyFilePath(folder));
+  const register = KeyRegistry.open(keyFilePath(folder));
   try {
     return register.revoke(id, nowMs);
   } finally {
@@ -84,8 +84,8 @@ export function revokeKey(folder: string, id: string, nowMs = noonMs) {
 }
 
 /** Changes the lists of origins as another process would. */
-export function changeOrigins(folder: string, change: (register: EmbedOriginRegister) => unknown): void {
-  const register = EmbedOriginRegister.open(keyFilePath(folder));
+export function changeOrigins(folder: string, change: (register: EmbedOriginRegistry) => unknown): void {
+  const register = EmbedOriginRegistry.open(keyFilePath(folder));
   try {
     change(register);
   } finally {
@@ -103,7 +103,7 @@ export function openDirectory(
   },
   onRecovered: () => void = () => {},
 ): SqliteKeyDirectory {
-  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onFault, onRecovered });
+  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onReadError: onFault, onRecovered });
   t.after(() => directory.close());
   return directory;
 }
@@ -114,5 +114,5 @@ const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 
 export function openGate(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
   const folder = temporaryFolder(t);
   const directory = openDirectory(t, folder, clock);
-  return { folder, clock, directory, gatekeeper: new Gatekeeper({ directory, clock, defaultLimits }) };
+  return { folder, clock, directory, gatekeeper: new Authenticator({ keyDirectory: directory, clock, defaultLimits }) };
 }

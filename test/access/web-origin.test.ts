@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { webOriginFault } from '../../src/access/web-origin.ts';
+import { validateWebOrigin } from '../../src/access/web-origin.ts';
 import { bounds } from '../../src/bounds.ts';
 
 const scheme = fc.constantFrom('http', 'https');
@@ -31,7 +31,7 @@ test('whatever is taken for an origin is its own origin, and safe in a header an
   let taken = 0;
   fc.assert(
     fc.property(anything, (text) => {
-      if (webOriginFault(text) !== null) return;
+      if (validateWebOrigin(text) !== null) return;
       taken++;
       assert.equal(new URL(text).origin, text);
       assert.match(text, /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/);
@@ -49,7 +49,7 @@ test('the origin of any address with a name or an IPv4 address for a host is tak
       (url) => {
         const { origin } = new URL(url);
         fc.pre(origin.length <= bounds.originCharactersMax);
-        assert.equal(webOriginFault(origin), null);
+        assert.equal(validateWebOrigin(origin), null);
       },
     ),
   );
@@ -59,10 +59,10 @@ test('what is told to write instead is taken', () => {
   let told = 0;
   fc.assert(
     fc.property(anything, (text) => {
-      const [, instead] = /^Write (.*), which/.exec(webOriginFault(text) ?? '') ?? [];
+      const [, instead] = /^Write (.*), which/.exec(validateWebOrigin(text) ?? '') ?? [];
       if (instead === undefined) return;
       told++;
-      assert.equal(webOriginFault(instead), null);
+      assert.equal(validateWebOrigin(instead), null);
     }),
     { numRuns: 5_000 },
   );
@@ -79,7 +79,7 @@ for (const origin of [
   'https://-my--app.preview.example',
   `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length)}`,
 ]) {
-  test(`an origin is ${origin.slice(0, 40)}`, () => assert.equal(webOriginFault(origin), null));
+  test(`an origin is ${origin.slice(0, 40)}`, () => assert.equal(validateWebOrigin(origin), null));
 }
 
 for (const [text, instead] of [
@@ -100,7 +100,7 @@ for (const [text, instead] of [
   ['localhost:3000', 'http://localhost:3000'],
 ] as const) {
   test(`in place of ${text} one is told to write ${instead}`, () => {
-    assert.equal(webOriginFault(text), `Write ${instead}, which is what a browser sends.`);
+    assert.equal(validateWebOrigin(text), `Write ${instead}, which is what a browser sends.`);
   });
 }
 
@@ -123,7 +123,7 @@ for (const [what, text, told] of [
   ['an empty label', 'https://shop..example', /^An origin is/],
   ['a name that ends in a dot', 'https://shop.example.', /^An origin is/],
 ] as const) {
-  test(`no origin is ${what}`, () => assert.match(webOriginFault(text) ?? '', told));
+  test(`no origin is ${what}`, () => assert.match(validateWebOrigin(text) ?? '', told));
 }
 
 test('what looks like a key is not repeated', () => {
@@ -133,6 +133,6 @@ test('what looks like a key is not repeated', () => {
     'https://svc_pl_live_01234567',
     'key:svc_pl_live_01234567',
   ]) {
-    assert(!webOriginFault(text)?.includes('0123'));
+    assert(!validateWebOrigin(text)?.includes('0123'));
   }
 });

@@ -8,8 +8,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { AggregatorSetup } from '../../src/analytics/aggregator-protocol.ts';
-import { type AnalyticsFiles, analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protocol.ts';
+import { type DataFiles, dataFiles } from '../../src/analytics/analytics-files.ts';
 import { SharedProgress } from '../../src/analytics/shared-progress.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
@@ -39,37 +39,37 @@ function* ledger(): Generator<LedgerRecord, void> {
 
 describe('aggregator crash', () => {
   let folder: string;
-  let files: AnalyticsFiles;
+  let files: DataFiles;
   let records: number;
   const model = new AnalyticsModel();
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'aggregator-crash-'));
-    files = analyticsFiles(folder);
+    files = dataFiles(folder);
     const log = await openEventLog({ folder: files.ledgerFolder, shard: 0, durability: 'write' });
     for (const record of ledger()) {
       model.record(record);
       // One in some hundreds is waited for, so that what is pending stays within the log's bounds.
       if (log.appendedPosition % 500 === 0) await log.append(record);
-      else assert(log.note(record));
+      else assert(log.appendWithoutWaiting(record));
     }
     records = log.appendedPosition;
     await log.close();
-    assert(records > 5 * bounds.foldRecordsMax);
+    assert(records > 5 * bounds.projectionBatchRecordsMax);
   });
 
   after(() => rmSync(folder, { recursive: true }));
 
   async function assertFigures(storeFile: string): Promise<void> {
     const log = { durablePosition: records, appendedPosition: records, healthy: true };
-    const analytics = await startThreadAnalytics({ files: { ...files, storeFile }, log });
+    const analytics = await startThreadAnalytics({ files: { ...files, analyticsStoreFile: storeFile }, log });
     try {
       for (const tag of ['tag-0', 'tag-1', 'tag-2']) {
         const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;
         const byTag = { ...query, referrerTag: tag, subs: null };
-        assert.deepEqual(await analytics.summary(byTag), model.summary(byTag));
+        assert.deepEqual(await analytics.getSummary(byTag), model.summary(byTag));
       }
-      assert.equal((await analytics.totals()).records, records);
+      assert.equal((await analytics.getTotals()).records, records);
     } finally {
       await analytics.close();
     }
@@ -116,15 +116,15 @@ describe('aggregator crash', () => {
     const storeFile = join(folder, 'ended.sqlite');
     const progress = new SharedProgress();
     let ended = 0;
-    while (progress.foldedPosition < records) {
+    while (progress.projectedPosition < records) {
       // A thread of a fast machine cannot fold the rest before it is ended.
-      progress.durablePosition = Math.min(records, progress.foldedPosition + Math.ceil(records / 4));
-      const workerData: AggregatorSetup = { files: { ...files, storeFile }, progress: progress.buffer };
+      progress.durablePosition = Math.min(records, progress.projectedPosition + Math.ceil(records / 4));
+      const workerData: AggregatorWorkerData = { files: { ...files, analyticsStoreFile: storeFile }, progress: progress.buffer };
       const worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), { workerData });
       const exited = once(worker, 'exit');
-      const reached = progress.foldedPosition;
+      const reached = progress.projectedPosition;
       // Its id is -1 once it has ended by itself, which it must not.
-      while (progress.foldedPosition <= reached && worker.threadId !== -1) await pause(1);
+      while (progress.projectedPosition <= reached && worker.threadId !== -1) await pause(1);
       assert.notEqual(worker.threadId, -1);
       await pause(Math.random() * 30);
       await worker.terminate();

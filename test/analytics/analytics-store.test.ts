@@ -23,15 +23,15 @@ describe('analytics store', () => {
           store = new AnalyticsStore(file);
         };
         try {
-          for (let turn = 0; store.foldedPosition < records.length; turn++) {
+          for (let turn = 0; store.projectedPosition < records.length; turn++) {
             const { size, end } = batches[turn % batches.length]!;
             // Cut off every time, it would never end.
             const cutOff = end === 'cut off' && turn < batches.length;
-            const from = store.foldedPosition;
+            const from = store.projectedPosition;
             const piece = records.slice(from, from + size);
             const fold = () =>
-              store.foldBatch((batch) => {
-                for (const [index, record] of piece.entries()) batch.fold(from + index + 1, record, 1);
+              store.applyBatch((batch) => {
+                for (const [index, record] of piece.entries()) batch.apply(from + index + 1, record, 1);
                 if (cutOff) throw new Error('cut off');
                 return { position: from + piece.length, segment: 1, offset: 0, crc: 0 };
               });
@@ -42,15 +42,15 @@ describe('analytics store', () => {
           const model = new AnalyticsModel();
           for (const record of records) model.record(record);
           for (const query of everyQuery(records)) {
-            assert.deepEqual(store.summary(query), model.summary(query));
-            assert.deepEqual(store.daily(query), model.daily(query));
+            assert.deepEqual(store.getSummary(query), model.summary(query));
+            assert.deepEqual(store.listDays(query), model.daily(query));
             for (const limit of [1, 4, 100]) {
               let afterPosition: number | null = 0;
               while (afterPosition !== null) {
-                const page: RowsPage = store.rows({ ...query, afterPosition, limit });
+                const page: RowsPage = store.listRows({ ...query, afterPosition, limit });
                 assert.deepEqual(page, model.rows({ ...query, afterPosition, limit }));
-                assert(page.next === null || page.next > afterPosition);
-                afterPosition = page.next;
+                assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
+                afterPosition = page.nextAfterPosition;
               }
             }
           }

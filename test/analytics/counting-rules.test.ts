@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { SummaryResult, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { FoldedStore } from '../support/folded-store.ts';
@@ -36,8 +36,8 @@ describe('counting rules', () => {
     }
   }
 
-  function ask(wanted: Partial<SummaryQuery> = {}): SummaryFigures {
-    return folded.store.summary({
+  function ask(wanted: Partial<SummaryQuery> = {}): SummaryResult {
+    return folded.store.getSummary({
       account: 1,
       vertical: 1,
       mode: 'live',
@@ -89,7 +89,7 @@ describe('counting rules', () => {
     foldEachAlone(...records);
     const { sessions, views, clicks } = ask();
     assert.deepEqual({ sessions, views, clicks }, { sessions: 1, views: 2, clicks: 2 });
-    const totals = folded.store.totals();
+    const totals = folded.store.getTotals();
     assert.deepEqual([totals.records, totals.duplicateClicks, totals.unshownClicks], [7, 1, 1]);
     assert.deepEqual(ask({ subs: [sub] }).topLenders, ask().topLenders);
   });
@@ -103,7 +103,7 @@ describe('counting rules', () => {
     );
     assert.equal(ask().clicks, 1);
     assert.equal(ask().attributedMicros, 5);
-    assert.equal(folded.store.totals().duplicateClicks, 1);
+    assert.equal(folded.store.getTotals().duplicateClicks, 1);
   });
 
   it('counts the same offer once for each of two sessions', () => {
@@ -123,17 +123,17 @@ describe('counting rules', () => {
       viewedRecord(sub, ['a']),
     );
     assert.equal(ask().clicks, 0);
-    assert.equal(folded.store.totals().unshownClicks, 1);
+    assert.equal(folded.store.getTotals().unshownClicks, 1);
     fold(clickedRecord(sub, 'a'));
     assert.equal(ask().clicks, 1);
   });
 
   it('counts a click 24 hours after the creation of its session, and none later', () => {
     fold(createdRecord(sub), viewedRecord(sub, ['a', 'b']));
-    fold(clickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributedMs }));
-    fold(clickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributedMs + 1 }));
+    fold(clickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributionMs }));
+    fold(clickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributionMs + 1 }));
     assert.equal(ask().clicks, 1);
-    assert.equal(folded.store.totals().lateClicks, 1);
+    assert.equal(folded.store.getTotals().lateClicks, 1);
   });
 
   it('counts a test click at zero revenue, whatever its record says', () => {
@@ -147,7 +147,7 @@ describe('counting rules', () => {
   it('ignores and counts views and clicks of a session the ledger never created', () => {
     fold(viewedRecord(sub, ['a']), clickedRecord(sub, 'a'));
     assert.equal(ask().views, 0);
-    assert.equal(folded.store.totals().unknownSession, 2);
+    assert.equal(folded.store.getTotals().unknownSession, 2);
   });
 
   it('lets the first record of a session stand when it is created twice', () => {
@@ -155,7 +155,7 @@ describe('counting rules', () => {
     fold(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
     assert.equal(ask().sessions, 1);
     assert.equal(ask({ referrerTag: 'tag-two' }).sessions, 0);
-    assert.equal(folded.store.totals().repeatedSession, 2);
+    assert.equal(folded.store.getTotals().repeatedSession, 2);
   });
 
   it('finds a session whose id is older than that of one folded before', () => {
@@ -221,7 +221,7 @@ describe('counting rules', () => {
   });
 
   it('adds squares up exactly, however large they are and however many come at once', () => {
-    const micros = bounds.confirmedUsdMax * 1_000_000 - 10_000;
+    const micros = bounds.confirmedRevenueUsdMax * 1_000_000 - 10_000;
     const subs = Array.from({ length: 1_000 }, (_, serial) => subOf({ createdMs: noon, serial: serial + 10 }));
     const earned = (sub: Buffer) => [
       createdRecord(sub),
@@ -248,7 +248,7 @@ describe('counting rules', () => {
     assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 40_000_000]);
     foldEachAlone(clickedRecord(sub, 'a'), confirmedRecord(sub, 'a', { txid: 'tx-2', click }));
     assert.deepEqual([ask().clicks, ask().attributedMicros, ask().confirmedMicros], [1, 3_000_000, 80_000_000]);
-    assert.equal(folded.store.totals().duplicateClicks, 1);
+    assert.equal(folded.store.getTotals().duplicateClicks, 1);
   });
 
   it('ignores and counts what breaks the rules of confirmations', () => {
@@ -264,7 +264,7 @@ describe('counting rules', () => {
       reversedRecord(sub, 'a'),
       confirmedRecord(sub, 'a', { occurredMs: noon - bounds.confirmationClockSkewMs }),
       confirmedRecord(sub, 'a', { wallMs: noon + dayMs - bounds.confirmationClockSkewMs - 1 }),
-      confirmedRecord(sub, 'a', { wallMs: noon + 2_000 + bounds.confirmationAcceptedMs + 1 }),
+      confirmedRecord(sub, 'a', { wallMs: noon + 2_000 + bounds.confirmationWindowMs + 1 }),
       confirmedRecord(sub, 'a', { micros: 40_000_000 }),
       confirmedRecord(sub, 'a', { micros: 40_000_000 }),
       confirmedRecord(sub, 'a', { micros: 41_000_000 }),
@@ -274,7 +274,7 @@ describe('counting rules', () => {
       reversedRecord(sub, 'a', { micros: 39_000_000 }),
     );
     assert.equal(confirmed().confirmedMicros, 39_000_000);
-    const { unknownSession, repeatedConfirmations, unsoundConfirmations } = folded.store.totals();
+    const { unknownSession, repeatedConfirmations, unsoundConfirmations } = folded.store.getTotals();
     assert.deepEqual([unknownSession, repeatedConfirmations, unsoundConfirmations], [1, 2, 10]);
   });
 
@@ -286,10 +286,10 @@ describe('counting rules', () => {
       widgetViewedRecord(sub, ['a', 'c'], { load: 2 }),
     );
     foldEachAlone(widgetViewedRecord(sub, ['d'], { load: 2, again: true, wallMs: noon + 9_000 }));
-    assert.equal(folded.store.rows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs, noon + 9_000);
+    assert.equal(folded.store.listRows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs, noon + 9_000);
     foldEachAlone(...['a', 'b', 'c', 'd', 'e'].map((offer) => clickedRecord(sub, offer)));
     for (const wanted of [{}, { subs: [sub] }]) assert.deepEqual([ask(wanted).views, ask(wanted).clicks], [2, 4]);
-    assert.equal(folded.store.totals().unshownClicks, 1);
+    assert.equal(folded.store.getTotals().unshownClicks, 1);
   });
 
   it('counts what widgets told by type, on the day of the session', () => {
@@ -321,7 +321,7 @@ describe('counting rules', () => {
   });
 
   it('moves the last event of a session by what its widgets told, and never back', () => {
-    const lastEvent = () => folded.store.rows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs;
+    const lastEvent = () => folded.store.listRows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs;
     fold(createdRecord(sub));
     fold(reportedRecord(sub, ['widget_loaded'], { wallMs: noon + 5_000 }));
     assert.equal(lastEvent(), noon + 5_000);
@@ -332,18 +332,18 @@ describe('counting rules', () => {
   it('ignores and counts a report of a session the ledger never created, and what is shown again to it', () => {
     fold(reportedRecord(sub, ['widget_loaded']), widgetViewedRecord(sub, ['a'], { again: true }));
     assert.deepEqual(ask().widgetEvents, [0, 0, 0, 0, 0, 0, 0]);
-    assert.equal(folded.store.totals().unknownSession, 2);
+    assert.equal(folded.store.getTotals().unknownSession, 2);
   });
 
   it('leaves out events of a type of a later version, and counts the others of their record', () => {
     fold(createdRecord(sub), reportedRecord(sub, [7, 'offer_click', 4_000]), reportedRecord(sub, [7]));
     assert.deepEqual(ask().widgetEvents, [0, 0, 0, 0, 0, 1, 0]);
-    assert.equal(folded.store.totals().malformed, 0);
+    assert.equal(folded.store.getTotals().malformed, 0);
   });
 
   it('skips and counts whatever is not a record', () => {
     const eight = Buffer.alloc(8);
-    const many = bounds.recordItemsMax + 1;
+    const many = bounds.logRecordItemsMax + 1;
     const wrong: unknown[] = [
       null,
       7,
@@ -384,7 +384,7 @@ describe('counting rules', () => {
       [4, noon, sub, 'a', 'Lender', 'tx', 1, noon, null],
       [4, noon, sub, 'a', 'Lender', 'tx', 0, noon, null, null],
       [4, noon, sub, 'a', 'Lender', 'tx', 0.5, noon, null, null],
-      [4, noon, sub, 'a', 'Lender', 'tx', bounds.confirmedUsdMax * 1_000_000 + 1, noon, null, null],
+      [4, noon, sub, 'a', 'Lender', 'tx', bounds.confirmedRevenueUsdMax * 1_000_000 + 1, noon, null, null],
       [4, noon, sub, 'a', 'Lender', 5, 1, noon, null, null],
       [4, noon, sub, 'a', 'Lender', 'tx', 1, -1, null, null],
       [4, noon, sub, 'a', 'Lender', 'tx', 1, noon, noon, null],
@@ -412,7 +412,7 @@ describe('counting rules', () => {
     ];
     fold(...wrong, createdRecord(sub), viewedRecord(sub, ['a']));
     assert.deepEqual(
-      { ...folded.store.totals() },
+      { ...folded.store.getTotals() },
       {
         records: wrong.length + 2,
         sealedSession: 0,
@@ -440,8 +440,8 @@ describe('counting rules', () => {
     fold(createdRecord(sub));
     assert.throws(
       () =>
-        folded.store.foldBatch((batch) => {
-          batch.fold(2, viewedRecord(sub, ['a']), 1);
+        folded.store.applyBatch((batch) => {
+          batch.apply(2, viewedRecord(sub, ['a']), 1);
           throw new Error('cut off');
         }),
       /cut off/,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { DayFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { DayMetrics, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
 import { FoldedStore } from '../support/folded-store.ts';
@@ -19,8 +19,8 @@ describe('daily', () => {
 
   const fold = (...records: readonly unknown[]) => folded.fold(...records);
 
-  function ask(wanted: Partial<SummaryQuery> = {}): readonly DayFigures[] {
-    const { days } = folded.store.daily({
+  function ask(wanted: Partial<SummaryQuery> = {}): readonly DayMetrics[] {
+    const { days } = folded.store.listDays({
       account: 1,
       vertical: 1,
       mode: 'live',
@@ -34,7 +34,7 @@ describe('daily', () => {
     return days;
   }
 
-  const sessionsOf = (days: readonly DayFigures[]) => days.map(({ sessions }) => sessions);
+  const sessionsOf = (days: readonly DayMetrics[]) => days.map(({ sessions }) => sessions);
   const none = { ...noFigures, widgetEvents: noWidgetEvents };
   const oldSub = subOf({ createdMs: noon - 2 * dayMs, serial: 1 });
   const newSub = subOf({ createdMs: noon, serial: 2 });
@@ -74,7 +74,7 @@ describe('daily', () => {
     fold(createdRecord(subOf({ createdMs: noon - 2 * dayMs, serial: 3 }), { device: 2 }));
     fold(reportedRecord(oldSub, ['widget_loaded', 'offer_click'], { wallMs: noon }));
     fold(reportedRecord(subOf({ createdMs: noon - 2 * dayMs, serial: 3 }), ['widget_loaded']));
-    const events = (days: readonly DayFigures[]) => days.map(({ widgetEvents }) => widgetEvents);
+    const events = (days: readonly DayMetrics[]) => days.map(({ widgetEvents }) => widgetEvents);
     const [nothing, both] = [noWidgetEvents, [2, 0, 0, 0, 0, 1, 0]];
     assert.deepEqual(events(ask()), [both, nothing, nothing]);
     assert.deepEqual(events(ask({ subs: [oldSub, newSub] })), [[1, 0, 0, 0, 0, 1, 0], nothing, nothing]);

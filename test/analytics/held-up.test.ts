@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'better-sqlite3';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
@@ -21,41 +21,41 @@ const growthMax = 24 * 1024 * 1024;
 test('an aggregator that is held up catches up, and nothing waits for it in memory', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'held-up-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const files = analyticsFiles(folder);
+  const files = dataFiles(folder);
   const log = await openEventLog({ folder: files.ledgerFolder, shard: 0, durability: 'write' });
   const analytics = await startThreadAnalytics({ files, log });
   t.after(async () => {
     await analytics.close();
     await log.close();
   });
-  log.onDurable((position) => analytics.durable(position));
+  log.onDurable((position) => analytics.onLedgerDurable(position));
   const append = async (count: number) => {
     for (let i = 0; i < count; i++) {
       const record = createdRecord(subOf({ createdMs, serial: log.appendedPosition }), { tag: 'held-up' });
       if (i % 500 === 499) await log.append(record);
-      else assert(log.note(record));
+      else assert(log.appendWithoutWaiting(record));
     }
   };
   await append(1_000);
-  assert.equal((await analytics.totals()).records, 1_000);
+  assert.equal((await analytics.getTotals()).records, 1_000);
 
   // Somebody else has the store's lock, as a backup might: nothing can be committed.
-  const blocker = new Database(files.storeFile);
+  const blocker = new Database(files.analyticsStoreFile);
   t.after(() => blocker.close());
   blocker.exec('BEGIN IMMEDIATE');
   await append(1_000);
   const before = memory();
   await append(sessions - 2_000);
   assert(memory() - before < growthMax, `${memory() - before} bytes more`);
-  assert(analytics.foldedPosition < 2_000);
+  assert(analytics.projectedPosition < 2_000);
   assert(analytics.lagMs > 0);
   blocker.exec('ROLLBACK');
 
   const deadlineMs = Date.now() + 60_000;
-  while (analytics.foldedPosition < sessions && Date.now() < deadlineMs) await pause(20);
+  while (analytics.projectedPosition < sessions && Date.now() < deadlineMs) await pause(20);
   const today = dayOf(createdMs);
   const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;
-  const { sessions: counted } = await analytics.summary({ ...query, referrerTag: 'held-up', subs: null });
+  const { sessions: counted } = await analytics.getSummary({ ...query, referrerTag: 'held-up', subs: null });
   assert.equal(counted, sessions);
   assert.equal(analytics.lagMs, 0);
 });

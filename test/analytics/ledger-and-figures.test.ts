@@ -39,12 +39,12 @@ function assertFigures(real: LedgerAndFigures, model: Model): void {
   const figures = figuresOf(model, real.folded);
   const asOfMs = records[real.folded - 1]?.[1] ?? null;
   for (const query of everyQuery(records)) {
-    assert.deepEqual(real.follower.summary(query), { ...figures.summary(query), asOfMs });
-    assert.deepEqual(real.follower.daily(query), figures.daily(query));
+    assert.deepEqual(real.follower.getSummary(query), { ...figures.summary(query), asOfMs });
+    assert.deepEqual(real.follower.listDays(query), figures.daily(query));
     const page = { ...query, afterPosition: 0, limit: 10 };
-    assert.deepEqual(real.follower.rows(page), figures.rows(page));
+    assert.deepEqual(real.follower.listRows(page), figures.rows(page));
   }
-  if (real.dropped === 0) assert.equal(real.follower.totals().records, real.folded);
+  if (real.dropped === 0) assert.equal(real.follower.getTotals().records, real.folded);
 }
 
 const append = fc
@@ -89,7 +89,7 @@ const seal = fc
   .map(({ age, drops, prunes }) =>
     command(`seal what is older than ${age} days${drops ? '' : ' and keep the ledger'}`, async ({ seals }, real) => {
       real.fold(real.acknowledged);
-      const outcome = await real.seal({ today: arbitraryToday, days: age, wallMs: 0 }, drops);
+      const outcome = await real.seal({ today: arbitraryToday, retentionDays: age, wallMs: 0 }, drops);
       assert.ok(outcome.sealed);
       const { keptFromDay } = outcome;
       if (keptFromDay > (seals.at(-1)?.keptFromDay ?? 0)) seals.push({ position: real.folded, keptFromDay });

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
-import { LedgerFollower, type SealOutcome } from '../../src/analytics/ledger-follower.ts';
-import type { Age } from '../../src/analytics/store-retention.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
+import { LedgerFollower, type RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
+import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { dropSegments } from '../../src/events/drop-segments.ts';
-import { LogUnavailable } from '../../src/events/event-log.ts';
+import { LogUnavailableError } from '../../src/events/event-log.ts';
 import type { FileEventLog } from '../../src/events/file-event-log.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
-import { LogDamaged } from '../../src/events/segment-reader.ts';
+import { LogDamagedError } from '../../src/events/segment-reader.ts';
 import type { Fate } from '../events/simulated-disk.ts';
 import { SimulatedDisk } from '../events/simulated-disk.ts';
 import { SimulatedLogFiles } from '../events/simulated-log-files.ts';
@@ -29,7 +29,7 @@ export interface Recovered {
 export class LedgerAndFigures {
   readonly #durability: 'fsync' | 'write';
   readonly #folder = mkdtempSync(join(tmpdir(), 'ledger-and-figures-'));
-  readonly #analytics = analyticsFiles(this.#folder);
+  readonly #analytics = dataFiles(this.#folder);
   readonly #ledgerFolder = this.#analytics.ledgerFolder;
   readonly #keptFolder = join(this.#folder, 'kept');
   #files = new SimulatedLogFiles(new SimulatedDisk());
@@ -68,7 +68,7 @@ export class LedgerAndFigures {
   }
 
   get folded(): number {
-    return this.#follower.foldedPosition;
+    return this.#follower.projectedPosition;
   }
 
   get follower(): LedgerFollower {
@@ -78,8 +78,8 @@ export class LedgerAndFigures {
   /** Whether the log took the record, whatever becomes of it. */
   append(record: LedgerRecord, waited: boolean): boolean {
     const before = this.#log.appendedPosition;
-    if (!waited) return this.#log.note(record);
-    const settled = this.#log.append(record).catch((error) => assert.ok(error instanceof LogUnavailable));
+    if (!waited) return this.#log.appendWithoutWaiting(record);
+    const settled = this.#log.append(record).catch((error) => assert.ok(error instanceof LogUnavailableError));
     this.#pending.push(settled);
     return this.#log.appendedPosition > before;
   }
@@ -107,12 +107,12 @@ export class LedgerAndFigures {
 
   fold(upToPosition: number): void {
     this.#show();
-    this.#follower.fold(upToPosition);
+    this.#follower.applyBatch(upToPosition);
   }
 
   /** Gives up what is of some age; all that was acknowledged must be folded. It may end before the ledger is touched. */
-  async seal(age: Age, drops: boolean): Promise<SealOutcome> {
-    const outcome = this.#follower.seal(age);
+  async seal(age: RetentionRequest, drops: boolean): Promise<RetentionOutcome> {
+    const outcome = this.#follower.applyRetention(age);
     if (!outcome.sealed || !drops) return outcome;
     // A sync of the folder may fail; what was removed then is the oldest all the same.
     this.dropped += await dropSegments(this.#files, ledgerPath, outcome.ledgerFrom).catch(() => 1);
@@ -121,16 +121,16 @@ export class LedgerAndFigures {
 
   /** Removes some of the rows of what was given up. */
   prune(): void {
-    if (this.#follower.mustPrune) this.#follower.prune();
+    if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
   }
 
   /** The follower dies in the middle of a batch that would have gone up to this position, and another takes over. */
   foldInterrupted(upToPosition: number, bytesReadable: number): void {
     this.#show(bytesReadable);
     try {
-      this.#follower.fold(upToPosition);
+      this.#follower.applyBatch(upToPosition);
     } catch (error) {
-      assert.ok(error instanceof LogDamaged);
+      assert.ok(error instanceof LogDamagedError);
     }
     this.#follower.close();
     this.#show();
@@ -145,7 +145,7 @@ export class LedgerAndFigures {
   /** The store is gone, and derived again from what there is. */
   loseStore(): void {
     this.#follower.close();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#analytics.storeFile + suffix, { force: true });
+    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#analytics.analyticsStoreFile + suffix, { force: true });
     rmSync(this.#keptFolder, { recursive: true, force: true });
     this.#show();
     this.#follow();

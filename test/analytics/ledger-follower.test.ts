@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
@@ -11,7 +11,7 @@ import { createdRecord, subOf } from '../support/ledger-records.ts';
 test('a store that followed a ledger which went on differently is derived again, not left behind for ever', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-follower-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const files = analyticsFiles(folder);
+  const files = dataFiles(folder);
   const { ledgerFolder } = files;
   const reasons: string[] = [];
   /** The same positions in segments of the same name and length, with other sessions in them. */
@@ -24,8 +24,8 @@ test('a store that followed a ledger which went on differently is derived again,
   };
   const recordsFolded = (upTo: number): number => {
     const follower = new LedgerFollower(files, (reason) => reasons.push(reason));
-    follower.fold(upTo);
-    const { records } = follower.totals();
+    follower.applyBatch(upTo);
+    const { records } = follower.getTotals();
     follower.close();
     return records;
   };

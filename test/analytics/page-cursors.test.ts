@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { CohortFilter } from '../../src/analytics/analytics.ts';
-import { PageCursors, type PagePlace } from '../../src/analytics/page-cursors.ts';
+import { PageCursors, type PagePosition } from '../../src/analytics/page-cursors.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/secrets.ts';
@@ -12,7 +12,7 @@ const ours = new PageCursors(ringOf('ours'));
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 const granularity = fc.constantFrom('daily' as const, 'row' as const);
-const place: fc.Arbitrary<PagePlace> = fc.record(
+const place: fc.Arbitrary<PagePosition> = fc.record(
   {
     fromDay: fc.integer({ min: -800_000, max: 3_000_000 }),
     toDay: fc.integer({ min: -800_000, max: 3_000_000 }),
@@ -30,7 +30,7 @@ const filter = fc.record<CohortFilter>({
 });
 const query = fc.record({ granularity, filter });
 
-const some: PagePlace = { fromDay: 20_000, toDay: 20_030, after: 123_456 };
+const some: PagePosition = { fromDay: 20_000, toDay: 20_030, after: 123_456 };
 const plain: CohortFilter = { account: 1, vertical: 1, mode: 'live', referrerTag: 'tag-one', subs: null };
 
 function setOf({ filter: { subs, ...rest }, granularity }: { filter: CohortFilter; granularity: string }): string {
@@ -44,7 +44,7 @@ describe('PageCursors', () => {
       fc.property(query, place, ({ granularity, filter }, each) => {
         const cursor = ours.issue(granularity, filter, each);
         assert.match(cursor, /^[A-Za-z0-9_-]{40}$/);
-        assert.deepEqual(ours.read(granularity, filter, cursor), each);
+        assert.deepEqual(ours.verify(granularity, filter, cursor), each);
       }),
     );
   });
@@ -52,7 +52,7 @@ describe('PageCursors', () => {
   it('signs place and query under a key of its own', () => {
     const bytes = Buffer.from(ours.issue('row', plain, some), 'base64url');
     const query = Buffer.from([0, 0, 0, 1, 2, 1, 7, ...Buffer.from('tag-one')]);
-    const key = ringOf('ours').key(1, 'cursor')!;
+    const key = ringOf('ours').deriveKey(1, 'cursor')!;
     const mac = createHmac('sha256', key).update(bytes.subarray(0, 15)).update(query).digest();
     assert.deepEqual(bytes.subarray(15), mac.subarray(0, 15));
   });
@@ -62,7 +62,7 @@ describe('PageCursors', () => {
       fc.property(query, query, place, (one, other, each) => {
         fc.pre(setOf(one) !== setOf(other));
         const cursor = ours.issue(one.granularity, one.filter, each);
-        assert.equal(ours.read(other.granularity, other.filter, cursor), null);
+        assert.equal(ours.verify(other.granularity, other.filter, cursor), null);
       }),
     );
   });
@@ -84,8 +84,8 @@ describe('PageCursors', () => {
     ];
     for (const issuedFor of filters) {
       const cursor = ours.issue('row', issuedFor, some);
-      for (const asked of filters) assert.equal(ours.read('row', asked, cursor) !== null, asked === issuedFor);
-      assert.equal(ours.read('daily', issuedFor, cursor), null);
+      for (const asked of filters) assert.equal(ours.verify('row', asked, cursor) !== null, asked === issuedFor);
+      assert.equal(ours.verify('daily', issuedFor, cursor), null);
     }
   });
 
@@ -95,7 +95,7 @@ describe('PageCursors', () => {
         const ranked = subs.map((bytes) => ({ bytes, rank: ranks.next().value as number }));
         const shuffled = ranked.sort((a, b) => a.rank - b.rank).map(({ bytes }) => bytes);
         const cursor = ours.issue('row', { ...plain, subs }, some);
-        assert.deepEqual(ours.read('row', { ...plain, subs: shuffled }, cursor), some);
+        assert.deepEqual(ours.verify('row', { ...plain, subs: shuffled }, cursor), some);
       }),
     );
   });
@@ -114,7 +114,7 @@ describe('PageCursors', () => {
     for (let at = 0; at < cursor.length; at++) {
       for (const character of `${base64url}+/=. %`) {
         if (character === cursor[at]) continue;
-        assert.equal(ours.read('row', plain, cursor.slice(0, at) + character + cursor.slice(at + 1)), null);
+        assert.equal(ours.verify('row', plain, cursor.slice(0, at) + character + cursor.slice(at + 1)), null);
       }
     }
   });
@@ -125,13 +125,13 @@ describe('PageCursors', () => {
         const cursor = ours.issue('row', plain, each);
         for (const character of base64url) {
           const respelt = cursor.slice(0, -1) + character;
-          assert.equal(ours.read('row', plain, respelt) !== null, respelt === cursor);
+          assert.equal(ours.verify('row', plain, respelt) !== null, respelt === cursor);
         }
         for (const respelt of [`${cursor}=`, `${cursor}\n`, ` ${cursor}`, `${cursor}A`, cursor.slice(1)]) {
-          assert.equal(ours.read('row', plain, respelt), null);
+          assert.equal(ours.verify('row', plain, respelt), null);
         }
         const padded = Buffer.from(cursor, 'base64url').toString('base64');
-        if (padded !== cursor) assert.equal(ours.read('row', plain, padded), null);
+        if (padded !== cursor) assert.equal(ours.verify('row', plain, padded), null);
       }),
     );
   });
@@ -139,16 +139,16 @@ describe('PageCursors', () => {
   it('reads no cursor that is shortened', () => {
     const cursor = ours.issue('daily', plain, some);
     for (let length = 0; length < cursor.length; length++) {
-      assert.equal(ours.read('daily', plain, cursor.slice(0, length)), null);
+      assert.equal(ours.verify('daily', plain, cursor.slice(0, length)), null);
     }
   });
 
   it('reads no cursor of another secret, but does of one that is still listed', () => {
     const before = new PageCursors(ringOf('first'));
     const rotated = new PageCursors(ringOf('first', 'second'));
-    assert.deepEqual(rotated.read('row', plain, before.issue('row', plain, some)), some);
-    assert.equal(before.read('row', plain, rotated.issue('row', plain, some)), null);
-    assert.equal(ours.read('row', plain, before.issue('row', plain, some)), null);
+    assert.deepEqual(rotated.verify('row', plain, before.issue('row', plain, some)), some);
+    assert.equal(before.verify('row', plain, rotated.issue('row', plain, some)), null);
+    assert.equal(ours.verify('row', plain, before.issue('row', plain, some)), null);
   });
 
   it('reads no text it did not issue, other tokens of the same secret among them, and throws at none', () => {
@@ -162,7 +162,7 @@ describe('PageCursors', () => {
             return Buffer.from(bytes).toString('base64url');
           }),
         ),
-        (text) => assert.equal(ours.read('row', plain, text), null),
+        (text) => assert.equal(ours.verify('row', plain, text), null),
       ),
     );
     const clickId = new ClickIds(ringOf('ours'), new RandomPool()).issue({
@@ -172,6 +172,6 @@ describe('PageCursors', () => {
       valueMicros: 1,
       countable: true,
     });
-    assert.equal(ours.read('row', plain, clickId), null);
+    assert.equal(ours.verify('row', plain, clickId), null);
   });
 });

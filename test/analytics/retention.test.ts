@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { SealOutcome } from '../../src/analytics/ledger-follower.ts';
-import { Retention } from '../../src/analytics/retention.ts';
-import type { Age } from '../../src/analytics/store-retention.ts';
+import type { RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
+import { RetentionTask } from '../../src/analytics/retention.ts';
+import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 describe('retention', () => {
   const clock = new ManualClock();
-  const asked: Age[] = [];
+  const asked: RetentionRequest[] = [];
   const dropped: number[] = [];
   const given: unknown[] = [];
   const faults: unknown[] = [];
   let recoveries = 0;
-  let outcome: () => Promise<SealOutcome>;
+  let outcome: () => Promise<RetentionOutcome>;
   let drop: (before: number) => Promise<number>;
-  const nothing: SealOutcome = { sealed: true, keptFromDay: 100, isNew: false, ledgerFrom: 7 };
+  const nothing: RetentionOutcome = { sealed: true, keptFromDay: 100, isNew: false, ledgerFrom: 7 };
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -29,21 +29,21 @@ describe('retention', () => {
   afterEach(() => mock.timers.reset());
 
   const start = () =>
-    new Retention({
-      days: 140,
+    new RetentionTask({
+      retentionDays: 140,
       clock,
       analytics: {
-        seal(age) {
+        applyRetention(age) {
           asked.push(age);
           return outcome();
         },
       },
-      dropLedger(before) {
+      deleteLedgerBefore(before) {
         dropped.push(before);
         return drop(before);
       },
-      onGivenUp: (what) => given.push(what),
-      onFault: (fault) => faults.push(fault),
+      onDeleted: (what) => given.push(what),
+      onError: (fault) => faults.push(fault),
       onRecovered: () => recoveries++,
     });
   const passes = async (ms: number) => {
@@ -56,25 +56,25 @@ describe('retention', () => {
     await turn();
     assert.deepEqual(asked, [{ today: dayOf(clock.wallMs()), days: 140, wallMs: clock.wallMs() }]);
     assert.deepEqual([dropped, given, faults], [[7], [], []]);
-    await passes(bounds.retentionTendMs - 1);
+    await passes(bounds.retentionCheckIntervalMs - 1);
     assert.equal(asked.length, 1);
     await passes(1);
-    await passes(bounds.retentionTendMs);
+    await passes(bounds.retentionCheckIntervalMs);
     assert.equal(asked.length, 3);
     await retention.close();
-    await passes(10 * bounds.retentionTendMs);
+    await passes(10 * bounds.retentionCheckIntervalMs);
     assert.equal(asked.length, 3);
   });
 
   it('tells what was given up: days, segments, or both', async () => {
-    const news: SealOutcome = { sealed: true, keptFromDay: 101, isNew: true, ledgerFrom: 9 };
+    const news: RetentionOutcome = { sealed: true, keptFromDay: 101, isNew: true, ledgerFrom: 9 };
     outcome = async () => news;
     const retention = start();
     await turn();
     drop = async () => 2;
-    await passes(bounds.retentionTendMs);
+    await passes(bounds.retentionCheckIntervalMs);
     outcome = async () => nothing;
-    await passes(bounds.retentionTendMs);
+    await passes(bounds.retentionCheckIntervalMs);
     await retention.close();
     assert.deepEqual(given, [
       { keptFromDay: 101, segments: 0 },
@@ -88,14 +88,14 @@ describe('retention', () => {
     const retention = start();
     await turn();
     outcome = async () => ({ sealed: false, reason: 'no space left' });
-    await passes(bounds.retentionRetryMs);
+    await passes(bounds.retentionRetryDelayMs);
     outcome = async () => nothing;
     drop = () => Promise.reject(new Error('a file that cannot be removed'));
-    await passes(bounds.retentionRetryMs);
+    await passes(bounds.retentionRetryDelayMs);
     assert.equal(recoveries, 0);
     drop = async () => 0;
-    await passes(bounds.retentionRetryMs);
-    await passes(bounds.retentionTendMs);
+    await passes(bounds.retentionRetryDelayMs);
+    await passes(bounds.retentionCheckIntervalMs);
     assert.equal(recoveries, 1);
     await retention.close();
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('retention', () => {
     assert.equal(closed, false);
     removed.resolve(1);
     await closing;
-    await passes(10 * bounds.retentionTendMs);
+    await passes(10 * bounds.retentionCheckIntervalMs);
     assert.equal(asked.length, 2);
   });
 });

@@ -23,7 +23,7 @@ describe('rows', () => {
   const fold = (...records: readonly unknown[]) => folded.fold(...records);
 
   function ask(wanted: Partial<RowsQuery> = {}) {
-    return folded.store.rows({
+    return folded.store.listRows({
       account: 1,
       vertical: 1,
       mode: 'live',
@@ -42,9 +42,9 @@ describe('rows', () => {
     const rows: SessionRow[] = [];
     for (let afterPosition: number | null = 0; afterPosition !== null; ) {
       const page: ReturnType<typeof ask> = ask({ ...wanted, afterPosition });
-      assert(page.next === null || page.next > afterPosition);
+      assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
       rows.push(...page.rows);
-      afterPosition = page.next;
+      afterPosition = page.nextAfterPosition;
     }
     return rows;
   }
@@ -165,15 +165,15 @@ describe('rows', () => {
     const subs = [0, 1, 2, 3].map((serial) => subOf({ createdMs: noon, serial }));
     fold(...subs.map((each) => createdRecord(each)));
     for (const filter of [{}, { subs }]) {
-      assert.equal(ask({ ...filter, limit: 4 }).next, null);
-      assert.equal(ask({ ...filter, limit: 3 }).next, 3);
-      assert.equal(ask({ ...filter, limit: 3, afterPosition: 1 }).next, null);
+      assert.equal(ask({ ...filter, limit: 4 }).nextAfterPosition, null);
+      assert.equal(ask({ ...filter, limit: 3 }).nextAfterPosition, 3);
+      assert.equal(ask({ ...filter, limit: 3, afterPosition: 1 }).nextAfterPosition, null);
       assert.deepEqual(ask({ ...filter, afterPosition: 4 }), { rows: [], keptFromDay: 0, next: null });
     }
   });
 
   it('are each on one page, in pages of any size, also while more sessions arrive', () => {
-    const batches = fc.array(fc.integer({ min: 1, max: 3 * bounds.cohortPieceSessionsMax }), {
+    const batches = fc.array(fc.integer({ min: 1, max: 3 * bounds.cohortRowSessionsMax }), {
       minLength: 1,
       maxLength: 8,
     });
@@ -199,7 +199,7 @@ describe('rows', () => {
             const seen: number[] = [];
             const late = during.values();
             for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-              const { rows, next } = ask({ afterPosition, limit, toDay: today + 30 });
+              const { rows, nextAfterPosition: next } = ask({ afterPosition, limit, toDay: today + 30 });
               assert(rows.length === limit || next === null);
               assert(next === null || next > afterPosition);
               seen.push(...serials(rows));

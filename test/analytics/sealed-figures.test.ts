@@ -3,14 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { type SealedCounters, SealedFigures, SealingFailed } from '../../src/analytics/sealed-figures.ts';
-import type { SealedRecord } from '../../src/analytics/sealed-record.ts';
-import { checkLog } from '../../src/events/check-log.ts';
+import { type ArchivedCounters, CounterArchive, ArchiveWriteFailed } from '../../src/analytics/sealed-figures.ts';
+import type { ArchiveRecord } from '../../src/analytics/sealed-record.ts';
+import { verifyLog } from '../../src/events/check-log.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
-import { LogDamaged } from '../../src/events/segment-reader.ts';
+import { LogDamagedError } from '../../src/events/segment-reader.ts';
 
 /** Counters of one experiment with one day. */
-function counters(day: number, tag = 'tag-one'): SealedRecord[] {
+function counters(day: number, tag = 'tag-one'): ArchiveRecord[] {
   return [
     [12, [1, 1, 0, tag]],
     [13, [day, 2, 30, 20, 10, 5_000_000, 4_000_000, '9223372036854775807']],
@@ -29,10 +29,10 @@ describe('sealed figures', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  const seal = (untilDay: number, ledgerFrom: number) =>
-    new SealedFigures(folder).seal(
-      { wallMs: untilDay * 1_000, untilDay, ledgerFrom },
-      counters(untilDay - 1) as unknown as SealedCounters,
+  const seal = (untilDay: number, ledgerFromPosition: number) =>
+    new CounterArchive(folder).append(
+      { wallMs: untilDay * 1_000, untilDay, ledgerFromPosition: ledgerFromPosition },
+      counters(untilDay - 1) as unknown as ArchivedCounters,
     );
   const files = () =>
     readdirSync(folder)
@@ -40,18 +40,18 @@ describe('sealed figures', () => {
       .map((name) => join(folder, name));
 
   it('are none at first', () => {
-    const sealed = new SealedFigures(folder);
-    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom, [...sealed.records()]], [0, 1, []]);
+    const sealed = new CounterArchive(folder);
+    assert.deepEqual([sealed.retainedFromDay, sealed.ledgerFromPosition, [...sealed.readAll()]], [0, 1, []]);
   });
 
   it('are read back as they were sealed, one sealing after the other', () => {
     seal(100, 7);
     seal(101, 7);
-    const third = new SealedFigures(folder);
-    third.seal({ wallMs: 5, untilDay: 140, ledgerFrom: 900 }, []);
-    assert.deepEqual([third.keptFromDay, third.ledgerFrom], [140, 900]);
-    const sealed = new SealedFigures(folder);
-    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom], [140, 900]);
+    const third = new CounterArchive(folder);
+    third.append({ wallMs: 5, untilDay: 140, ledgerFromPosition: 900 }, []);
+    assert.deepEqual([third.retainedFromDay, third.ledgerFromPosition], [140, 900]);
+    const sealed = new CounterArchive(folder);
+    assert.deepEqual([sealed.retainedFromDay, sealed.ledgerFromPosition], [140, 900]);
     const expected = [
       [11, 100_000, 0, 100, 7],
       ...counters(99),
@@ -62,15 +62,15 @@ describe('sealed figures', () => {
       [11, 5, 101, 140, 900],
       [15],
     ];
-    assert.deepEqual([...sealed.records()], expected);
-    assert.deepEqual([...third.records()], expected);
+    assert.deepEqual([...sealed.readAll()], expected);
+    assert.deepEqual([...third.readAll()], expected);
   });
 
   it('hold many counters in pieces of bounded size', () => {
     const tags = Array.from({ length: 3_000 }, (_, i) => `tag-${i}`);
     const all = tags.flatMap((tag) => counters(9, tag));
-    new SealedFigures(folder).seal({ wallMs: 1, untilDay: 10, ledgerFrom: 1 }, all as unknown as SealedCounters);
-    assert.deepEqual([...new SealedFigures(folder).records()].slice(1, -1), all);
+    new CounterArchive(folder).append({ wallMs: 1, untilDay: 10, ledgerFromPosition: 1 }, all as unknown as ArchivedCounters);
+    assert.deepEqual([...new CounterArchive(folder).readAll()].slice(1, -1), all);
   });
 
   it('are refused when a byte of them is another one, or missing, wherever that is', () => {
@@ -86,7 +86,7 @@ describe('sealed figures', () => {
           [whole.subarray(0, at), 'cut'],
         ] as const) {
           writeFileSync(file, bytes);
-          assert.throws(() => [...new SealedFigures(folder).records()], LogDamaged, `${file} ${what} at ${at}`);
+          assert.throws(() => [...new CounterArchive(folder).readAll()], LogDamagedError, `${file} ${what} at ${at}`);
         }
       }
       writeFileSync(file, whole);
@@ -97,17 +97,17 @@ describe('sealed figures', () => {
     seal(100, 7);
     const [file] = files();
     truncateSync(file!, statSync(file!).size - 1);
-    assert.equal((await checkLog(nodeLogFiles, folder)).damage?.file, file);
+    assert.equal((await verifyLog(nodeLogFiles, folder)).damage?.file, file);
   });
 
   it('of an earlier version, without that end, are read and continued', () => {
     seal(100, 7);
     rmSync(files()[1]!);
-    assert.equal(new SealedFigures(folder).ledgerFrom, 7);
+    assert.equal(new CounterArchive(folder).ledgerFromPosition, 7);
     seal(101, 9);
-    assert.equal(new SealedFigures(folder).ledgerFrom, 9);
+    assert.equal(new CounterArchive(folder).ledgerFromPosition, 9);
     rmSync(files()[2]!);
-    assert.equal(new SealedFigures(folder).ledgerFrom, 9);
+    assert.equal(new CounterArchive(folder).ledgerFromPosition, 9);
   });
 
   it('are refused when an older sealing is missing', () => {
@@ -122,10 +122,10 @@ describe('sealed figures', () => {
     for (const file of [first!, second!]) {
       const whole = readFileSync(file);
       rmSync(file);
-      assert.throws(() => [...new SealedFigures(folder).records()], LogDamaged);
+      assert.throws(() => [...new CounterArchive(folder).readAll()], LogDamagedError);
       writeFileSync(file, whole);
     }
-    assert.equal([...new SealedFigures(folder).records()].length, 18);
+    assert.equal([...new CounterArchive(folder).readAll()].length, 18);
   });
 
   it('are refused when whole records are no sealing', () => {
@@ -140,41 +140,41 @@ describe('sealed figures', () => {
       ['a counter of a day that is not sealed', counters(10)],
     ] as const) {
       rmSync(folder, { recursive: true, force: true });
-      const sealed = new SealedFigures(folder);
-      const wrong = records as unknown as SealedCounters;
-      assert.throws(() => sealed.seal({ wallMs: 1, untilDay: 10, ledgerFrom: 1 }, wrong), LogDamaged, what);
+      const sealed = new CounterArchive(folder);
+      const wrong = records as unknown as ArchivedCounters;
+      assert.throws(() => sealed.append({ wallMs: 1, untilDay: 10, ledgerFromPosition: 1 }, wrong), LogDamagedError, what);
     }
   });
 
   it('are not made when the system does not take them, and are when it does', () => {
     writeFileSync(folder, 'a file where the folder is to be');
-    const sealed = new SealedFigures(join(folder, 'below'));
-    const sealing = { wallMs: 1, untilDay: 100, ledgerFrom: 8 };
-    assert.throws(() => sealed.seal(sealing, []), SealingFailed);
-    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom, [...sealed.records()]], [0, 1, []]);
+    const sealed = new CounterArchive(join(folder, 'below'));
+    const sealing = { wallMs: 1, untilDay: 100, ledgerFromPosition: 8 };
+    assert.throws(() => sealed.append(sealing, []), ArchiveWriteFailed);
+    assert.deepEqual([sealed.retainedFromDay, sealed.ledgerFromPosition, [...sealed.readAll()]], [0, 1, []]);
     rmSync(folder);
-    sealed.seal(sealing, []);
-    assert.deepEqual([sealed.keptFromDay, sealed.ledgerFrom], [100, 8]);
+    sealed.append(sealing, []);
+    assert.deepEqual([sealed.retainedFromDay, sealed.ledgerFromPosition], [100, 8]);
   });
 
   it('leave nothing behind when their counters cannot be had', () => {
     seal(100, 7);
     const before = files();
-    const sealed = new SealedFigures(folder);
-    const broken = (function* (): SealedCounters {
+    const sealed = new CounterArchive(folder);
+    const broken = (function* (): ArchivedCounters {
       yield [12, [1, 1, 0, 'tag-one']];
       throw new Error('the store is damaged');
     })();
-    assert.throws(() => sealed.seal({ wallMs: 1, untilDay: 101, ledgerFrom: 8 }, broken), /the store is damaged/);
+    assert.throws(() => sealed.append({ wallMs: 1, untilDay: 101, ledgerFromPosition: 8 }, broken), /the store is damaged/);
     assert.deepEqual(files(), before);
-    assert.equal(sealed.keptFromDay, 100);
+    assert.equal(sealed.retainedFromDay, 100);
   });
 
   it('do not mind what a killed sealing has left', () => {
     seal(100, 7);
     writeFileSync(join(folder, '0000000000000007.log.new'), 'half');
     seal(101, 8);
-    assert.equal(new SealedFigures(folder).keptFromDay, 101);
+    assert.equal(new CounterArchive(folder).retainedFromDay, 101);
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.endsWith('.new')),
       [],

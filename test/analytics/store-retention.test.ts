@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { RowsQuery } from '../../src/analytics/analytics.ts';
-import { SealedFigures } from '../../src/analytics/sealed-figures.ts';
+import { CounterArchive } from '../../src/analytics/sealed-figures.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { FoldedStore } from '../support/folded-store.ts';
@@ -26,12 +26,12 @@ const keptFrom = today - 9;
 describe('store retention', () => {
   let folded: FoldedStore;
   let root: string;
-  let sealed: SealedFigures;
+  let sealed: CounterArchive;
 
   beforeEach(() => {
     folded = new FoldedStore();
     root = mkdtempSync(join(tmpdir(), 'store-retention-'));
-    sealed = new SealedFigures(join(root, 'sealed'));
+    sealed = new CounterArchive(join(root, 'sealed'));
   });
   afterEach(() => {
     folded.close();
@@ -39,13 +39,13 @@ describe('store retention', () => {
   });
 
   /** Of the days that the clock calls past, those go that the ledger does too. */
-  const seal = (on = today) => folded.store.seal(sealed, { today: on, days: 0, wallMs: noon });
+  const seal = (on = today) => folded.store.applyRetention(sealed, { today: on, retentionDays: 0, wallMs: noon });
   const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
   const byTag = { ...window, referrerTag: 'tag-one', subs: null };
   const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
   it('removes what is given up in pieces, and answers from the first moment as if all were gone', () => {
-    const count = 2 * bounds.sessionsPrunedAtOnce + 10;
+    const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
     const olds = Array.from({ length: count }, (_, serial) => subOf({ createdMs: old, serial }));
     const young = subOf({ createdMs: noon, serial: count });
     for (const sub of [...olds, young]) {
@@ -56,7 +56,7 @@ describe('store retention', () => {
         confirmedRecord(sub, 'a'),
       );
     }
-    const before = folded.store.summary({ ...byTag, today });
+    const before = folded.store.getSummary({ ...byTag, today });
     assert.deepEqual(
       [before.sessions, before.clicks, before.confirmedMicros],
       [count + 1, count + 1, (count + 1) * 40e6],
@@ -64,27 +64,27 @@ describe('store retention', () => {
     seal();
     const after = { ...before, keptFromDay: keptFrom };
     for (let pieces = 0; ; pieces++) {
-      assert.deepEqual(folded.store.summary({ ...byTag, today }), after);
+      assert.deepEqual(folded.store.getSummary({ ...byTag, today }), after);
       assert.deepEqual(
-        folded.store.rows(rows).rows.map(({ sub }) => Buffer.from(sub)),
+        folded.store.listRows(rows).rows.map(({ sub }) => Buffer.from(sub)),
         [young],
       );
-      const byIds = folded.store.summary({ ...byTag, referrerTag: null, subs: [...olds.slice(-400), young], today });
+      const byIds = folded.store.getSummary({ ...byTag, referrerTag: null, subs: [...olds.slice(-400), young], today });
       assert.deepEqual([byIds.sessions, byIds.subsOutsideDates], [1, 0]);
-      const [given, kept] = folded.store.knownPayouts([
+      const [given, kept] = folded.store.findPayoutStates([
         { sub: olds.at(-1)!, offerId: 'a', txid: 'tx-1' },
         { sub: young, offerId: 'a', txid: 'tx-1' },
       ]);
-      assert.deepEqual([given!.shown, given!.payout, kept!.shown], [false, null, true]);
-      if (!folded.store.mustPrune) {
+      assert.deepEqual([given!.offerShown, given!.payout, kept!.offerShown], [false, null, true]);
+      if (!folded.store.hasRowsToPrune) {
         assert.ok(pieces > 2);
         break;
       }
-      folded.store.prune();
+      folded.store.pruneRows();
       // Whoever goes on after a crash finds what is left to do.
       if (pieces === 0) folded.reopen();
     }
-    assert.deepEqual(folded.store.summary({ ...byTag, today }), after);
+    assert.deepEqual(folded.store.getSummary({ ...byTag, today }), after);
   });
 
   it('seals what widgets told by device, and a store derived from nothing or left behind takes it over as it was', () => {
@@ -99,13 +99,13 @@ describe('store retention', () => {
     ];
     folded.fold(...records);
     const wanted = { ...byTag, today };
-    const before = folded.store.summary(wanted);
-    const days = folded.store.daily(wanted).days;
+    const before = folded.store.getSummary(wanted);
+    const days = folded.store.listDays(wanted).days;
     assert.deepEqual(before.widgetEvents, [2, 0, 2, 0, 0, 0, 1]);
     seal();
-    assert.deepEqual(folded.store.summary(wanted).widgetEvents, before.widgetEvents);
+    assert.deepEqual(folded.store.getSummary(wanted).widgetEvents, before.widgetEvents);
     assert.deepEqual(
-      [...sealed.records()].filter(([kind]) => kind === 13),
+      [...sealed.readAll()].filter(([kind]) => kind === 13),
       [
         [13, [dayOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
         [13, [dayOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
@@ -115,22 +115,22 @@ describe('store retention', () => {
       const another = new FoldedStore();
       try {
         if (alreadyFolded > 0) another.fold(...records.slice(0, alreadyFolded));
-        another.store.adopt(sealed);
+        another.store.restoreArchive(sealed);
         another.fold(...records.slice(alreadyFolded));
-        assert.deepEqual(another.store.summary(wanted), { ...before, keptFromDay: keptFrom });
-        assert.deepEqual(another.store.daily(wanted).days, days);
+        assert.deepEqual(another.store.getSummary(wanted), { ...before, keptFromDay: keptFrom });
+        assert.deepEqual(another.store.listDays(wanted).days, days);
       } finally {
         another.close();
       }
     }
     const byIds = { ...wanted, referrerTag: null, subs: [one!, other!, young!] };
-    assert.deepEqual(folded.store.summary(byIds).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
+    assert.deepEqual(folded.store.getSummary(byIds).widgetEvents, [1, 0, 0, 0, 0, 0, 0]);
   });
 
   it('reads what was sealed before there were widgets, and by versions that know fewer types of events or more', () => {
-    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFrom: 1 };
+    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFromPosition: 1 };
     const [day, figures] = [keptFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
-    sealed.seal(sealing, [
+    sealed.append(sealing, [
       [12, [1, 1, 0, 'tag-one']],
       [13, [day, 0, ...figures]],
       [13, [day, 1, ...figures], [1, 2]],
@@ -138,10 +138,10 @@ describe('store retention', () => {
       [12, [1, 1, 0, 'tag-two']],
       [13, [day, 0, ...figures]],
     ]);
-    folded.store.adopt(sealed);
-    const { sessions, widgetEvents } = folded.store.summary({ ...byTag, today });
+    folded.store.restoreArchive(sealed);
+    const { sessions, widgetEvents } = folded.store.getSummary({ ...byTag, today });
     assert.deepEqual([sessions, widgetEvents], [15, [2, 3, 1, 1, 1, 1, 1]]);
-    const old = folded.store.summary({ ...byTag, referrerTag: 'tag-two', today });
+    const old = folded.store.getSummary({ ...byTag, referrerTag: 'tag-two', today });
     assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
   });
 
@@ -151,28 +151,28 @@ describe('store retention', () => {
       createdRecord(subOf({ createdMs: noon, serial: 2 })),
     );
     seal();
-    const days = [...sealed.records()].flatMap((record) => (record[0] === 13 ? [record[1]] : []));
+    const days = [...sealed.readAll()].flatMap((record) => (record[0] === 13 ? [record[1]] : []));
     assert.deepEqual(days, [[dayOf(old), 0, 1, 0, 0, 0, 0, '0']]);
   });
 
   it('counts no record of a session given up, whatever it tells', () => {
     const [gone, never, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
     folded.fold(createdRecord(gone!), viewedRecord(gone!, ['a']), createdRecord(young!));
-    const before = { ...folded.store.summary({ ...byTag, today }), asOfMs: 0, keptFromDay: keptFrom };
+    const before = { ...folded.store.getSummary({ ...byTag, today }), asOfMs: 0, keptFromDay: keptFrom };
     seal();
     folded.fold(createdRecord(gone!), createdRecord(never!), viewedRecord(gone!, ['a']), clickedRecord(gone!, 'a'));
     folded.fold(reportedRecord(gone!, ['widget_loaded']), widgetViewedRecord(gone!, ['b'], { again: true }));
-    assert.deepEqual({ ...folded.store.summary({ ...byTag, today }), asOfMs: 0 }, before);
-    assert.equal(folded.store.totals().sealedSession, 6);
+    assert.deepEqual({ ...folded.store.getSummary({ ...byTag, today }), asOfMs: 0 }, before);
+    assert.equal(folded.store.getTotals().sealedSession, 6);
     folded.fold(viewedRecord(young!, ['a']));
-    assert.equal(folded.store.summary({ ...byTag, today }).views, before.views + 1);
+    assert.equal(folded.store.getSummary({ ...byTag, today }).views, before.views + 1);
   });
 
   it('needs the ledger from the first segment on that tells of a session that is kept, though older ones follow', () => {
     let position = 0;
     const foldInto = (segment: number, ...records: readonly unknown[]) =>
-      folded.store.foldBatch((batch) => {
-        for (const record of records) batch.fold(++position, record, segment);
+      folded.store.applyBatch((batch) => {
+        for (const record of records) batch.apply(++position, record, segment);
         return { position, segment, offset: position, crc: 0 };
       });
     const session = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
@@ -183,35 +183,35 @@ describe('store retention', () => {
     foldInto(40, session(6, old));
     folded.reopen();
     seal();
-    assert.equal(sealed.ledgerFrom, 20);
+    assert.equal(sealed.ledgerFromPosition, 20);
     foldInto(60, session(7, noon + dayMs));
     seal(today + 1);
-    assert.equal(sealed.ledgerFrom, 60);
+    assert.equal(sealed.ledgerFromPosition, 60);
     // By the clock alone no day has passed.
     seal(today + 2);
-    assert.equal(sealed.keptFromDay, today + 1);
+    assert.equal(sealed.retainedFromDay, today + 1);
     foldInto(80, session(8, noon + 2 * dayMs));
     seal(today + 2);
-    assert.equal(sealed.ledgerFrom, 80);
-    assert.deepEqual([...sealed.records()].filter(([kind]) => kind === 11).length, 3);
+    assert.equal(sealed.ledgerFromPosition, 80);
+    assert.deepEqual([...sealed.readAll()].filter(([kind]) => kind === 11).length, 3);
   });
 
   it('keeps all there is until something is sealed, and never goes back', () => {
-    const days = () => [folded.store.keptFromDay, sealed.keptFromDay];
+    const days = () => [folded.store.retainedFromDay, sealed.retainedFromDay];
     seal();
     assert.deepEqual(days(), [0, 0]);
     folded.fold(createdRecord(subOf({ createdMs: old, serial: 1 })));
-    assert.equal(folded.store.mustPrune, false);
+    assert.equal(folded.store.hasRowsToPrune, false);
     seal();
     folded.fold(createdRecord(subOf({ createdMs: noon, serial: 2 })));
     seal(keptFrom - 1);
-    assert.deepEqual([folded.store.rows(rows).rows.length, ...days()], [2, 0, 0]);
+    assert.deepEqual([folded.store.listRows(rows).rows.length, ...days()], [2, 0, 0]);
     seal();
     seal(keptFrom - 1);
-    assert.deepEqual([folded.store.rows(rows).rows.length, ...days()], [1, keptFrom, keptFrom]);
+    assert.deepEqual([folded.store.listRows(rows).rows.length, ...days()], [1, keptFrom, keptFrom]);
     // Nothing has come of age since.
     seal(today + 5);
-    assert.equal([...sealed.records()].filter(([kind]) => kind === 11).length, 1);
+    assert.equal([...sealed.readAll()].filter(([kind]) => kind === 11).length, 1);
   });
 
   it('does not believe a clock that is far ahead before a second day of sessions says so', () => {
@@ -220,22 +220,22 @@ describe('store retention', () => {
       createdRecord(subOf({ createdMs: old, serial: 1 })),
       createdRecord(subOf({ createdMs: noon, serial: 2 })),
     );
-    const kept = () => folded.store.seal(sealed, { today: today + year, days: 140, wallMs: noon });
+    const kept = () => folded.store.applyRetention(sealed, { today: today + year, retentionDays: 140, wallMs: noon });
     kept();
     folded.fold(createdRecord(subOf({ createdMs: noon + year * dayMs, serial: 3 })));
     kept();
-    assert.equal(folded.store.keptFromDay, 0);
+    assert.equal(folded.store.retainedFromDay, 0);
     folded.fold(createdRecord(subOf({ createdMs: noon + (year - 1) * dayMs, serial: 4 })));
     kept();
-    assert.equal(folded.store.keptFromDay, today + year - 140);
+    assert.equal(folded.store.retainedFromDay, today + year - 140);
   });
 
   it('needs nothing less of a ledger that began anew', () => {
-    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFrom: 5_000 };
-    sealed.seal(sealing, []);
-    folded.store.adopt(sealed);
-    assert.equal(folded.store.neededFrom(sealed), 0);
+    const sealing = { wallMs: 1, untilDay: keptFrom, ledgerFromPosition: 5_000 };
+    sealed.append(sealing, []);
+    folded.store.restoreArchive(sealed);
+    assert.equal(folded.store.firstNeededPosition(sealed), 0);
     folded.fold(createdRecord(subOf({ createdMs: noon, serial: 1 })));
-    assert.equal(folded.store.neededFrom(sealed), 1);
+    assert.equal(folded.store.firstNeededPosition(sealed), 1);
   });
 });

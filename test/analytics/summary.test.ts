@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { SummaryFigures, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { SummaryResult, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { FoldedStore } from '../support/folded-store.ts';
 import { clickedRecord, createdRecord, reportedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
@@ -18,8 +18,8 @@ describe('summary', () => {
 
   const fold = (...records: readonly unknown[]) => folded.fold(...records);
 
-  function ask(wanted: Partial<SummaryQuery>): SummaryFigures {
-    return folded.store.summary({
+  function ask(wanted: Partial<SummaryQuery>): SummaryResult {
+    return folded.store.getSummary({
       account: 1,
       vertical: 1,
       mode: 'live',

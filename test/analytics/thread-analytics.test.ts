@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { AnalyticsUnavailable, type SummaryQuery } from '../../src/analytics/analytics.ts';
-import { type AnalyticsFiles, analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { type DataFiles, dataFiles } from '../../src/analytics/analytics-files.ts';
 import {
   startThreadAnalytics,
   type ThreadAnalytics,
@@ -33,15 +33,15 @@ const subs = Array.from({ length: 2_000 }, (_, serial) => subOf({ createdMs: noo
 
 describe('thread analytics', () => {
   let folder: string;
-  let files: AnalyticsFiles;
+  let files: DataFiles;
   let ledgerFolder: string;
   let storeFile: string;
   const toClose: { close(): Promise<void> }[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'thread-analytics-'));
-    files = analyticsFiles(folder);
-    ({ ledgerFolder, storeFile } = files);
+    files = dataFiles(folder);
+    ({ ledgerFolder, analyticsStoreFile: storeFile } = files);
   });
 
   afterEach(async () => {
@@ -83,12 +83,12 @@ describe('thread analytics', () => {
   it('counts everything appended before the question, without a pause and however it was appended', async () => {
     const log = await openLog();
     const analytics = await start(log);
-    log.onDurable((position) => analytics.durable(position));
+    log.onDurable((position) => analytics.onLedgerDurable(position));
     for (let turn = 0; turn < 200; turn++) {
       const appended = log.append(createdRecord(subs[turn]!));
-      assert(log.note(viewedRecord(subs[turn]!, ['a'])));
+      assert(log.appendWithoutWaiting(viewedRecord(subs[turn]!, ['a'])));
       if (turn % 3 === 0) await appended;
-      const { sessions, views } = await analytics.summary(byTag);
+      const { sessions, views } = await analytics.getSummary(byTag);
       assert.deepEqual([sessions, views], [turn + 1, turn + 1]);
     }
   });
@@ -96,10 +96,10 @@ describe('thread analytics', () => {
   it('answers each of many questions asked at once with what was appended before it', async () => {
     const log = await openLog();
     const analytics = await start(log);
-    log.onDurable((position) => analytics.durable(position));
+    log.onDurable((position) => analytics.onLedgerDurable(position));
     const answers = subs.slice(0, 300).map((sub) => {
-      log.note(createdRecord(sub));
-      return analytics.summary(byTag);
+      log.appendWithoutWaiting(createdRecord(sub));
+      return analytics.getSummary(byTag);
     });
     for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= index + 1);
   });
@@ -107,20 +107,20 @@ describe('thread analytics', () => {
   it('answers days and rows with everything appended before the question', async () => {
     const log = await openLog();
     const analytics = await start(log);
-    log.onDurable((position) => analytics.durable(position));
+    log.onDurable((position) => analytics.onLedgerDurable(position));
     for (let turn = 0; turn < 50; turn++) {
       const sub = subs[turn]!;
-      log.note(createdRecord(sub, { metadata: `{"turn":${turn}}` }));
-      log.note(viewedRecord(sub, ['a']));
-      const [day] = (await analytics.daily(byTag)).days;
+      log.appendWithoutWaiting(createdRecord(sub, { metadata: `{"turn":${turn}}` }));
+      log.appendWithoutWaiting(viewedRecord(sub, ['a']));
+      const [day] = (await analytics.listDays(byTag)).days;
       assert.deepEqual([day?.sessions, day?.views], [turn + 1, turn + 1]);
-      const { rows, next } = await analytics.rows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
+      const { rows, nextAfterPosition: next } = await analytics.listRows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
       assert.deepEqual([rows.length, rows[0]?.metadata, rows[0]?.views, next], [1, `{"turn":${turn}}`, 1, null]);
       assert.deepEqual(rows[0]?.sub, Uint8Array.from(sub));
     }
     const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[60]!] };
-    assert.equal((await analytics.daily(listed)).days[0]?.sessions, 2);
-    const { rows } = await analytics.rows({ ...listed, afterPosition: 0, limit: 5 });
+    assert.equal((await analytics.listDays(listed)).days[0]?.sessions, 2);
+    const { rows } = await analytics.listRows({ ...listed, afterPosition: 0, limit: 5 });
     assert.deepEqual(
       rows.map(({ metadata }) => metadata),
       ['{"turn":3}', '{"turn":7}'],
@@ -130,12 +130,12 @@ describe('thread analytics', () => {
   it('follows the log when nobody asks', async () => {
     const log = await openLog();
     const analytics = await start(log);
-    log.onDurable((position) => analytics.durable(position));
+    log.onDurable((position) => analytics.onLedgerDurable(position));
     for (const count of [500, 1, 400]) {
-      for (const sub of subs.slice(0, count)) log.note(createdRecord(sub));
-      while (analytics.foldedPosition < log.appendedPosition) await pause(5);
+      for (const sub of subs.slice(0, count)) log.appendWithoutWaiting(createdRecord(sub));
+      while (analytics.projectedPosition < log.appendedPosition) await pause(5);
     }
-    const totals = await analytics.totals();
+    const totals = await analytics.getTotals();
     assert.deepEqual([totals.records, totals.repeatedSession], [901, 401]);
   });
 
@@ -143,13 +143,13 @@ describe('thread analytics', () => {
     const log = await openLog();
     for (let turn = 1; turn <= 3; turn++) {
       const analytics = await start(log);
-      log.onDurable((position) => analytics.durable(position));
+      log.onDurable((position) => analytics.onLedgerDurable(position));
       for (const sub of subs.slice(turn * 100, turn * 100 + 100)) {
-        log.note(createdRecord(sub));
-        log.note(viewedRecord(sub, ['a']));
-        log.note(clickedRecord(sub, 'a'));
+        log.appendWithoutWaiting(createdRecord(sub));
+        log.appendWithoutWaiting(viewedRecord(sub, ['a']));
+        log.appendWithoutWaiting(clickedRecord(sub, 'a'));
       }
-      const { sessions, views, clicks } = await analytics.summary(byTag);
+      const { sessions, views, clicks } = await analytics.getSummary(byTag);
       assert.deepEqual([sessions, views, clicks], [turn * 100, turn * 100, turn * 100]);
       await analytics.close();
     }
@@ -164,9 +164,9 @@ describe('thread analytics', () => {
     ]);
     const analytics = await start(logAt(4));
     const bySubs = { ...byTag, referrerTag: null, subs: [subs[2]!, subs[1]!, subs[9]!] };
-    const { sessions, views } = await analytics.summary(bySubs);
+    const { sessions, views } = await analytics.getSummary(bySubs);
     assert.deepEqual([sessions, views], [2, 1]);
-    assert.equal((await analytics.summary({ ...bySubs, subs: [] })).sessions, 0);
+    assert.equal((await analytics.getSummary({ ...bySubs, subs: [] })).sessions, 0);
   });
 
   it('skips malformed records of a ledger and goes on', async () => {
@@ -178,27 +178,27 @@ describe('thread analytics', () => {
       viewedRecord(subs[0]!, ['a']),
     ]);
     const analytics = await start(logAt(5));
-    assert.equal((await analytics.summary(byTag)).views, 1);
-    assert.equal((await analytics.totals()).malformed, 3);
+    assert.equal((await analytics.getSummary(byTag)).views, 1);
+    assert.equal((await analytics.getTotals()).malformed, 3);
   });
 
   it('tells what is counted so far without waiting for more', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
-    while (analytics.foldedPosition < 5) await pause(1);
-    assert.equal((await analytics.totalsSoFar()).records, 5);
+    while (analytics.projectedPosition < 5) await pause(1);
+    assert.equal((await analytics.getCurrentTotals()).records, 5);
   });
 
   it('does not pass on a waiting question whose asker gave up, and answers the others', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(10));
-    const signal = { over: false };
-    const first = Array.from({ length: bounds.analyticsQuestionsSentMax }, () => analytics.summary(byTag, signal));
-    const abandoned = analytics.rows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
-    const wanted = analytics.daily(byTag, { over: false });
+    const signal = { ended: false };
+    const first = Array.from({ length: bounds.analyticsQueriesInFlightMax }, () => analytics.getSummary(byTag, signal));
+    const abandoned = analytics.listRows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
+    const wanted = analytics.listDays(byTag, { ended: false });
     const refused = assert.rejects(abandoned, AnalyticsUnavailable);
     // Before the thread can have answered one of them.
-    signal.over = true;
+    signal.ended = true;
     for (const { sessions } of await Promise.all(first)) assert.equal(sessions, 10);
     await refused;
     assert.equal((await wanted).days[0]?.sessions, 10);
@@ -207,9 +207,9 @@ describe('thread analytics', () => {
   it('holds a question until what was appended before it is durable', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
-    const answer = analytics.summary(byTag);
-    analytics.durable(9);
-    analytics.durable(10);
+    const answer = analytics.getSummary(byTag);
+    analytics.onLedgerDurable(9);
+    analytics.onLedgerDurable(10);
     assert.equal((await answer).sessions, 10);
   });
 
@@ -218,47 +218,47 @@ describe('thread analytics', () => {
     const log = { durablePosition: 5, appendedPosition: 5, healthy: true };
     const analytics = await start(log);
     log.durablePosition = log.appendedPosition = 10;
-    assert.equal((await analytics.summary(byTag)).sessions, 10);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 10);
   });
 
   it('answers from what is durable while the log cannot be written', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10, false));
-    assert.equal((await analytics.summary(byTag)).sessions, 5);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 5);
   });
 
   it('refuses a question nobody could answer in time', async (test) => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(0, 1));
     test.mock.timers.enable({ apis: ['setTimeout'] });
-    const answer = analytics.summary(byTag);
-    test.mock.timers.tick(bounds.analyticsAnswerMs);
+    const answer = analytics.getSummary(byTag);
+    test.mock.timers.tick(bounds.analyticsQueryTimeoutMs);
     await assert.rejects(answer, AnalyticsUnavailable);
     test.mock.timers.reset();
-    analytics.durable(1);
-    assert.equal((await analytics.summary(byTag)).sessions, 1);
+    analytics.onLedgerDurable(1);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
 
   it('refuses a question when too many wait, and answers all the others', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(1));
-    const answers = Array.from({ length: bounds.analyticsQueueMax }, () => analytics.summary(byTag));
-    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    const answers = Array.from({ length: bounds.analyticsQueueQueriesMax }, () => analytics.getSummary(byTag));
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
     for (const { sessions } of await Promise.all(answers)) assert.equal(sessions, 1);
-    assert.equal((await analytics.summary(byTag)).sessions, 1);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
 
   it('derives the figures again when the log ends before the place they stand at', async () => {
     await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(20));
-    assert.equal((await analytics.summary(byTag)).sessions, 20);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 20);
     await analytics.close();
     rmSync(ledgerFolder, { recursive: true });
     await writeLedger(subs.slice(0, 7).map((sub) => createdRecord(sub)));
     const reasons: string[] = [];
     const again = await start(logAt(7), { onRebuild: (reason) => reasons.push(reason) });
-    assert.equal((await again.summary(byTag)).sessions, 7);
-    assert.equal((await again.totals()).records, 7);
+    assert.equal((await again.getSummary(byTag)).sessions, 7);
+    assert.equal((await again.getTotals()).records, 7);
     assert.equal(reasons.length, 1);
   });
 
@@ -278,7 +278,7 @@ describe('thread analytics', () => {
       let rebuilt = 0;
       const onRebuild = (reason: string): void => void reasons.push(reason);
       const analytics = await start(logAt(20), { onRebuild, onRebuilt: () => rebuilt++ });
-      assert.equal((await analytics.summary(byTag)).sessions, 20);
+      assert.equal((await analytics.getSummary(byTag)).sessions, 20);
       assert.deepEqual([reasons.length, rebuilt], [1, 1]);
       await analytics.close();
     }
@@ -287,7 +287,7 @@ describe('thread analytics', () => {
   it('derives the figures again when it finds its store damaged at work', async () => {
     await writeLedger([...subs.map((sub) => createdRecord(sub)), ...subs.map((sub) => viewedRecord(sub, ['a']))]);
     const first = await start(logAt(subs.length));
-    assert.equal((await first.summary(byTag)).sessions, subs.length);
+    assert.equal((await first.getSummary(byTag)).sessions, subs.length);
     await first.close();
     // What is read at opening lies before and behind; the views find their sessions in between.
     const bytes = readFileSync(storeFile);
@@ -298,7 +298,7 @@ describe('thread analytics', () => {
     const recovered = Promise.withResolvers<void>();
     const analytics = await start(log, { onCrash: crashed.resolve, onRecovered: recovered.resolve });
     log.durablePosition = log.appendedPosition = 2 * subs.length;
-    analytics.durable(2 * subs.length);
+    analytics.onLedgerDurable(2 * subs.length);
     assert.match((await crashed.promise).message, /malformed/);
     const { sessions, views } = await answered(analytics);
     assert.deepEqual([sessions, views], [subs.length, subs.length]);
@@ -312,19 +312,19 @@ describe('thread analytics', () => {
     const crashed = Promise.withResolvers<Error>();
     const log = { durablePosition: 4, appendedPosition: 4, healthy: true };
     const analytics = await start(log, { onCrash: crashed.resolve });
-    assert.equal((await analytics.summary(byTag)).sessions, 4);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 4);
     damageLastRecord(ledgerFolder, subs[9]!);
     log.durablePosition = log.appendedPosition = 10;
-    analytics.durable(10);
-    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    analytics.onLedgerDurable(10);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
     assert.match((await crashed.promise).message, /damaged|record 10|segment/i);
     assert.equal(analytics.healthy, false);
-    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
     rmSync(ledgerFolder, { recursive: true });
     cpSync(whole, ledgerFolder, { recursive: true });
     const { sessions } = await answered(analytics);
     assert.equal(sessions, 10);
-    assert.equal((await analytics.totals()).records, 10);
+    assert.equal((await analytics.getTotals()).records, 10);
     assert.equal(analytics.healthy, true);
   });
 
@@ -338,20 +338,20 @@ describe('thread analytics', () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(1));
     const neither = { ...byTag, referrerTag: null };
-    await assert.rejects(analytics.summary(neither), TypeError);
-    await assert.rejects(analytics.daily(neither), TypeError);
-    await assert.rejects(analytics.rows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
-    assert.equal((await analytics.summary(byTag)).sessions, 1);
+    await assert.rejects(analytics.getSummary(neither), TypeError);
+    await assert.rejects(analytics.listDays(neither), TypeError);
+    await assert.rejects(analytics.listRows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
 
   it('refuses what is still open when it closes, and everything after', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
-    const open = assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
     await Promise.all([analytics.close(), analytics.close(), open]);
-    await assert.rejects(analytics.summary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
     assert.equal(analytics.healthy, false);
-    analytics.durable(10);
+    analytics.onLedgerDurable(10);
     await analytics.close();
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.startsWith('analytics')),
@@ -363,7 +363,7 @@ describe('thread analytics', () => {
   async function answered(analytics: ThreadAnalytics) {
     for (;;) {
       try {
-        return await analytics.summary(byTag);
+        return await analytics.getSummary(byTag);
       } catch (error) {
         assert(error instanceof AnalyticsUnavailable);
         await pause(20);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { usage } from '../../bench/options.ts';
 import type { BenchPart } from '../../bench/part.ts';
-import { benchParts, partNames, wantedParts } from '../../bench/parts.ts';
+import { benchParts, partNames, selectParts } from '../../bench/parts.ts';
 
 function part(name: string, group?: string): BenchPart {
-  return { name, about: `about ${name}`, measure: async () => ({}), ...(group === undefined ? {} : { group }) };
+  return { name, description: `about ${name}`, measure: async () => ({}), ...(group === undefined ? {} : { group }) };
 }
 
 const parts = [part('session', 'routes'), part('click', 'routes'), part('micro')];
-const named = (only: readonly string[]) => wantedParts(parts, only).map(({ name }) => name);
+const named = (only: readonly string[]) => selectParts(parts, only).map(({ name }) => name);
 
 test('without a name every part runs, in the order of the list', () => {
   assert.deepEqual(named([]), ['session', 'click', 'micro']);
@@ -28,6 +28,6 @@ test('no two parts, nor a part and a group, share a name', () => {
 });
 
 test('the help names every part', () => {
-  for (const { name, about } of benchParts)
+  for (const { name, description: about } of benchParts)
     assert.ok(usage(benchParts).includes(`${name} `) && usage(benchParts).includes(about));
 });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CheckFindings, compareWithPlan } from '../../src/capacity/check.ts';
-import { defaultMixFile, mixOf } from '../../src/capacity/mix.ts';
+import { type CheckMeasurements, compareWithPlan } from '../../src/capacity/check.ts';
+import { defaultTrafficMixFile, toTrafficMix } from '../../src/capacity/mix.ts';
 import { planCapacity } from '../../src/capacity/plan.ts';
-import { readFigures } from '../../src/capacity/read-figures.ts';
+import { readMeasurements } from '../../src/capacity/read-figures.ts';
 import { sampleResult } from './sample-result.ts';
 
-const mix = mixOf(defaultMixFile);
-const plan = planCapacity(readFigures(JSON.stringify(sampleResult()), mix), mix, {
+const mix = toTrafficMix(defaultTrafficMixFile);
+const plan = planCapacity(readMeasurements(JSON.stringify(sampleResult()), mix), mix, {
   keys: 1_000,
   sloP99Ms: 35,
   headroom: 0.2,
 });
-const asPlanned: CheckFindings = {
+const asPlanned: CheckMeasurements = {
   seconds: 60,
   offeredPerSecond: plan.load.requestsPerSecond,
   achievedPerSecond: plan.load.requestsPerSecond,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LoadPoint } from '../../src/capacity/figures.ts';
-import { clientGaveOut, costAtFullLoad, figureAt, sustainedRate } from '../../src/capacity/load-curve.ts';
+import { wasClientSaturated, costAtFullLoad, interpolateAt, findSustainedRate } from '../../src/capacity/load-curve.ts';
 
 const at = (
   rate: number,
@@ -18,24 +18,24 @@ const curve = (...points: LoadPoint[]) => ({ title: 'made up', points });
 const plain = curve(at(1_000, 2), at(2_000, 4), at(4_000, 24), at(8_000, 900, { achieved: 4_500, cpuMicros: 80 }));
 
 test('the rate within an SLO lies on the straight line between the points around it', () => {
-  assert.deepEqual(sustainedRate(plain, 4), { perSecond: 2_000, endOfCurve: false });
-  assert.deepEqual(sustainedRate(plain, 14), { perSecond: 3_000, endOfCurve: false });
+  assert.deepEqual(findSustainedRate(plain, 4), { perSecond: 2_000, endOfCurve: false });
+  assert.deepEqual(findSustainedRate(plain, 14), { perSecond: 3_000, endOfCurve: false });
 });
 
 test('a point at which the server did not keep up ends the curve before it, however patient the SLO', () => {
-  assert.deepEqual(sustainedRate(plain, 60_000), { perSecond: 4_000, endOfCurve: false });
+  assert.deepEqual(findSustainedRate(plain, 60_000), { perSecond: 4_000, endOfCurve: false });
 });
 
 test('a curve that ends within the SLO counts up to its end only, and says so', () => {
-  assert.deepEqual(sustainedRate(curve(at(1_000, 2), at(2_000, 4)), 10), { perSecond: 2_000, endOfCurve: true });
+  assert.deepEqual(findSustainedRate(curve(at(1_000, 2), at(2_000, 4)), 10), { perSecond: 2_000, endOfCurve: true });
 });
 
 test('no rate is within an SLO that the first point misses', () => {
-  assert.deepEqual(sustainedRate(plain, 1.9), { perSecond: 0, endOfCurve: false });
+  assert.deepEqual(findSustainedRate(plain, 1.9), { perSecond: 0, endOfCurve: false });
 });
 
 test('what comes back within the SLO after a slower point is not counted on', () => {
-  assert.equal(sustainedRate(curve(at(1_000, 2), at(2_000, 20), at(3_000, 3)), 11).perSecond, 1_500);
+  assert.equal(findSustainedRate(curve(at(1_000, 2), at(2_000, 20), at(3_000, 3)), 11).perSecond, 1_500);
 });
 
 test('a request under full load costs the least that one cost on the curve', () => {
@@ -45,16 +45,16 @@ test('a request under full load costs the least that one cost on the curve', () 
 });
 
 test('a figure between two points lies on their line, and beyond the ends is that of the end', () => {
-  assert.equal(figureAt(plain.points, 3_000, 'p99Ms'), 14);
-  assert.equal(figureAt(plain.points, 2_000, 'p99Ms'), 4);
-  assert.equal(figureAt(plain.points, 10, 'p99Ms'), 2);
-  assert.equal(figureAt(plain.points, 1e6, 'p99Ms'), 900);
+  assert.equal(interpolateAt(plain.points, 3_000, 'p99Ms'), 14);
+  assert.equal(interpolateAt(plain.points, 2_000, 'p99Ms'), 4);
+  assert.equal(interpolateAt(plain.points, 10, 'p99Ms'), 2);
+  assert.equal(interpolateAt(plain.points, 1e6, 'p99Ms'), 900);
 });
 
 test('a client that gave out up to the point behind the rate is told, one that did so later is not', () => {
   const tired = curve(at(1_000, 2), at(2_000, 4), at(3_000, 9, { clientSaturated: true }));
-  assert.equal(clientGaveOut(tired, 2_000), true);
-  assert.equal(clientGaveOut(tired, 3_000), true);
-  assert.equal(clientGaveOut(tired, 1_500), false);
-  assert.equal(clientGaveOut(plain, 4_000), false);
+  assert.equal(wasClientSaturated(tired, 2_000), true);
+  assert.equal(wasClientSaturated(tired, 3_000), true);
+  assert.equal(wasClientSaturated(tired, 1_500), false);
+  assert.equal(wasClientSaturated(plain, 4_000), false);
 });

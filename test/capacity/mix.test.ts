@@ -3,21 +3,21 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { lifecycleMix } from '../../bench/scenarios/lifecycle-mix.ts';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
-import { keyLoad } from '../../src/capacity/key-load.ts';
-import { defaultMixFile, type MixFile, mixOf, parseMix } from '../../src/capacity/mix.ts';
+import { computeKeyLoad } from '../../src/capacity/key-load.ts';
+import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix, parseTrafficMix } from '../../src/capacity/mix.ts';
 
 const shipped = readFileSync(new URL('../../bench/mixes/default.json', import.meta.url), 'utf8');
-const mix = (changes: Partial<MixFile> = {}) => mixOf({ ...defaultMixFile, ...changes });
+const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });
 const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual}, not ${expected}`);
 
 describe('a mix', () => {
   test('is the shipped one where no file is named', () => {
-    assert.deepEqual(parseMix(shipped), mixOf(defaultMixFile));
+    assert.deepEqual(parseTrafficMix(shipped), toTrafficMix(defaultTrafficMixFile));
   });
 
   test('is the life cycle that the benchmarks measure, where no file is named', () => {
-    assert.deepEqual(defaultMixFile.per_100_sessions, {
+    assert.deepEqual(defaultTrafficMixFile.per_100_sessions, {
       inputs: lifecycleMix.inputs,
       'marketplace-unknown': lifecycleMix['marketplace, first look'],
       'marketplace-known': lifecycleMix['marketplace, another look'],
@@ -28,7 +28,7 @@ describe('a mix', () => {
   });
 
   test('has the defaults of the service where it says nothing', () => {
-    assert.deepEqual(parseMix('{"format":1,"per_100_sessions":{}}'), {
+    assert.deepEqual(parseTrafficMix('{"format":1,"per_100_sessions":{}}'), {
       perSession: {
         session: 1,
         inputs: 0,
@@ -64,7 +64,7 @@ describe('a mix', () => {
   ] as const) {
     test(`with ${name} is refused in words`, () => {
       assert.throws(
-        () => parseMix(text),
+        () => parseTrafficMix(text),
         (error: unknown) => error instanceof CapacityError && told.test(error.message),
       );
     });
@@ -73,7 +73,7 @@ describe('a mix', () => {
   test('that is refused is not repeated: a name may hold whatever moves a cursor', () => {
     const text = '{"format":1,"\\u001b[2J":1}';
     assert.throws(
-      () => parseMix(text),
+      () => parseTrafficMix(text),
       (error: Error) => !error.message.includes('\u001b') && !error.message.includes('2J'),
     );
   });
@@ -81,7 +81,7 @@ describe('a mix', () => {
 
 describe('a key', () => {
   test('sends its requests of a minute, clicks beside them, and opens its sessions of a day', () => {
-    const load = keyLoad(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
+    const load = computeKeyLoad(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
     assert.equal(load.boundBy, 'requests a minute');
     near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
     near(load.ratesPerSecond.inputs, 3 * load.ratesPerSecond.session);
@@ -92,36 +92,36 @@ describe('a key', () => {
   });
 
   test('that asks much of analytics is held by its limit of those', () => {
-    const load = keyLoad(mix({ per_100_sessions: { analytics: 50 } }));
+    const load = computeKeyLoad(mix({ per_100_sessions: { analytics: 50 } }));
     assert.equal(load.boundBy, 'analytics queries a minute');
     near(load.ratesPerSecond.analytics, 50 / 60);
     near(load.ratesPerSecond.session, 100 / 60);
   });
 
   test('whose busiest minute is told by its day is held by its sessions of a day', () => {
-    const load = keyLoad(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
+    const load = computeKeyLoad(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
     assert.equal(load.boundBy, 'sessions a day');
     near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
     near(load.sessionsPerDay, 10_000);
   });
 
   test('that needs many requests for a session opens fewer in a day than it might', () => {
-    const load = keyLoad(mix({ per_100_sessions: { inputs: 9_900 } }));
+    const load = computeKeyLoad(mix({ per_100_sessions: { inputs: 9_900 } }));
     near(load.ratesPerSecond.session, 5 / 60);
     near(load.sessionsPerDay, 7_200);
     near(load.liveSessions, 1_200);
   });
 
   test('has more sessions live in the busiest hours, though never more than it opens', () => {
-    near(keyLoad(mix({ live_peak: 3 })).liveSessions, 5_000);
-    near(keyLoad(mix({ live_peak: 24 })).liveSessions, 10_000);
+    near(computeKeyLoad(mix({ live_peak: 3 })).liveSessions, 5_000);
+    near(computeKeyLoad(mix({ live_peak: 24 })).liveSessions, 10_000);
     // Held by its limit of a minute, which leaves no room for a peak.
-    near(keyLoad(mix({ per_100_sessions: { inputs: 9_900 }, live_peak: 6 })).liveSessions, 1_200);
+    near(computeKeyLoad(mix({ per_100_sessions: { inputs: 9_900 }, live_peak: 6 })).liveSessions, 1_200);
   });
 
   test('counts less where most of them rest, in everything', () => {
-    const all = keyLoad(mix());
-    const some = keyLoad(mix({ busy_share: 0.25 }));
+    const all = computeKeyLoad(mix());
+    const some = computeKeyLoad(mix({ busy_share: 0.25 }));
     near(some.requestsPerSecond, all.requestsPerSecond / 4);
     near(some.sessionsPerDay, all.sessionsPerDay / 4);
     near(some.liveSessions, all.liveSessions / 4);

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
-import type { Figures } from '../../src/capacity/figures.ts';
-import { defaultMixFile, type MixFile, mixOf } from '../../src/capacity/mix.ts';
-import { type Plan, planCapacity, type Question, type Resource } from '../../src/capacity/plan.ts';
-import { readFigures } from '../../src/capacity/read-figures.ts';
+import type { Measurements } from '../../src/capacity/figures.ts';
+import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix } from '../../src/capacity/mix.ts';
+import { type CapacityPlan, planCapacity, type PlanRequest, type Resource } from '../../src/capacity/plan.ts';
+import { readMeasurements } from '../../src/capacity/read-figures.ts';
 import { sampleResult } from './sample-result.ts';
 
-const mix = (changes: Partial<MixFile> = {}) => mixOf({ ...defaultMixFile, ...changes });
-const sample: Figures = readFigures(JSON.stringify(sampleResult()), mix());
-const question = (changes: Partial<Question> = {}): Question => ({
+const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });
+const sample: Measurements = readMeasurements(JSON.stringify(sampleResult()), mix());
+const question = (changes: Partial<PlanRequest> = {}): PlanRequest => ({
   keys: 10_000,
   sloP99Ms: 35,
   headroom: 0.2,
@@ -19,7 +19,7 @@ const question = (changes: Partial<Question> = {}): Question => ({
 /** Sessions and nothing else: 8.33 a second from each key, like everything else below in round figures. */
 const sessionsOnly = mix({ per_100_sessions: {} });
 
-const resource = (plan: Plan, name: Resource['name']) => plan.resources.find((one) => one.name === name)!;
+const resource = (plan: CapacityPlan, name: Resource['name']) => plan.resources.find((one) => one.name === name)!;
 const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.abs(expected), `${actual}, not ${expected}`);
 
@@ -48,7 +48,7 @@ test('the keys are spread over the boxes, and the fullest is what is predicted',
 });
 
 test('a mix that costs twice as much gets half the rate of the curve', () => {
-  const dear: Figures = { ...sample, costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } } };
+  const dear: Measurements = { ...sample, costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } } };
   near(resource(planCapacity(dear, sessionsOnly, question()), 'latency').capacity, 7_500);
 });
 
@@ -78,8 +78,8 @@ test('a box that does not carry one key is refused with what gives first', () =>
 });
 
 test('what goes beyond the measurements is said, and only that', () => {
-  const told = (figures: Figures, changes: Partial<Question> = {}) =>
-    planCapacity(figures, sessionsOnly, question(changes)).beyond.join('\n');
+  const told = (figures: Measurements, changes: Partial<PlanRequest> = {}) =>
+    planCapacity(figures, sessionsOnly, question(changes)).caveats.join('\n');
   const plain = told(sample);
   assert.match(plain, /^A box has [\d,]+ live sessions; memory was measured with up to 1,000,000/);
   assert.match(plain, /opened within 4 hours, a box would carry 320 keys/);
@@ -127,7 +127,7 @@ const figuresOf = fc
     sessionsMax: fc.integer({ min: 1, max: 50_000_000 }),
   })
   .map(
-    ({ costs, cores, points, ...memory }): Figures => ({
+    ({ costs, cores, points, ...memory }): Measurements => ({
       ...sample,
       box: { ...sample.box, cores },
       costs,
@@ -161,7 +161,7 @@ const questions = fc.record({
 });
 
 /** The plan, or null where the question has no answer. */
-function planOrNull(figures: Figures, of: ReturnType<typeof mix>, asked: Question): Plan | null {
+function planOrNull(figures: Measurements, of: ReturnType<typeof mix>, asked: PlanRequest): CapacityPlan | null {
   try {
     return planCapacity(figures, of, asked);
   } catch (error) {
@@ -170,7 +170,7 @@ function planOrNull(figures: Figures, of: ReturnType<typeof mix>, asked: Questio
   }
 }
 
-const carried = (plan: Plan | null) => plan?.keysPerBox ?? 0;
+const carried = (plan: CapacityPlan | null) => plan?.keysPerBox ?? 0;
 
 test('more keys never need fewer boxes, and all of them have a place', () => {
   fc.assert(
@@ -216,7 +216,7 @@ test('more held back never gets more keys onto a box', () => {
 });
 
 test('twice the cost never gets more keys onto a box', () => {
-  const doubled = (figures: Figures): Figures => ({
+  const doubled = (figures: Measurements): Measurements => ({
     ...figures,
     costs: Object.fromEntries(
       Object.entries(figures.costs).map(([name, { socketThreadMicros, allThreadsMicros }]) => [

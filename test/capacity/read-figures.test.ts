@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BenchResult } from '../../bench/result/bench-result.ts';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
-import { defaultMixFile, type MixFile, mixOf, routeNames } from '../../src/capacity/mix.ts';
-import { readFigures, trimResult } from '../../src/capacity/read-figures.ts';
+import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix, routeNames } from '../../src/capacity/mix.ts';
+import { readMeasurements, trimBenchmarkResult } from '../../src/capacity/read-figures.ts';
 import { point, route, sampleResult } from './sample-result.ts';
 
-const read = (changes: Partial<BenchResult> = {}, mix: Partial<MixFile> = {}) =>
-  readFigures(JSON.stringify(sampleResult(changes)), mixOf({ ...defaultMixFile, ...mix }));
+const read = (changes: Partial<BenchResult> = {}, mix: Partial<TrafficMixFile> = {}) =>
+  readMeasurements(JSON.stringify(sampleResult(changes)), toTrafficMix({ ...defaultTrafficMixFile, ...mix }));
 const sessionsOnly = { per_100_sessions: {} };
 
 /** That it is refused in one line that says which command makes what is missing. */
@@ -80,24 +80,24 @@ test('a result that lacks something is refused with the command that makes it', 
 });
 
 test('what is no result, or one of another format, is refused', () => {
-  const mix = mixOf(defaultMixFile);
-  refuses(() => readFigures('{"format":1}', mix), /^has format 1, not 2/);
+  const mix = toTrafficMix(defaultTrafficMixFile);
+  refuses(() => readMeasurements('{"format":1}', mix), /^has format 1, not 2/);
   for (const text of ['{}', 'null', '[]', '"text"', '{"format":"\\u001b[2J"}']) {
-    refuses(() => readFigures(text, mix), /^is no result of benchmarks/);
+    refuses(() => readMeasurements(text, mix), /^is no result of benchmarks/);
   }
-  refuses(() => readFigures('{"format":2}', mix), /^is no result of benchmarks: the whole of it must have/);
-  assert.throws(() => readFigures('{"format":', mix), /^CapacityError: is not JSON$/);
+  refuses(() => readMeasurements('{"format":2}', mix), /^is no result of benchmarks: the whole of it must have/);
+  assert.throws(() => readMeasurements('{"format":', mix), /^CapacityError: is not JSON$/);
   const result = sampleResult();
   const odd = { ...result, curves: [{ ...result.curves[0]!, points: [{ offeredPerSecond: '5' }] }] };
-  refuses(() => readFigures(JSON.stringify(odd), mix), /^is no result of benchmarks: curves\.0\.points\.0/);
+  refuses(() => readMeasurements(JSON.stringify(odd), mix), /^is no result of benchmarks: curves\.0\.points\.0/);
 });
 
 test('a trimmed result gives the same figures from only what they are read from', () => {
   const text = JSON.stringify(sampleResult());
-  const trimmed = trimResult(text);
-  const mix = mixOf(defaultMixFile);
-  assert.deepEqual(readFigures(trimmed, mix), readFigures(text, mix));
+  const trimmed = trimBenchmarkResult(text);
+  const mix = toTrafficMix(defaultTrafficMixFile);
+  assert.deepEqual(readMeasurements(trimmed, mix), readMeasurements(text, mix));
   assert.deepEqual(JSON.parse(trimmed).limits, undefined);
   assert.deepEqual(Object.keys(JSON.parse(trimmed).machine), ['cpu', 'cores', 'memoryGiB', 'loadAverage']);
-  assert.equal(trimResult(trimmed), trimmed);
+  assert.equal(trimBenchmarkResult(trimmed), trimmed);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { daysText, sessionLines, summaryText } from '../../src/cli/analytics-text.ts';
+import { formatDays, formatSessions, formatSummary } from '../../src/cli/analytics-text.ts';
 import type { SummaryView } from '../../src/operations/analytics-views.ts';
 
 const figures = {
@@ -41,7 +41,7 @@ const summary: SummaryView = {
 };
 
 test('a summary says of every figure what it is and in which unit', () => {
-  const [facts = '', ...tables] = stripVTControlCharacters(summaryText(summary, 7)).split('\n\n');
+  const [facts = '', ...tables] = stripVTControlCharacters(formatSummary(summary, 7)).split('\n\n');
   assert.deepEqual(facts.split('\n'), [
     'tag         hero-short',
     'days        2026-04-01 to 2026-04-30, UTC: those on which the sessions were created',
@@ -80,16 +80,16 @@ test('a summary says of every figure what it is and in which unit', () => {
 
 test('a summary without a matured session says nothing of what one earned', () => {
   const nothing = { sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
-  const none = summaryText({ ...summary, ...nothing }, 7);
+  const none = formatSummary({ ...summary, ...nothing }, 7);
   assert.match(none, /\nmatured {5}0 sessions from 2026-04-01 to 2026-04-07, older than 45 days\n/);
-  const young = summaryText({ ...summary, ...nothing, matured_from: null, matured_to: null }, 7);
+  const young = formatSummary({ ...summary, ...nothing, matured_from: null, matured_to: null }, 7);
   assert.match(young, /\nmatured {5}no day of the dates is older than 45 days\n/);
 });
 
 test('days and sessions have the unit of their money in the heading', () => {
   const day = { date: '2026-04-01', ...figures, widget_events: summary.widget_events, matured: true };
   assert.match(
-    stripVTControlCharacters(daysText([day], 7)),
+    stripVTControlCharacters(formatDays([day], 7)),
     / {2}ATTRIBUTED USD {2}CONFIRMED USD {2}CONFIRMED USD PER /,
   );
   const session = {
@@ -106,7 +106,7 @@ test('days and sessions have the unit of their money in the heading', () => {
     last_event_at: '2026-04-02T00:00:00.000Z',
     lenders: [],
   };
-  const [heading = '', row = ''] = sessionLines([session], true).split('\n');
+  const [heading = '', row = ''] = formatSessions([session], true).split('\n');
   for (const [name, value] of [
     ['ATTRIBUTED USD', '84.00'],
     ['CONFIRMED USD', '105.00'],

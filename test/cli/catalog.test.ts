@@ -6,8 +6,6 @@ import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { catalogVersion } from '../../src/offers/catalog-version.ts';
-import { parseCatalog } from '../../src/offers/parse-catalog.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { image } from '../logos/logo-folder.ts';
 import { catalogOf, plainBand, plainOffer } from '../offers/one-offer-catalog.ts';
 import { runMarketplace } from './run-marketplace.ts';
@@ -177,15 +175,15 @@ ${at('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has no sv
 
   test('repeated members are named up to the bound on faults, those of shape among them, and the rest counted', async (t) => {
     const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
-    const text = pretty(good).replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogFaultsMax)}`);
+    const text = pretty(good).replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogErrorsReportedMax)}`);
     const file = fileOf(t, text.replace('"format": 1', '"format": 2'));
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file, '--json']);
     assert.equal(code, 1);
     const { faults, rest } = JSON.parse(stdout);
-    assert.equal(faults.length, bounds.catalogFaultsMax);
+    assert.equal(faults.length, bounds.catalogErrorsReportedMax);
     assert.equal(faults[0].path, 'format');
     // The format, and of each lender too few offers, a name that is there twice, and, of all but one, the name of another.
-    assert.equal(rest, `and ${2 * bounds.catalogFaultsMax} more`);
+    assert.equal(rest, `and ${2 * bounds.catalogErrorsReportedMax} more`);
     assert.match(JSON.parse(stderr).error.message, /: 1000 faults and [^\n]+ more$/);
   });
 

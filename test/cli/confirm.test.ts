@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { freePort } from '../../bench/target/free-port.ts';
+import { findFreePort } from '../../bench/target/free-port.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
@@ -161,7 +161,7 @@ test('an absent server, token or file is told in one line', async (t) => {
   writeFileSync(file, `${head}a,b,c,d,e\n`);
   const alias = join(folder, 'alias');
   symlinkSync(folder, alias);
-  const url = ['--url', `http://127.0.0.1:${await freePort()}`];
+  const url = ['--url', `http://127.0.0.1:${await findFreePort()}`];
   for (const [args, telling] of [
     [[file, ...url], /no server answers at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
     [[file, '--url', 'http://127.0.0.1:1'], /127\.0\.0\.1:1\/confirmations cannot be asked: port 1 is one of those/],

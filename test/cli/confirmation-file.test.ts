@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CommandLineError } from '../../src/cli/command-line-error.ts';
-import { type FileRow, formatOf } from '../../src/cli/confirmation-file.ts';
+import { type ConfirmationRow, createConfirmationParser } from '../../src/cli/confirmation-file.ts';
 
-function rowsOf(name: string, ...pieces: readonly string[]): FileRow[] {
-  const format = formatOf(name);
+function rowsOf(name: string, ...pieces: readonly string[]): ConfirmationRow[] {
+  const format = createConfirmationParser(name);
   assert.ok(format !== null);
-  return [...pieces.flatMap((piece) => [...format.take(piece)]), ...format.end()];
+  return [...pieces.flatMap((piece) => [...format.parseChunk(piece)]), ...format.finish()];
 }
 
 function sentOf(name: string, text: string): unknown[] {
-  return rowsOf(name, text).map(({ sent }) => (sent.ok ? sent.item : sent.reason));
+  return rowsOf(name, text).map(({ parsed: sent }) => (sent.ok ? sent.item : sent.reason));
 }
 
 const head = 'click_id,txid,status,amount,occurred_at\n';
 
 describe('a file of confirmations', () => {
   it('is known by the ending of its name', () => {
-    for (const name of ['a.csv', 'A.CSV', 'a.ndjson', 'a.jsonl', 'a.rejected.csv']) assert.ok(formatOf(name) !== null);
-    for (const name of ['a', 'a.json', 'a.csv.gz', 'csv', 'a.txt']) assert.equal(formatOf(name), null);
+    for (const name of ['a.csv', 'A.CSV', 'a.ndjson', 'a.jsonl', 'a.rejected.csv']) assert.ok(createConfirmationParser(name) !== null);
+    for (const name of ['a', 'a.json', 'a.csv.gz', 'csv', 'a.txt']) assert.equal(createConfirmationParser(name), null);
   });
 
   it('in CSV has its columns in any order and among others, and empty cells for members it lacks', () => {
@@ -46,13 +46,13 @@ describe('a file of confirmations', () => {
     const cells = txids.map((txid) => `"${txid.replaceAll('"', '""')}"`);
     let text = `click_id,txid,status,amount,occurred_at,=note\n${cells.map((txid) => `c,${txid},funded,1,,-note`).join('\n')}`;
     for (let round = 0; round < 3; round++) {
-      const format = formatOf('a.csv')!;
-      const rows = [...format.take(text), ...format.end()];
+      const format = createConfirmationParser('a.csv')!;
+      const rows = [...format.parseChunk(text), ...format.finish()];
       assert.deepEqual(
-        rows.map(({ sent }) => sent),
+        rows.map(({ parsed: sent }) => sent),
         txids.map((txid) => ({ ok: true, item: item(txid) })),
       );
-      text = format.rejectedHead + rows.map((row) => row.rejectedLine('=reason')).join('');
+      text = format.rejectedHeader + rows.map((row) => row.formatRejected('=reason')).join('');
       assert.doesNotMatch(text, /(^|,)"?\s*[=+\-@\t\r＝]/m);
     }
     const [head, first] = text.split('\r\n');
@@ -62,7 +62,7 @@ describe('a file of confirmations', () => {
 
   it('in CSV has formulas made harmless in the cells of no column, too', () => {
     const [row] = rowsOf('a.csv', `${head}c,t,funded,1,now,=cmd\n`);
-    assert.match(row!.rejectedLine('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
+    assert.match(row!.formatRejected('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
   });
 
   for (const [what, text, telling] of [
@@ -95,10 +95,10 @@ describe('a file of confirmations', () => {
   it('in NDJSON is rejected with a member given twice, and comes back with both', () => {
     const line = '{"txid":"t","amount":1,"note":{"amount":3,"amount":4},"amount":2}';
     const [row, ...others] = rowsOf('a.ndjson', `${line}\n{"note":1,"note":2}`);
-    assert.deepEqual(row!.sent, { ok: false, reason: 'amount_repeated' });
-    assert.deepEqual(JSON.parse(row!.rejectedLine('amount_repeated')), { row: line, reason: 'amount_repeated' });
+    assert.deepEqual(row!.parsed, { ok: false, reason: 'amount_repeated' });
+    assert.deepEqual(JSON.parse(row!.formatRejected('amount_repeated')), { row: line, reason: 'amount_repeated' });
     assert.deepEqual(
-      others.map(({ sent }) => sent),
+      others.map(({ parsed: sent }) => sent),
       [{ ok: true, item: {} }],
     );
   });
@@ -107,7 +107,7 @@ describe('a file of confirmations', () => {
     const text = '{"txid":"one"}\n{"txid":"two"}';
     const pieces = rowsOf('a.ndjson', ...text);
     assert.deepEqual(
-      pieces.map(({ sent }) => sent),
+      pieces.map(({ parsed: sent }) => sent),
       [
         { ok: true, item: { txid: 'one' } },
         { ok: true, item: { txid: 'two' } },

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { CommandLineError } from '../../src/cli/command-line-error.ts';
-import { ConfirmationSender } from '../../src/cli/confirmation-sender.ts';
+import { ConfirmationClient } from '../../src/cli/confirmation-sender.ts';
 
 type Outcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
@@ -28,11 +28,11 @@ async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { asked, sender: new ConfirmationSender(url, 'token', { retryMs: 1 }) };
+  return { asked, sender: new ConfirmationClient(url, 'token', { retryMs: 1 }) };
 }
 
 const items = [{ txid: 'a' }, { txid: 'b' }, { txid: 'c' }];
-const outcomesOf = async (sender: ConfirmationSender) => (await sender.send(items)).map(({ outcome }) => outcome);
+const outcomesOf = async (sender: ConfirmationClient) => (await sender.send(items)).map(({ outcome }) => outcome);
 
 test('rows whose outcome is unknown are asked about again, and no others', async (t) => {
   const { asked, sender } = await serverWith(

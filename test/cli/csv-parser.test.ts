@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CsvFault, CsvParser, type CsvRecord, csvLine } from '../../src/cli/csv-parser.ts';
+import { CsvError, CsvParser, type CsvRecord, formatCsvLine } from '../../src/cli/csv-parser.ts';
 
 function parse(...pieces: readonly string[]): CsvRecord[] {
   const parser = new CsvParser(1_000);
-  return [...pieces.flatMap((piece) => [...parser.take(piece)]), ...parser.end()];
+  return [...pieces.flatMap((piece) => [...parser.parseChunk(piece)]), ...parser.finish()];
 }
 
 const cellsOf = (...pieces: readonly string[]) => parse(...pieces).map(({ cells }) => cells);
@@ -53,7 +53,7 @@ describe('CSV', () => {
     it(`is not guessed at after ${what}`, () => {
       assert.throws(
         () => parse(text),
-        (fault: unknown) => fault instanceof CsvFault && fault.message.startsWith(`line ${line}: `),
+        (fault: unknown) => fault instanceof CsvError && fault.message.startsWith(`line ${line}: `),
       );
     });
   }
@@ -63,7 +63,7 @@ describe('CSV', () => {
     const record = fc.array(cell, { minLength: 2, maxLength: 4 });
     fc.assert(
       fc.property(fc.array(record), fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), (records, sizes) => {
-        let rest = records.map(csvLine).join('');
+        let rest = records.map(formatCsvLine).join('');
         const pieces: string[] = [];
         for (let turn = 0; rest !== ''; turn++) {
           const size = sizes[turn % sizes.length]!;
@@ -81,7 +81,7 @@ describe('CSV', () => {
         try {
           parse(text);
         } catch (fault) {
-          assert.ok(fault instanceof CsvFault);
+          assert.ok(fault instanceof CsvError);
         }
       }),
     );

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { describeRecord, recordLine } from '../../src/cli/describe-record.ts';
-import { subIdText } from '../../src/sessions/sub-id.ts';
+import { describeRecord, formatRecordLine } from '../../src/cli/describe-record.ts';
+import { formatSubId } from '../../src/sessions/sub-id.ts';
 import {
   clickedRecord,
   createdRecord,
@@ -14,7 +14,7 @@ import {
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const sub = subOf({ createdMs, serial: 7 });
-const common = { at: '2026-05-20T12:00:00.000Z', sub_id: subIdText(sub) };
+const common = { at: '2026-05-20T12:00:00.000Z', sub_id: formatSubId(sub) };
 
 test('every kind of record is told with the names of its members', () => {
   assert.deepEqual(describeRecord(createdRecord(sub, { tag: 'hero', device: 2, metadata: '{"a":1}' })), {
@@ -93,10 +93,10 @@ test('a record of no known kind is a row of members', () => {
 });
 
 test('a line for people has kind, time and sub_id first, then the members', () => {
-  const line = recordLine(12, describeRecord(viewedRecord(sub, ['one'], createdMs)), false);
+  const line = formatRecordLine(12, describeRecord(viewedRecord(sub, ['one'], createdMs)), false);
   assert.equal(
     line,
-    `12  offers_viewed  2026-05-20T12:00:00.000Z  ${subIdText(sub)}  catalog_version="catalog-1"  offer_ids=["one"]`,
+    `12  offers_viewed  2026-05-20T12:00:00.000Z  ${formatSubId(sub)}  catalog_version="catalog-1"  offer_ids=["one"]`,
   );
 });
 
@@ -118,7 +118,7 @@ test('whatever a record holds, it is one line without control characters, and JS
   fc.assert(
     fc.property(record, (value) => {
       const description = describeRecord(value);
-      const [text, json] = [false, true].map((asJson) => recordLine(3, description, asJson)) as [string, string];
+      const [text, json] = [false, true].map((asJson) => formatRecordLine(3, description, asJson)) as [string, string];
       // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come out.
       for (const line of [text, json]) assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
       assert.equal(JSON.parse(json).position, 3);

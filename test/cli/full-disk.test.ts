@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
-import { openSecretFile } from '../../src/secrets/secret-file.ts';
+import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { assertOk, assertRefused } from '../support/answers.ts';
 import { ApiCaller } from '../support/api-caller.ts';
@@ -233,7 +233,7 @@ test('a command that finds no room on the disk says so in one line, and where', 
   const secretFolder = temporaryFolder();
   afterwards(t, () => rmSync(secretFolder, { recursive: true }));
   const secretFile = join(secretFolder, 'secrets.json');
-  openSecretFile(secretFile, false);
+  openOrCreateSecretFile(secretFile, false);
   const commands = [
     { words: createKey, full: folder },
     { words: ['serve'], full: folder },

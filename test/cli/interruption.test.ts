@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
-import { rebuildStore } from '../../src/analytics/rebuild-store.ts';
-import { checkLog } from '../../src/events/check-log.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
+import { rebuildAnalyticsStore } from '../../src/analytics/rebuild-store.ts';
+import { verifyLog } from '../../src/events/check-log.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
@@ -87,19 +87,19 @@ test('confirm --json tells what became of the rows', async (t) => {
 test('a rebuild that is given up leaves the store as it was, and nothing beside it', async (t) => {
   const { folder, marketplace } = await livedFolder(t);
   await marketplace.close();
-  const files = analyticsFiles(folder);
-  const before = readFileSync(files.storeFile);
+  const files = dataFiles(folder);
+  const before = readFileSync(files.analyticsStoreFile);
   const stop = new AbortController();
-  const rebuilding = rebuildStore({
+  const rebuilding = rebuildAnalyticsStore({
     files,
     upToPosition: 7,
-    onFolded: () => stop.abort(new Error('stopped')),
-    onMissing: assert.fail,
+    onProgress: () => stop.abort(new Error('stopped')),
+    onMissingRecords: assert.fail,
     signal: stop.signal,
   });
   await assert.rejects(rebuilding, /^Error: stopped$/);
-  assert.deepEqual(readFileSync(files.storeFile), before);
-  assert.ok(!existsSync(`${files.storeFile}.rebuilt`));
+  assert.deepEqual(readFileSync(files.analyticsStoreFile), before);
+  assert.ok(!existsSync(`${files.analyticsStoreFile}.rebuilt`));
 });
 
 test('a check of a log that is given up ends in the midst of it', async (t) => {
@@ -115,7 +115,7 @@ test('a check of a log that is given up ends in the midst of it', async (t) => {
     seen++;
     stop.abort(new Error('stopped'));
   };
-  const checking = checkLog(nodeLogFiles, join(folder, 'ledger'), { onRecord, signal: stop.signal });
+  const checking = verifyLog(nodeLogFiles, join(folder, 'ledger'), { onRecord, signal: stop.signal });
   await assert.rejects(checking, /^Error: stopped$/);
   assert.ok(seen > 0 && seen < 457, `${seen} records`);
 });

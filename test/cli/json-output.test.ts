@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { guideOf, type JsonGuide } from '../../src/cli/guide.ts';
-import { family, pathOf, program } from '../../src/cli/program.ts';
+import { helpOf, type JsonOutputHelp } from '../../src/cli/guide.ts';
+import { withSubcommands, commandPath, createProgram } from '../../src/cli/program.ts';
+import { generateCatalog } from '../support/random-catalog.ts';
 import { livedFolder, ok } from './lived-folder.ts';
 import type { Ran } from './run-marketplace.ts';
 
-const guides = new Map<string, JsonGuide>();
-for (const command of family(program('0.0.0'))) {
-  const { json } = guideOf(command);
-  if (json !== undefined) guides.set(pathOf(command).replace('marketplace ', ''), json);
+const guides = new Map<string, JsonOutputHelp>();
+for (const command of withSubcommands(createProgram('0.0.0'))) {
+  const { json } = helpOf(command);
+  if (json !== undefined) guides.set(commandPath(command).replace('marketplace ', ''), json);
 }
 
 /** The values at a path of a guide: `a.b` in an object, `a[].b` in each of an array, `a.*.b` in each member. */

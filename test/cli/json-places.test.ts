@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
-import { JsonPlaces } from '../../src/cli/json-places.ts';
+import { JsonPositions } from '../../src/cli/json-places.ts';
 
 test('a value is found by its name where it has one, and by its first character in a list', () => {
   const text = '\n {"a": [1, {"b": {"c": 2}}],\n "d": null}';
@@ -19,7 +19,7 @@ test('a value is found by its name where it has one, and by its first character 
     [0],
     ['d', 'e'],
   ];
-  const { places, repeated } = new JsonPlaces(text).find(paths, 10);
+  const { places, repeated } = new JsonPositions(text).locate(paths, 10);
   assert.deepEqual(
     places.map((place) => place && [place.line, place.column]),
     [[2, 2], [2, 3], [2, 9], [2, 12], [2, 19], [3, 2], null, null, null, null, null],
@@ -29,7 +29,7 @@ test('a value is found by its name where it has one, and by its first character 
 
 test('of a repeated name the last value counts, with what is inside it alone', () => {
   const text = '{"a":{"b":1,"c":[1]},\n"a":{"b":2,\n"\\u0062":3}}';
-  const { places, repeated } = new JsonPlaces(text).find([['a'], ['a', 'b'], ['a', 'c'], ['a', 'c', 0]], 10);
+  const { places, repeated } = new JsonPositions(text).locate([['a'], ['a', 'b'], ['a', 'c'], ['a', 'c', 0]], 10);
   assert.deepEqual(places, [{ line: 2, column: 1 }, { line: 3, column: 1 }, null, null]);
   assert.deepEqual(repeated, {
     named: [
@@ -42,7 +42,7 @@ test('of a repeated name the last value counts, with what is inside it alone', (
 
 test('repeated members are named up to a bound, and all of them counted', () => {
   const text = `[${'{"a":0,"a":1},'.repeat(200_000)}{}]`;
-  const { named, count } = new JsonPlaces(text).find([], 1_000).repeated;
+  const { reported: named, count } = new JsonPositions(text).locate([], 1_000).repeated;
   assert.deepEqual([named.length, count], [1_000, 200_000]);
   assert.deepEqual(named.at(-1)!.path, [999, 'a']);
 });
@@ -51,18 +51,18 @@ test('nesting of any depth is walked, and a value at its bottom found', () => {
   const depth = 100_000;
   const lists = `${'['.repeat(depth)}7${']'.repeat(depth)}`;
   const objects = `${'{"a":'.repeat(depth)}{"b":1,"b":2}${'}'.repeat(depth)}`;
-  assert.deepEqual(new JsonPlaces(lists).find([Array.from({ length: depth }, () => 0)], 1).places, [
+  assert.deepEqual(new JsonPositions(lists).locate([Array.from({ length: depth }, () => 0)], 1).places, [
     { line: 1, column: depth + 1 },
   ]);
-  const { repeated } = new JsonPlaces(objects).find([], 1);
-  assert.deepEqual([repeated.count, repeated.named[0]!.path.length], [1, depth + 1]);
-  assert.deepEqual(new JsonPlaces(`${lists}]`).ofSyntaxError('cut short').line, 1);
+  const { repeated } = new JsonPositions(objects).locate([], 1);
+  assert.deepEqual([repeated.count, repeated.reported[0]!.path.length], [1, depth + 1]);
+  assert.deepEqual(new JsonPositions(`${lists}]`).syntaxErrorPosition('cut short').line, 1);
 });
 
 test('a position that a text makes its error repeat is not taken for that of the error', () => {
   const text = '{"a": at position 1';
-  assert.equal(new JsonPlaces(text).ofSyntaxError(messageOf(text)).column, 7);
-  assert.equal(new JsonPlaces(text).ofSyntaxError(`"${text}" is not valid JSON`).column, 7);
+  assert.equal(new JsonPositions(text).syntaxErrorPosition(messageOf(text)).column, 7);
+  assert.equal(new JsonPositions(text).syntaxErrorPosition(`"${text}" is not valid JSON`).column, 7);
 });
 
 test('places are those of a parser that makes a tree of the whole text', () => {
@@ -73,9 +73,9 @@ test('places are those of a parser that makes a tree of the whole text', () => {
       const paths = pathsIn(JSON.parse(text));
       const expected = paths.map((path) => {
         const node = findNodeAtLocation(tree, path)!;
-        return new JsonPlaces(text).at(typeof path.at(-1) === 'string' ? node.parent!.offset : node.offset);
+        return new JsonPositions(text).positionAt(typeof path.at(-1) === 'string' ? node.parent!.offset : node.offset);
       });
-      assert.deepEqual(new JsonPlaces(text).find(paths, 1), { places: expected, repeated: { named: [], count: 0 } });
+      assert.deepEqual(new JsonPositions(text).locate(paths, 1), { places: expected, repeated: { named: [], count: 0 } });
     }),
   );
 });

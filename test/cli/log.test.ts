@@ -15,7 +15,7 @@ import { type TestContext, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import { lockFolder } from '../../src/events/folder-lock.ts';
-import { encodeHeader, frameCrc, headerBytes } from '../../src/events/log-format.ts';
+import { encodeSegmentHeader, frameCrc, segmentHeaderBytes } from '../../src/events/log-format.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
@@ -46,11 +46,11 @@ async function sixSessions(t: TestContext) {
 /** Changes a byte of the first record of a segment. */
 function damage(file: string): void {
   const bytes = readFileSync(file);
-  bytes[headerBytes + 40]! ^= 1;
+  bytes[segmentHeaderBytes + 40]! ^= 1;
   writeFileSync(file, bytes);
 }
 
-const cutOf = (file: string): string => `${basename(file)}:${headerBytes}`;
+const cutOf = (file: string): string => `${basename(file)}:${segmentHeaderBytes}`;
 
 test('verify of a whole log tells what is in it', async (t) => {
   const { ledger, run, first, second } = await sixSessions(t);
@@ -120,12 +120,12 @@ test('verify of a damaged log names file, byte and reason, and ends with exit co
   assert.equal(text.code, 3);
   assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged behind these records\n$/);
   assert.match(text.stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
-  assert.ok(text.stderr.includes(`marketplace: ${second}: damaged at byte ${headerBytes}: record 4 is not whole`));
+  assert.ok(text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is not whole`));
 
   const json = await run('log', 'verify', '--json');
   assert.equal(json.code, 3);
   const { records, last_position: last, damage: found } = JSON.parse(json.stdout);
-  assert.deepEqual([records, last, found.file, found.offset], [3, 3, second, headerBytes]);
+  assert.deepEqual([records, last, found.file, found.offset], [3, 3, second, segmentHeaderBytes]);
   assert.match(found.what, /^record 4 is not whole/);
 });
 
@@ -199,7 +199,7 @@ test('inspect shows what is before damage, also a record that cannot be decoded,
   const { folder, run } = marketplaceOnFreshFolder(t);
   mkdirSync(join(folder, 'ledger'), { recursive: true });
   const file = join(folder, 'ledger', '0000000000000001.log');
-  writeFileSync(file, encodeHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
+  writeFileSync(file, encodeSegmentHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
   let crc = 0;
   for (const [index, value] of [7, [99, 5]].entries()) {
     const payload = new Encoder().encode(value);
@@ -226,7 +226,7 @@ test('repair without --yes only tells what it would do', async (t) => {
   assert.match(stdout, /kept {7}3 records, up to position 3\n/);
   assert.match(
     stdout,
-    new RegExp(`set aside {2}${before.length - headerBytes} bytes at the end of ${basename(second)}\n`),
+    new RegExp(`set aside {2}${before.length - segmentHeaderBytes} bytes at the end of ${basename(second)}\n`),
   );
   assert.match(stdout, /2 records in there can be read, from \S+:04.000Z to \S+:05.000Z; 1 cannot\n/);
   assert.match(stderr, /--yes/);
@@ -238,18 +238,18 @@ test('repair --yes cuts the log there, keeps the rest beside it, and a second ru
   const { dataFolder, run, first, second } = await sixSessions(t);
   damage(first);
   const before = [first, second].map((file) => readFileSync(file));
-  const { code, stdout, stderr } = await run('log', 'repair', '--cut', `${first}:${headerBytes}`, '--yes');
+  const { code, stdout, stderr } = await run('log', 'repair', '--cut', `${first}:${segmentHeaderBytes}`, '--yes');
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /has been done/);
   const removed = readdirSync(dataFolder).find((name) => /^ledger-removed-\d{8}T\d{9}Z$/.test(name));
   assert.ok(removed !== undefined && stdout.includes(removed));
   const aside = (name: string) => readFileSync(join(dataFolder, removed, name));
-  assert.ok(aside(`${basename(first)}.from-${headerBytes}`).equals(before[0]!.subarray(headerBytes)));
+  assert.ok(aside(`${basename(first)}.from-${segmentHeaderBytes}`).equals(before[0]!.subarray(segmentHeaderBytes)));
   assert.ok(aside(basename(second)).equals(before[1]!));
 
   const { damage: left, records } = JSON.parse((await run('log', 'verify', '--json')).stdout);
   assert.deepEqual([left, records], [null, 0]);
-  const again = await run('log', 'repair', '--cut', `${first}:${headerBytes}`, '--yes');
+  const again = await run('log', 'repair', '--cut', `${first}:${segmentHeaderBytes}`, '--yes');
   assert.deepEqual([again.code, again.stdout], [0, 'The log is whole and ends there: there is nothing to cut.\n']);
 });
 

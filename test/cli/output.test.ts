@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { table } from '../../src/cli/output.ts';
+import { formatTable } from '../../src/cli/output.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
@@ -57,7 +57,7 @@ test('a server whose log cannot be written serves all the same, and drains', { s
 });
 
 test('columns are as wide as their longest cell in code points', () => {
-  const lines = table(
+  const lines = formatTable(
     ['NAME', 'N'],
     [
       ['🦊🦊🦊🦊🦊', '1'],

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { exitsOf, guideOf } from '../../src/cli/guide.ts';
-import { family, pathOf, program } from '../../src/cli/program.ts';
+import { exitCodesOf, helpOf } from '../../src/cli/guide.ts';
+import { withSubcommands, commandPath, createProgram } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
-const commands = family(program('0.0.0'));
+const commands = withSubcommands(createProgram('0.0.0'));
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What `--help` would print. */
-function helpOf(command: Command): string {
+function printedHelp(command: Command): string {
   let text = '';
   command.configureOutput({
     getOutHasColors: () => false,
@@ -27,8 +27,8 @@ function helpOf(command: Command): string {
 }
 
 for (const command of commands) {
-  test(`the help of ${pathOf(command)} has a description, examples and exit codes`, () => {
-    const text = helpOf(command);
+  test(`the help of ${commandPath(command)} has a description, examples and exit codes`, () => {
+    const text = printedHelp(command);
     assert.match(text, /^Usage: marketplace/);
     assert.ok(command.description().length > 20 && text.includes(command.description().slice(0, 20)));
     assert.match(text, /\nExamples:\n {2}\$ .*\n {2}\$ .*\n/);
@@ -39,7 +39,7 @@ for (const command of commands) {
       isLeaf && command.name() !== 'serve',
     );
     assert.equal(text.includes('\nWith --json:\n'), isLeaf && command.name() !== 'serve');
-    assert.ok(exitsOf(command).some(([code]) => code === 2));
+    assert.ok(exitCodesOf(command).some(([code]) => code === 2));
     // Whatever is not a name of a command or a bit of its syntax is told in words.
     for (const { description } of [...command.options, ...command.registeredArguments])
       assert.notEqual(description, '');
@@ -48,15 +48,15 @@ for (const command of commands) {
 
 test('every example is a command line that is taken', async () => {
   for (const command of commands) {
-    for (const example of guideOf(command).examples) {
+    for (const example of helpOf(command).examples) {
       const own = /(?:^|[ (])marketplace( [^|&>)]*)/
         .exec(example.replaceAll(/'[^']*'/g, 'quoted'))?.[1]
         ?.trim()
         .split(/ +/);
       assert.ok(own !== undefined, example);
-      const fresh = program('0.0.0', { quiet: true });
+      const fresh = createProgram('0.0.0', { quiet: true });
       let ran = false;
-      for (const each of family(fresh)) {
+      for (const each of withSubcommands(fresh)) {
         each.configureOutput({ writeOut: () => {} });
         if (each.commands.length > 0) continue;
         each.action(() => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { type ProgressStream, progressBar } from '../../src/cli/progress-bar.ts';
+import { type ProgressStream, createProgressBar } from '../../src/cli/progress-bar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** A terminal of one line: what it shows, and how often it was written to. */
@@ -27,7 +27,7 @@ class Terminal implements ProgressStream {
 
 function setUp(terminal: Terminal, total: number, unit = 'bytes') {
   const clock = new ManualClock();
-  const bar = progressBar(terminal, { total, unit, clock });
+  const bar = createProgressBar(terminal, { total, unit, clock });
   const after = (ms: number, amount: number): string => {
     clock.advance(ms);
     bar.advance(amount);
@@ -50,8 +50,8 @@ test('what is not bytes is counted as it is, and minutes are told', () => {
 test('work that is over soon shows nothing', () => {
   const terminal = new Terminal();
   const { bar, after } = setUp(terminal, 100);
-  for (let i = 0; i < 9; i++) after(bounds.progressShownAfterMs / 10, 10);
-  bar.done();
+  for (let i = 0; i < 9; i++) after(bounds.progressBarDelayMs / 10, 10);
+  bar.clear();
   assert.equal(terminal.writes, 0);
 });
 
@@ -59,7 +59,7 @@ test('a bar is drawn a few times a second, however often the work advances', () 
   const terminal = new Terminal();
   const { after } = setUp(terminal, 100_000);
   for (let ms = 0; ms < 3_000; ms++) for (let i = 0; i < 10; i++) after(0.1, 1);
-  const drawn = (3_000 - bounds.progressShownAfterMs) / bounds.progressDrawnMs;
+  const drawn = (3_000 - bounds.progressBarDelayMs) / bounds.progressBarRedrawIntervalMs;
   assert.ok(Math.abs(terminal.writes - drawn) <= 1, `${terminal.writes} writes`);
 });
 
@@ -67,7 +67,7 @@ test('nothing is written where there is no terminal', () => {
   const terminal = new Terminal({ isTTY: false });
   const { bar, after } = setUp(terminal, 100);
   after(10_000, 50);
-  bar.done();
+  bar.clear();
   assert.equal(terminal.writes, 0);
 });
 
@@ -75,9 +75,9 @@ test('a bar leaves the line empty when it is done, and stays away', () => {
   const terminal = new Terminal();
   const { bar, after } = setUp(terminal, 1_000_000_000);
   after(2_000, 999_999_999);
-  bar.done();
+  bar.clear();
   assert.equal(terminal.shown, '');
-  bar.done();
+  bar.clear();
   assert.equal(after(2_000, 1), '');
 });
 
@@ -90,7 +90,7 @@ test('a terminal that does not know its width is taken for a usual one', () => {
   const written: string[] = [];
   const terminal = { isTTY: true, columns: 0, write: (text: string) => written.push(text) };
   const clock = new ManualClock();
-  const bar = progressBar(terminal, { total: 100, unit: 'rows', clock });
+  const bar = createProgressBar(terminal, { total: 100, unit: 'rows', clock });
   clock.advance(2_000);
   bar.advance(50);
   assert.match(written[0]!, /, 2 s left$/);

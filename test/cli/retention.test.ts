@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
-import { headerBytes } from '../../src/events/log-format.ts';
+import { segmentHeaderBytes } from '../../src/events/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { figuresInStore } from '../support/figures-in-store.ts';
@@ -129,7 +129,7 @@ async function untilGivenUp(folder: string, segments: number): Promise<void> {
 function segmentsOf(log: string): string[] {
   return readdirSync(log)
     .filter(
-      (name) => name.endsWith('.log') && statSync(join(log, name), { throwIfNoEntry: false })?.size !== headerBytes,
+      (name) => name.endsWith('.log') && statSync(join(log, name), { throwIfNoEntry: false })?.size !== segmentHeaderBytes,
     )
     .sort();
 }
@@ -342,7 +342,7 @@ test('a sealing that the disk does not take is told of, and nothing is given up'
   assert.match(await told.promise, /could not be deleted/);
   const { rows, byIds } = await figuresOf(marketplace, key, clock, subIds.flat());
   assert.deepEqual([rows.length, byIds.sessions_total, byIds.sessions_kept_from], [30, 30, null]);
-  assert.deepEqual(marketplace.notReady(), []);
+  assert.deepEqual(marketplace.notReadyReasons(), []);
   await marketplace.close();
   assert.equal(segmentsOf(join(folder, 'ledger')).length, 5);
 });

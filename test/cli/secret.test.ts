@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openSecretFile } from '../../src/secrets/secret-file.ts';
+import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
 test('rotate adds a secret that signs from then on, and keeps the older ones', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const path = join(folder, 'secrets.json');
   mkdirSync(folder);
-  const before = openSecretFile(path, false);
+  const before = openOrCreateSecretFile(path, false);
   const { code, stdout } = await run('secret', 'rotate');
   assert.equal(code, 0);
   assert.match(stdout, /^added secret 2; .*next start\n$/);
-  const after = openSecretFile(path, true);
-  assert.deepEqual(after.numbers, [1, 2]);
+  const after = openOrCreateSecretFile(path, true);
+  assert.deepEqual(after.secretNumbers, [1, 2]);
   assert.equal(after.newest.number, 2);
-  assert.deepEqual(after.key(1, 'sub-id'), before.key(1, 'sub-id'));
-  assert.notDeepEqual(after.key(2, 'sub-id'), before.key(1, 'sub-id'));
+  assert.deepEqual(after.deriveKey(1, 'sub-id'), before.deriveKey(1, 'sub-id'));
+  assert.notDeepEqual(after.deriveKey(2, 'sub-id'), before.deriveKey(1, 'sub-id'));
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert(!stdout.includes(after.newest.bytes.toString('hex')));
 });

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { startFailure } from '../../src/cli/start-failure.ts';
+import { toStartError } from '../../src/cli/start-failure.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { runMarketplace } from './run-marketplace.ts';
@@ -90,7 +90,7 @@ for (const [path, setting] of [
   for (const code of ['EACCES', 'EROFS']) {
     test(`${code} at ${path} is put down to ${setting}`, () => {
       const fault = Object.assign(new Error(code), { code, path, syscall: 'open' });
-      const failure = startFailure(fault, loadConfig({ values, misspelt: [], unknown: [] }).config);
+      const failure = toStartError(fault, loadConfig({ values, misspelled: [], unknown: [] }).config);
       assert(failure instanceof ConfigError);
       assert.equal(failure.setting, setting);
     });
@@ -104,9 +104,9 @@ for (const [fault, setting] of [
   [{ code: 'SQLITE_FULL' }, 'SVC_DATA_DIR'],
 ] as const) {
   test(`a device without space left (${Object.values(fault).join(' ')}) is told as such, and put down to ${setting}`, () => {
-    const failure = startFailure(
+    const failure = toStartError(
       Object.assign(new Error('disk I/O error'), fault),
-      loadConfig({ values, misspelt: [], unknown: [] }).config,
+      loadConfig({ values, misspelled: [], unknown: [] }).config,
     );
     const folder = dirname(setting === 'SVC_DATA_DIR' ? '/srv/data/ledger' : values.SVC_SECRET_FILE);
     assert.match(String(failure), new RegExp(`no space left on the device of ${folder}; .*${setting}`));
@@ -115,5 +115,5 @@ for (const [fault, setting] of [
 
 test('a fault at a path of nobody stays what it was, with its stack', () => {
   const fault = Object.assign(new Error('ENOENT'), { code: 'ENOENT', path: '/srv/database', syscall: 'open' });
-  assert.equal(startFailure(fault, loadConfig({ values, misspelt: [], unknown: [] }).config), fault);
+  assert.equal(toStartError(fault, loadConfig({ values, misspelled: [], unknown: [] }).config), fault);
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steppedProgress } from '../../src/cli/stepped-progress.ts';
+import { createSteppedProgress } from '../../src/cli/stepped-progress.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 function setUp() {
   const clock = new ManualClock();
   const written: string[] = [];
   const stream = { isTTY: true, columns: 80, write: (text: string) => written.push(text) };
-  const progress = steppedProgress(stream, { read: 10, judge: 30, describe: 60 }, clock);
+  const progress = createSteppedProgress(stream, { read: 10, judge: 30, describe: 60 }, clock);
   const after = (ms: number, step: 'read' | 'judge' | 'describe', share?: number) => {
     clock.advance(ms);
-    progress.at(step, share);
+    progress.update(step, share);
     return written.at(-1)?.trimEnd();
   };
   return { written, progress, after };
@@ -27,6 +27,6 @@ test('each step moves one bar by as much as it is of the whole work', () => {
 test('a step may be left out, and the bar goes at the end', () => {
   const { after, progress, written } = setUp();
   assert.equal(after(3_000, 'describe', 0.5), '\r 70% [################--------], 2 s left');
-  progress.done();
+  progress.clear();
   assert.equal(written.at(-1), '\r');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ClickBudget } from '../../src/clicks/click-budget.ts';
+import { ClickRecordLimiter } from '../../src/clicks/click-budget.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
 import { ringOf } from '../support/secrets.ts';
@@ -16,7 +16,7 @@ interface Session {
 
 function newSession(createdMs = noonMs): Session {
   const subId = subIds.issue(createdMs, 42, 1, 'live');
-  return { subId, sub: Uint8Array.from(subIds.issuedBytes) };
+  return { subId, sub: Uint8Array.from(subIds.lastIssuedBytes) };
 }
 
 const defaults = {
@@ -27,8 +27,8 @@ const defaults = {
 };
 
 function newBudget(changes: Partial<typeof defaults>): (session: Session, offerId: string) => boolean {
-  const budget = new ClickBudget({ ...defaults, ...changes });
-  return ({ subId, sub }, offerId) => budget.spend(subId, sub, offerId);
+  const budget = new ClickRecordLimiter({ ...defaults, ...changes });
+  return ({ subId, sub }, offerId) => budget.tryConsume(subId, sub, offerId);
 }
 
 describe('ClickBudget', () => {
@@ -91,20 +91,20 @@ describe('ClickBudget', () => {
   });
 
   it('goes on from the clicks that were recorded before a restart', () => {
-    const budget = new ClickBudget({ ...defaults, clicksRecordedPerSessionMax: 3 });
+    const budget = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
-    for (let i = 0; i < 2; i++) budget.restore(sub);
+    for (let i = 0; i < 2; i++) budget.restoreClick(sub);
     assert.deepEqual(
-      ['a', 'b', 'c'].map((offerId) => budget.spend(subId, sub, offerId)),
+      ['a', 'b', 'c'].map((offerId) => budget.tryConsume(subId, sub, offerId)),
       [true, false, false],
     );
   });
 
   it('has 64 clicks of a session recorded by default', () => {
-    const budget = new ClickBudget();
+    const budget = new ClickRecordLimiter();
     const session = newSession();
     let recorded = 0;
-    for (let i = 0; i < 1_000; i++) if (budget.spend(session.subId, session.sub, `offer-${i}`)) recorded++;
+    for (let i = 0; i < 1_000; i++) if (budget.tryConsume(session.subId, session.sub, `offer-${i}`)) recorded++;
     assert.equal(recorded, 64);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { type Click, ClickIds } from '../../src/clicks/click-id.ts';
+import { type ClickIdPayload, ClickIds } from '../../src/clicks/click-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/secrets.ts';
 
@@ -10,7 +10,7 @@ const random = new RandomPool();
 const ours = new ClickIds(ringOf('ours'), random);
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-const click = fc.record<Click>({
+const click = fc.record<ClickIdPayload>({
   sub: fc.uint8Array({ minLength: 32, maxLength: 32 }),
   offerId: fc.string({
     unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789_-'),
@@ -21,7 +21,7 @@ const click = fc.record<Click>({
   valueMicros: fc.integer({ min: 0, max: bounds.clickValueMicrosMax }),
   countable: fc.boolean(),
 });
-const some: Click = {
+const some: ClickIdPayload = {
   sub: Buffer.alloc(32, 7),
   offerId: 'lender-offer',
   clickedMs: 1_779_278_400_000,
@@ -31,8 +31,8 @@ const some: Click = {
 /** The click_id of this click as it was issued before click_ids were encrypted. */
 const signedId = 'AQcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHAZ5FQcoAAAAAAAAFbGVuZGVyLW9mZmVy2FOoH8vPqu9nXQ';
 
-function readBack(ids: ClickIds, text: string): Click | null {
-  const read = ids.read(text);
+function readBack(ids: ClickIds, text: string): ClickIdPayload | null {
+  const read = ids.verify(text);
   return read && { ...read, sub: Uint8Array.from(read.sub) };
 }
 
@@ -48,15 +48,15 @@ describe('ClickIds', () => {
   });
 
   it('reads a click that stays as it is when the next one is issued or read', () => {
-    const first = ours.read(ours.issue(some))!;
-    ours.read(ours.issue({ ...some, sub: Buffer.alloc(32, 9), offerId: 'another' }));
+    const first = ours.verify(ours.issue(some))!;
+    ours.verify(ours.issue({ ...some, sub: Buffer.alloc(32, 9), offerId: 'another' }));
     assert.deepEqual(Uint8Array.from(first.sub), Uint8Array.from(some.sub));
     assert.equal(first.offerId, some.offerId);
   });
 
   it('reads the ids issued before they were encrypted', () => {
     assert.deepEqual(readBack(ours, signedId), { ...some, sub: Uint8Array.from(some.sub) });
-    assert.equal(new ClickIds(ringOf('theirs'), random).read(signedId), null);
+    assert.equal(new ClickIds(ringOf('theirs'), random).verify(signedId), null);
   });
 
   it('shows nothing of the click, not even that it is the same', () => {
@@ -93,7 +93,7 @@ describe('ClickIds', () => {
       for (let bit = 0; bit < bytes.length * 8; bit++) {
         const flipped = Buffer.from(bytes);
         flipped[bit >> 3]! ^= 1 << (bit & 7);
-        assert.equal(ours.read(flipped.toString('base64url')), null);
+        assert.equal(ours.verify(flipped.toString('base64url')), null);
       }
     });
   }
@@ -102,7 +102,7 @@ describe('ClickIds', () => {
     const encrypted = Buffer.from(ours.issue(some), 'base64url');
     const signed = Buffer.from(signedId, 'base64url');
     for (const changed of [encrypted.subarray(1), Buffer.concat([Buffer.alloc(1), signed])]) {
-      assert.equal(ours.read(changed.toString('base64url')), null);
+      assert.equal(ours.verify(changed.toString('base64url')), null);
     }
   });
 
@@ -111,7 +111,7 @@ describe('ClickIds', () => {
     for (let at = 0; at < id.length; at++) {
       for (const character of `${base64url}+/=. %`) {
         if (character === id[at]) continue;
-        assert.equal(ours.read(id.slice(0, at) + character + id.slice(at + 1)), null);
+        assert.equal(ours.verify(id.slice(0, at) + character + id.slice(at + 1)), null);
       }
     }
   });
@@ -121,33 +121,33 @@ describe('ClickIds', () => {
       const id = ours.issue({ ...some, offerId: 'x'.repeat(length) });
       for (const character of base64url) {
         const respelt = id.slice(0, -1) + character;
-        if (respelt !== id) assert.equal(ours.read(respelt), null);
+        if (respelt !== id) assert.equal(ours.verify(respelt), null);
       }
       for (const respelt of [`${id}=`, `${id}==`, `${id}\n`, ` ${id}`, `${id}!`, `${id}A`]) {
-        assert.equal(ours.read(respelt), null);
+        assert.equal(ours.verify(respelt), null);
       }
       const padded = Buffer.from(id, 'base64url').toString('base64');
-      if (padded !== id) assert.equal(ours.read(padded), null);
+      if (padded !== id) assert.equal(ours.verify(padded), null);
     }
   });
 
   it('reads no id that is shortened', () => {
     const id = ours.issue(some);
-    for (let length = 0; length < id.length; length++) assert.equal(ours.read(id.slice(0, length)), null);
+    for (let length = 0; length < id.length; length++) assert.equal(ours.verify(id.slice(0, length)), null);
   });
 
   it('reads no id of another secret, but does of one that is still listed', () => {
     const before = new ClickIds(ringOf('first'), random);
     const rotated = new ClickIds(ringOf('first', 'second'), random);
-    assert.equal(rotated.read(before.issue(some))?.offerId, some.offerId);
-    assert.equal(before.read(rotated.issue(some)), null);
-    assert.equal(ours.read(before.issue(some)), null);
+    assert.equal(rotated.verify(before.issue(some))?.offerId, some.offerId);
+    assert.equal(before.verify(rotated.issue(some)), null);
+    assert.equal(ours.verify(before.issue(some)), null);
   });
 
   it('reads no text it did not issue, and throws at none', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String({ maxLength: 400 })), (text) => {
-        assert.equal(ours.read(text), null);
+        assert.equal(ours.verify(text), null);
       }),
     );
   });

@@ -7,7 +7,7 @@ import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import type { Mode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClicked } from '../../src/events/ledger-record.ts';
 import type { ReplacedCatalog } from '../../src/offers/catalog-library.ts';
-import { noneClosed } from '../../src/offers/closed-offers.ts';
+import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { catalogOf, plainOffer } from '../offers/one-offer-catalog.ts';
@@ -48,7 +48,7 @@ class Bench {
   constructor(caps: Caps, mode: Mode = 'live') {
     this.catalog = catalogWith(caps, mode);
     this.caps = new DailyCaps(this.nowMs);
-    this.caps.adopt(this.catalog, this.nowMs);
+    this.caps.activate(this.catalog, this.nowMs);
   }
 
   /** A session that has seen these offers. */
@@ -60,12 +60,12 @@ class Bench {
 
   append(record: LedgerRecord): void {
     this.ledger.push(record);
-    this.caps.see(record);
+    this.caps.apply(record);
   }
 
   /** Clicks as the operation does; what the cap makes of it. */
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
-    const { withinDailyCap } = this.caps.judge(sub, offer, this.nowMs);
+    const { withinDailyCap } = this.caps.check(sub, offer, this.nowMs);
     const [...click] = clickedRecord(sub, offer, { wallMs: this.nowMs });
     const record = (withinDailyCap === undefined ? click : [...click, withinDailyCap]) as unknown as OfferClicked;
     if (taken) this.append(record);
@@ -73,7 +73,7 @@ class Bench {
   }
 
   closed(): string[] {
-    const { bits, count } = this.caps.closedOffers(this.catalog, this.nowMs);
+    const { bits, count } = this.caps.unavailableOffers(this.catalog, this.nowMs);
     const closed = this.catalog.offers.flatMap(({ id }, at) => ((bits?.[0] ?? 0) & (1 << at) ? [id] : []));
     assert.equal(closed.length, count);
     return closed;
@@ -85,23 +85,23 @@ class Bench {
     if (caps !== null) this.#replace(catalogWith(caps));
     this.caps = new DailyCaps(this.nowMs);
     const replaced = [...this.#replaced.values()];
-    this.caps.resume(
+    this.caps.restoreCatalogs(
       this.catalog,
-      replaced.filter(({ replacedMs }) => this.nowMs - replacedMs < bounds.catalogKeptMs),
+      replaced.filter(({ replacedMs }) => this.nowMs - replacedMs < bounds.replacedCatalogRetentionMs),
     );
-    for (const record of this.ledger) if (record[1] >= this.caps.neededSinceMs) this.caps.see(record);
+    for (const record of this.ledger) if (record[1] >= this.caps.replaySinceMs) this.caps.apply(record);
   }
 
   async reload(caps: Caps, during = () => {}): Promise<void> {
     const catalog = catalogWith(caps);
     if (catalog.version === this.catalog.version) return;
-    await this.caps.prepare(catalog, this.nowMs, async (sinceMs, visit) => {
+    await this.caps.loadHistory(catalog, this.nowMs, async (sinceMs, visit) => {
       const history = [...this.ledger];
       during();
       for (const record of history) if (record[1] >= sinceMs) visit(record);
     });
     this.#replace(catalog);
-    this.caps.adopt(catalog, this.nowMs);
+    this.caps.activate(catalog, this.nowMs);
   }
 
   #replace(catalog: CompiledCatalog): void {
@@ -123,28 +123,28 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[1]!), true);
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(subs[2]!), false);
-    assert.deepEqual(bench.caps.judge(bench.shown(['b']), 'a', bench.nowMs), { atCap: true, withinDailyCap: null });
+    assert.deepEqual(bench.caps.check(bench.shown(['b']), 'a', bench.nowMs), { atCap: true, withinDailyCap: null });
     assert.equal(bench.click(subs[0]!, 'b'), true);
     assert.deepEqual(bench.closed(), ['a', 'b']);
-    assert.equal(bench.caps.closedCount(bench.nowMs), 2);
+    assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
     assert.equal(bench.click(subs[0]!, 'c'), undefined);
   });
 
   it('gives a new object for a new set, and only then', () => {
     const bench = new Bench({ a: 1, b: 2 });
-    const closed = () => bench.caps.closedOffers(bench.catalog, bench.nowMs);
-    assert.equal(closed(), noneClosed);
+    const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
+    assert.equal(closed(), noUnavailableOffers);
     bench.click(bench.shown(), 'b');
-    assert.equal(closed(), noneClosed);
+    assert.equal(closed(), noUnavailableOffers);
     bench.click(bench.shown(), 'a');
     const first = closed();
-    assert.notEqual(first, noneClosed);
+    assert.notEqual(first, noUnavailableOffers);
     bench.click(bench.shown(), 'c');
     assert.equal(closed(), first);
     bench.click(bench.shown(), 'b');
     assert.notEqual(closed(), first);
     bench.nowMs += dayMs;
-    assert.equal(closed(), noneClosed);
+    assert.equal(closed(), noUnavailableOffers);
   });
 
   it('gives places to clicks on what a widget showed after its view, and none to what it tells of clicks', () => {
@@ -206,19 +206,19 @@ describe('DailyCaps', () => {
   it('keeps the sandbox apart', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
-    bench.caps.adopt(sandbox, bench.nowMs);
+    bench.caps.activate(sandbox, bench.nowMs);
     bench.click(bench.shown(ids, 'test'));
     assert.deepEqual(bench.closed(), []);
-    assert.equal(bench.caps.closedOffers(sandbox, bench.nowMs).count, 1);
+    assert.equal(bench.caps.unavailableOffers(sandbox, bench.nowMs).count, 1);
     assert.equal(bench.click(bench.shown()), true);
-    assert.equal(bench.caps.closedCount(bench.nowMs), 2);
+    assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
   });
 
   it('has nothing to do without caps, and says so', () => {
     const bench = new Bench({});
-    assert.equal(bench.caps.idle, true);
+    assert.equal(bench.caps.isIdle, true);
     assert.equal(bench.click(bench.shown()), undefined);
-    assert.equal(bench.caps.closedOffers(bench.catalog, bench.nowMs), noneClosed);
+    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
 
   it('takes a click that a confirmation brings for the first, and gives it no place', () => {
@@ -279,7 +279,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a']);
     await bench.reload({});
     assert.deepEqual(bench.closed(), []);
-    assert.equal(bench.caps.idle, true);
+    assert.equal(bench.caps.isIdle, true);
     assert.equal(bench.click(bench.shown()), undefined);
     await bench.reload({ a: 4 });
     assert.deepEqual(bench.closed(), ['a']);
@@ -302,11 +302,11 @@ describe('DailyCaps', () => {
         subs.map((sub) => bench.click(sub)),
         [null, true, false, false],
       );
-      assert.equal(bench.caps.judge(subs[3]!, 'a', bench.nowMs).atCap, true);
+      assert.equal(bench.caps.check(subs[3]!, 'a', bench.nowMs).atCap, true);
       bench.nowMs++;
       await bench.reload({ a: 'gone', b: 1 });
       if (restarted) bench.restart();
-      assert.equal(bench.caps.judge(subs[3]!, 'a', bench.nowMs).atCap, true);
+      assert.equal(bench.caps.check(subs[3]!, 'a', bench.nowMs).atCap, true);
       assert.deepEqual(bench.closed(), []);
       // Back again: closed, until its cap is another.
       bench.nowMs++;
@@ -339,7 +339,7 @@ describe('DailyCaps', () => {
     await bench.reload({ a: 'gone' });
     assert.equal(bench.click(other, 'a'), undefined);
     assert.equal(bench.click(other, 'b'), undefined);
-    assert.equal(bench.caps.idle, true);
+    assert.equal(bench.caps.isIdle, true);
   });
 
   it('forgets an offer that left once its links are over, at the next change of any catalog', async () => {
@@ -350,13 +350,13 @@ describe('DailyCaps', () => {
     await bench.reload({ a: 'gone', b: 'gone' });
     // A change in between gives its links no more time.
     bench.nowMs += hourMs;
-    bench.caps.adopt(bench.catalog, bench.nowMs);
-    bench.nowMs += bounds.catalogKeptMs - hourMs - 1;
-    bench.caps.adopt(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.idle, false);
+    bench.caps.activate(bench.catalog, bench.nowMs);
+    bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
+    bench.caps.activate(catalogWith({}, 'test'), bench.nowMs);
+    assert.equal(bench.caps.isIdle, false);
     bench.nowMs++;
-    bench.caps.adopt(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.idle, true);
+    bench.caps.activate(catalogWith({}, 'test'), bench.nowMs);
+    assert.equal(bench.caps.isIdle, true);
   });
 
   it('gives no new set for a click on an offer that left', async () => {
@@ -364,9 +364,9 @@ describe('DailyCaps', () => {
     const sub = bench.shown();
     bench.click(sub, 'b');
     await bench.reload({ a: 'gone', b: 1 });
-    const closed = bench.caps.closedOffers(bench.catalog, bench.nowMs);
+    const closed = bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
     assert.equal(bench.click(sub, 'a'), true);
-    assert.equal(bench.caps.closedOffers(bench.catalog, bench.nowMs), closed);
+    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
   it('knows of a first cap what was booked before it came, and while it was being read', async () => {
@@ -390,7 +390,7 @@ describe('DailyCaps', () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
-    await assert.rejects(bench.caps.prepare(next, bench.nowMs, () => Promise.reject(new Error('no'))));
+    await assert.rejects(bench.caps.loadHistory(next, bench.nowMs, () => Promise.reject(new Error('no'))));
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(bench.shown(), 'b'), undefined);
     await bench.reload({ a: 1, b: 1 });
@@ -400,7 +400,7 @@ describe('DailyCaps', () => {
   it('rather closes an offer too early than books too much where it had to forget', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
-    bench.caps.adopt(bench.catalog, bench.nowMs);
+    bench.caps.activate(bench.catalog, bench.nowMs);
     const subs = Array.from({ length: 4 }, () => bench.shown(['a']));
     assert.deepEqual(
       subs.map((sub) => bench.click(sub)),
@@ -447,7 +447,7 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
     if (record[0] !== 3) continue;
     const [, wallMs, sub, , offer, , , within] = record;
     const pair = `${session} ${offer}`;
-    const late = wallMs - Buffer.from(sub).readUIntBE(0, 6) > bounds.clickAttributedMs;
+    const late = wallMs - Buffer.from(sub).readUIntBE(0, 6) > bounds.clickAttributionMs;
     if (late || !shown.has(pair) || clicked.has(pair)) continue;
     clicked.add(pair);
     const day = `${offer} ${dayOf(wallMs)}`;
@@ -477,7 +477,7 @@ it('an offer is closed, and links to one that left book nothing, when the clicks
         if (one.kind === 'view' || one.kind === 'click') {
           const known = sessions.get(one.session);
           // A session is over some day, and then another has its number here.
-          const live = known !== undefined && bench.nowMs - known.readUIntBE(0, 6) <= bounds.clickAttributedMs;
+          const live = known !== undefined && bench.nowMs - known.readUIntBE(0, 6) <= bounds.clickAttributionMs;
           const sub = live ? known : bench.shown([]);
           sessions.set(one.session, sub);
           if (one.kind === 'view') {
@@ -486,7 +486,7 @@ it('an offer is closed, and links to one that left book nothing, when the clicks
           } else {
             const { cap, leftMs } = last.get(one.offer)!;
             // No link to it leads anywhere any more.
-            if (leftMs !== null && bench.nowMs - leftMs >= bounds.catalogKeptMs) continue;
+            if (leftMs !== null && bench.nowMs - leftMs >= bounds.replacedCatalogRetentionMs) continue;
             const before = bookedByDay(bench.ledger).get(`${one.offer} ${dayOf(bench.nowMs)}`) ?? 0;
             const within = bench.click(sub, one.offer, one.taken);
             if (cap === null) assert.equal(within, undefined);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { Patience } from '../../src/clicks/patience.ts';
+import { SharedTimeout } from '../../src/clicks/patience.ts';
 
 const never = (): Promise<string> => new Promise(() => {});
 
 /** A patience of 500 ms in ticks of 20, whose time the test moves. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const patience = new Patience(500, 20);
+  const patience = new SharedTimeout(500, 20);
   t.after(() => patience.close());
   return { patience, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
@@ -75,7 +75,7 @@ describe('Patience', () => {
   it('leaves no timer running once closed, which it may be twice', () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
-    const patience = new Patience(60_000, 1_000);
+    const patience = new SharedTimeout(60_000, 1_000);
     patience.wait(never());
     assert(timers() > before);
     patience.close();
@@ -84,7 +84,7 @@ describe('Patience', () => {
   });
 
   it('still gives what a promise gives when closed meanwhile', async () => {
-    const patience = new Patience(60_000, 1_000);
+    const patience = new SharedTimeout(60_000, 1_000);
     const { promise, resolve } = Promise.withResolvers<string>();
     const waited = patience.wait(promise);
     patience.close();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type OfferMark, SessionPairs } from '../../src/clicks/session-pairs.ts';
+import { type RandomOfferId, SessionOfferPairs } from '../../src/clicks/session-pairs.ts';
 import { subOf } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
-const marks: readonly OfferMark[] = [
+const marks: readonly RandomOfferId[] = [
   { high: 0, low: 0 },
   { high: 0xffff_ffff, low: 0xffff_ffff },
   { high: 0, low: 1_000 },
@@ -24,12 +24,12 @@ describe('SessionPairs', () => {
     const step = fc.record({ serial: fc.nat(400), offer: fc.nat(2), clicked: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 600, size: 'max' }), (steps) => {
-        const pairs = new SessionPairs(1_000_000, noon);
+        const pairs = new SessionOfferPairs(1_000_000, noon);
         const model = new Map<string, 'shown' | 'clicked'>();
         for (const { serial, offer, clicked } of steps) {
           const name = `${serial} ${offer}`;
-          if (clicked) pairs.click(session(serial), marks[offer]!);
-          else pairs.show(session(serial), marks[offer]!);
+          if (clicked) pairs.markClicked(session(serial), marks[offer]!);
+          else pairs.markShown(session(serial), marks[offer]!);
           if (clicked || !model.has(name)) model.set(name, clicked ? 'clicked' : 'shown');
         }
         for (let serial = 0; serial <= 400; serial++) {
@@ -44,9 +44,9 @@ describe('SessionPairs', () => {
   });
 
   it('keeps a hundred thousand pairs of one minute apart', () => {
-    const pairs = new SessionPairs(1_000_000, noon);
-    for (let serial = 0; serial < 500_000; serial += 5) pairs.show(session(serial), marks[serial % 3]!);
-    for (let serial = 0; serial < 500_000; serial += 15) pairs.click(session(serial), marks[serial % 3]!);
+    const pairs = new SessionOfferPairs(1_000_000, noon);
+    for (let serial = 0; serial < 500_000; serial += 5) pairs.markShown(session(serial), marks[serial % 3]!);
+    for (let serial = 0; serial < 500_000; serial += 15) pairs.markClicked(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 5) {
       const sub = session(serial);
       assert.equal(pairs.state(sub, marks[serial % 3]!), serial % 15 === 0 ? 'clicked' : 'shown');
@@ -56,41 +56,41 @@ describe('SessionPairs', () => {
   });
 
   it('lets go of sessions by whole minutes, and from then on knows nothing of sessions created before', () => {
-    const pairs = new SessionPairs(1_000_000, noon - minuteMs);
-    for (const serial of [0, 1]) pairs.show(session(serial), marks[0]!);
-    assert.ok(pairs.knows(noon - minuteMs) && !pairs.knows(noon - minuteMs - 1));
-    pairs.forgetBefore(noon + minuteMs - 1);
+    const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
+    for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
+    assert.ok(pairs.isComplete(noon - minuteMs) && !pairs.isComplete(noon - minuteMs - 1));
+    pairs.evictBefore(noon + minuteMs - 1);
     assert.equal(pairs.state(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.knows(noon));
-    pairs.forgetBefore(noon + minuteMs);
+    assert.ok(!pairs.isComplete(noon));
+    pairs.evictBefore(noon + minuteMs);
     assert.deepEqual(
       [0, 1].map((serial) => pairs.state(session(serial), marks[0]!)),
       ['none', 'shown'],
     );
     assert.equal(pairs.size, 1);
-    pairs.forgetBefore(noon);
-    assert.ok(pairs.knows(noon + minuteMs) && !pairs.knows(noon + minuteMs - 1));
+    pairs.evictBefore(noon);
+    assert.ok(pairs.isComplete(noon + minuteMs) && !pairs.isComplete(noon + minuteMs - 1));
   });
 
   it('gives up the oldest sessions when there are more pairs than it may hold', () => {
-    const pairs = new SessionPairs(100, noon);
-    for (let serial = 0; serial < 100; serial++) pairs.show(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.knows(noon));
-    pairs.show(session(100), marks[1]!);
+    const pairs = new SessionOfferPairs(100, noon);
+    for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
+    assert.ok(pairs.size === 100 && pairs.isComplete(noon));
+    pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.knows(noon + minuteMs - 1) && pairs.knows(noon + minuteMs));
+    assert.ok(!pairs.isComplete(noon + minuteMs - 1) && pairs.isComplete(noon + minuteMs));
     assert.equal(pairs.state(session(0), marks[0]!), 'none');
     assert.equal(pairs.state(session(1), marks[0]!), 'shown');
   });
 
   it('takes in what others know', () => {
-    const [pairs, others] = [new SessionPairs(1_000, noon), new SessionPairs(1_000, noon - minuteMs)];
-    for (let serial = 0; serial < 300; serial++) pairs.show(session(serial), marks[0]!);
-    for (let serial = 0; serial < 300; serial++) others.show(session(serial), marks[1]!);
-    for (let serial = 0; serial < 300; serial += 2) others.click(session(serial), marks[1]!);
-    for (const _ of pairs.takeIn(others)) assert.ok(pairs.size <= 600);
+    const [pairs, others] = [new SessionOfferPairs(1_000, noon), new SessionOfferPairs(1_000, noon - minuteMs)];
+    for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
+    for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);
+    for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
+    for (const _ of pairs.merge(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.knows(noon) && !pairs.knows(noon - 1));
+    assert.ok(pairs.isComplete(noon) && !pairs.isComplete(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
       assert.equal(pairs.state(session(serial), marks[0]!), 'shown');
       assert.equal(pairs.state(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { dataDirOf, loadConfig, type Machine, operationsEndpointOf } from '../../src/config/config.ts';
+import { readDataDir, loadConfig, type Machine, readOperationsEndpoint } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
 
 const machine: Machine = {
   cores: 4,
-  heapBytes: 1_000 * bounds.sessionBytes,
+  heapBytes: 1_000 * bounds.sessionHeapBytes,
   heapMegabytes: null,
-  folder: '/srv/app',
+  workingFolder: '/srv/app',
 };
 
 function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machine> = {}) {
@@ -228,9 +228,9 @@ test('a variable that nearly has the name of a setting is refused, with what was
 });
 
 test('only what a command needs keeps it from its work: its data folder by another name does', () => {
-  dataDirOf(readEnv({ SVC_PROT: '1' }));
-  assert.throws(() => dataDirOf(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
-  assert.throws(() => operationsEndpointOf(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
+  readDataDir(readEnv({ SVC_PROT: '1' }));
+  assert.throws(() => readDataDir(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
+  assert.throws(() => readOperationsEndpoint(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
 });
 
 test('the heap is meant by nearly its name, behind either prefix', () => {

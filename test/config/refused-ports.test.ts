@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refusedPorts } from '../../src/config/refused-ports.ts';
+import { blockedPorts } from '../../src/config/refused-ports.ts';
 
 /** Beyond all of them: the highest is 10,080. */
 const portsAsked = 11_000;
@@ -19,5 +19,5 @@ test('the ports refused are those that fetch itself refuses, before it so much a
     await assert.rejects(fetch(`http://127.0.0.1:${port}/`, { dispatcher }));
     if (tried === before) refused.push(port);
   }
-  assert.deepEqual([...refusedPorts], refused);
+  assert.deepEqual([...blockedPorts], refused);
 });

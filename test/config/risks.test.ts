@@ -4,13 +4,13 @@ import { bounds } from '../../src/bounds.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
-import { risksOf } from '../../src/config/risks.ts';
+import { configRisks } from '../../src/config/risks.ts';
 
-const machine = { cores: 4, heapBytes: 1_000 * bounds.sessionBytes, heapMegabytes: null, folder: '/srv/app' };
+const machine = { cores: 4, heapBytes: 1_000 * bounds.sessionHeapBytes, heapMegabytes: null, workingFolder: '/srv/app' };
 
 function risks(settings: Readonly<Record<string, string>>): readonly string[] {
   const { config } = loadConfig(readEnv(settings), machine);
-  return risksOf(config, resolveUrls(config, config.listen.port).urls, machine);
+  return configRisks(config, resolveUrls(config, config.publicEndpoint.port).urls, machine);
 }
 
 test('defaults, and what a service behind an encrypting proxy has, risk nothing', () => {

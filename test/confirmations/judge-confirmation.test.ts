@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { Confirmation, Payout } from '../../src/confirmations/confirmation.ts';
 import {
-  type ConfirmationPast,
-  changeMicros,
-  judgeConfirmation,
-  payoutAfter,
+  type PayoutState,
+  revenueDeltaMicros,
+  checkConfirmation,
+  applyToPayout,
 } from '../../src/confirmations/judge-confirmation.ts';
 import { subOf } from '../support/ledger-records.ts';
 
@@ -30,16 +30,16 @@ const funded: Confirmation = {
   click: null,
 };
 const reversed: Confirmation = { ...funded, status: 'reversed', occurredMs: occurredMs + hourMs };
-const clicked: ConfirmationPast = { shown: true, clickedMs, sessionMicros: 0, payout: null };
-const paid: ConfirmationPast = {
+const clicked: PayoutState = { offerShown: true, clickedMs, sessionRevenueMicros: 0, payout: null };
+const paid: PayoutState = {
   ...clicked,
-  sessionMicros: 40_000_000,
+  sessionRevenueMicros: 40_000_000,
   payout: { funded: { amountMicros: 40_000_000, occurredMs }, reversed: null },
 };
-const unclicked: ConfirmationPast = { ...clicked, clickedMs: null };
+const unclicked: PayoutState = { ...clicked, clickedMs: null };
 
-function judge(confirmation: Partial<Confirmation>, past: Partial<ConfirmationPast> = {}, now = nowMs): string {
-  return judgeConfirmation({ ...funded, ...confirmation }, { ...clicked, ...past }, now);
+function judge(confirmation: Partial<Confirmation>, past: Partial<PayoutState> = {}, now = nowMs): string {
+  return checkConfirmation({ ...funded, ...confirmation }, { ...clicked, ...past }, now);
 }
 
 describe('the judgement of a confirmation', () => {
@@ -60,7 +60,7 @@ describe('the judgement of a confirmation', () => {
 
   it('calls the same row again a repeat, also when it would come too late by now', () => {
     assert.equal(judge({}, paid, nowMs + 400 * dayMs), 'repeated');
-    const taken = { ...paid, payout: payoutAfter(reversed, paid.payout) };
+    const taken = { ...paid, payout: applyToPayout(reversed, paid.payout) };
     assert.equal(judge(reversed, taken), 'repeated');
     assert.equal(judge({}, taken), 'repeated');
   });
@@ -68,7 +68,7 @@ describe('the judgement of a confirmation', () => {
   it('calls a repeat with another amount or another time a conflict', () => {
     assert.equal(judge({ amountMicros: 40_000_001 }, paid), 'conflict');
     assert.equal(judge({ occurredMs: occurredMs + 1 }, paid), 'conflict');
-    const taken = { ...paid, payout: payoutAfter(reversed, paid.payout) };
+    const taken = { ...paid, payout: applyToPayout(reversed, paid.payout) };
     assert.equal(judge({ ...reversed, amountMicros: 1 }, taken), 'conflict');
   });
 
@@ -83,9 +83,9 @@ describe('the judgement of a confirmation', () => {
   it('takes the word of a click_id for a click that was not counted, if its offer was shown and it came within 24 hours', () => {
     const click = (ms: number) => ({ click: { clickedMs: ms, valueMicros: 1 } });
     assert.equal(judge(click(clickedMs), unclicked), 'accepted');
-    assert.equal(judge(click(clickedMs), { ...unclicked, shown: false }), 'click_unknown');
-    assert.equal(judge(click(createdMs + bounds.clickAttributedMs), unclicked), 'accepted');
-    assert.equal(judge(click(createdMs + bounds.clickAttributedMs + 1), unclicked), 'click_late');
+    assert.equal(judge(click(clickedMs), { ...unclicked, offerShown: false }), 'click_unknown');
+    assert.equal(judge(click(createdMs + bounds.clickAttributionMs), unclicked), 'accepted');
+    assert.equal(judge(click(createdMs + bounds.clickAttributionMs + 1), unclicked), 'click_late');
   });
 
   it('accepts a payout for a click that a clock set back put ahead of its session', () => {
@@ -115,9 +115,9 @@ describe('the judgement of a confirmation', () => {
   });
 
   it('lets a session earn up to the bound and no more', () => {
-    const sessionMicros = bounds.confirmedUsdMax * 1_000_000 - funded.amountMicros;
-    assert.equal(judge({}, { sessionMicros }), 'accepted');
-    assert.equal(judge({}, { sessionMicros: sessionMicros + 1 }), 'session_limit');
+    const sessionMicros = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
+    assert.equal(judge({}, { sessionRevenueMicros: sessionMicros }), 'accepted');
+    assert.equal(judge({}, { sessionRevenueMicros: sessionMicros + 1 }), 'session_limit');
   });
 
   it('never brings a payout below zero or above its funding, in whatever order and however often rows come', () => {
@@ -136,7 +136,7 @@ describe('the judgement of a confirmation', () => {
           const confirmation = { ...funded, ...each };
           const { txid, status } = confirmation;
           const payout = payouts.get(txid) ?? null;
-          const verdict = judgeConfirmation(confirmation, { ...clicked, payout }, nowMs);
+          const verdict = checkConfirmation(confirmation, { ...clicked, payout }, nowMs);
           const first = firsts.get(`${txid} ${status}`);
           if (first !== undefined) {
             const same = first.amountMicros === each.amountMicros && first.occurredMs === each.occurredMs;
@@ -144,8 +144,8 @@ describe('the judgement of a confirmation', () => {
           }
           if (verdict !== 'accepted') continue;
           firsts.set(`${txid} ${status}`, confirmation);
-          payouts.set(txid, payoutAfter(confirmation, payout));
-          left.set(txid, (left.get(txid) ?? 0) + changeMicros(confirmation));
+          payouts.set(txid, applyToPayout(confirmation, payout));
+          left.set(txid, (left.get(txid) ?? 0) + revenueDeltaMicros(confirmation));
           for (const [id, micros] of left) {
             assert(micros >= 0 && micros <= payouts.get(id)!.funded.amountMicros);
           }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { confirmationMembers } from '../../src/confirmations/confirmation.ts';
-import { repeatedMembers } from '../../src/confirmations/repeated-members.ts';
+import { findDuplicateMembers } from '../../src/confirmations/repeated-members.ts';
 
 describe('repeatedMembers', () => {
   for (const [text, expected] of [
@@ -18,7 +18,7 @@ describe('repeatedMembers', () => {
     ['[]', []],
   ] as const) {
     it(`finds ${expected.length === 0 ? 'nothing' : String(expected[0])} in ${text.trim()}`, () => {
-      assert.deepEqual([...repeatedMembers(text)], expected);
+      assert.deepEqual([...findDuplicateMembers(text)], expected);
     });
   }
 
@@ -35,13 +35,13 @@ describe('repeatedMembers', () => {
           const twice = names.find((name, at) => names.indexOf(name) < at);
           return twice === undefined ? [] : [[index, twice]];
         });
-        assert.deepEqual([...repeatedMembers(`[${texts.join(' ,\n')}]`)], expected);
+        assert.deepEqual([...findDuplicateMembers(`[${texts.join(' ,\n')}]`)], expected);
       }),
     );
   });
 
   it('takes a text nested as deep as a body can be', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
-    assert.equal(repeatedMembers(text).size, 0);
+    assert.equal(findDuplicateMembers(text).size, 0);
   });
 });

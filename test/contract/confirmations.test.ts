@@ -280,7 +280,7 @@ onEveryEngine('POST /confirmations', ({ running }) => {
 
   test('takes so many rows and no more', async () => {
     const market = running();
-    const rows = Array.from({ length: bounds.confirmationRowsMax }, () => ({}));
+    const rows = Array.from({ length: bounds.confirmationRowsPerRequestMax }, () => ({}));
     const answer = assertOk<ConfirmationsView>(await post(market, rows));
     assert.deepEqual([answer.rejected, answer.results.length], [rows.length, rows.length]);
     assertRefused(await post(market, [...rows, {}]), 'INVALID_REQUEST', 'body');

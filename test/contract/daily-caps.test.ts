@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
-import { sorts } from '../../src/offers/matcher.ts';
+import { sortOrders } from '../../src/offers/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/capped-catalogs.ts';
 import { atEveryDoor, type Door } from '../support/doors.ts';
@@ -51,7 +51,7 @@ atEveryDoor(
         assert.ok(offerOf(view, id), `gone after ${place - 1} of ${cap}`);
         await other.click(linkOf(view, id));
       }
-      for (const sort of sorts) {
+      for (const sort of sortOrders) {
         const after = await one.offers(before.subId, { max_offers: 20, sort });
         assert.equal(offerOf(after, id), undefined);
         assert.equal(after.total_offers, before.view.total_offers - 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import type { MarketplaceView } from '../../src/index.ts';
-import { monogram } from '../../src/logos/monogram.ts';
+import { renderMonogram } from '../../src/logos/monogram.ts';
 import { image } from '../logos/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
@@ -223,7 +223,7 @@ for (const engine of engines) {
       const { catalogs, market, ask } = await start(t);
       const before = await ask();
       const { url, logo, lender } = someOffer(before);
-      await assertServes(market.http, pathOf(url), monogram(lender), forEver);
+      await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
       for (const colour of ['red', 'blue']) {
         catalogs.writeLogo(logo, image(colour));
         const [change] = await market.marketplace.reloadCatalogs();
@@ -239,7 +239,7 @@ for (const engine of engines) {
       catalogs.writeLogo(logo, 'no image any more');
       await market.marketplace.reloadCatalogs();
       assert.equal(someOffer(await ask()).url, url);
-      await assertServes(market.http, pathOf(url), monogram(lender), forEver);
+      await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
     });
 
     test('a faulty catalog keeps the offers, and their logos change all the same', async (t) => {
@@ -268,7 +268,7 @@ for (const engine of engines) {
         const { logo } = listedOffer(fixture, id);
         await assertServes(market.http, pathOf(shown), image(logo), forEver);
       }
-      await assertServes(market.http, pathOf(url), monogram(lender), forEver);
+      await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
     });
 
     test('what a hostile file holds is sent as it is, where nothing of it can run', async (t) => {

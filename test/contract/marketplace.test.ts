@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sorts } from '../../src/offers/matcher.ts';
+import { sortOrders } from '../../src/offers/matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { assertOk, assertRefused, assertShape, assertTimestamp, type ErrorBody, jsonOf } from '../support/answers.ts';
 import { withoutOffers } from '../support/changeable-catalogs.ts';
@@ -215,7 +215,7 @@ atEveryDoor('GET /marketplace', (door) => {
     const { sub_id: subId } = await caller.createSession('messages');
     const messageOf = async (query: string): Promise<string> =>
       jsonOf<ErrorBody>(await caller.get('marketplace', `sub_id=${subId}&format=json&${query}`)).message;
-    for (const sort of sorts) assert.match(await messageOf('sort=x'), new RegExp(`\\b${sort}\\b`));
+    for (const sort of sortOrders) assert.match(await messageOf('sort=x'), new RegExp(`\\b${sort}\\b`));
     assert.equal(await messageOf('max_offers=21'), 'max_offers must be an integer from 1 to 20.');
     assert.match(await messageOf('sort=lowest_apr&sort=lowest_apr'), /^sort must be given only once/);
     assert.match(await messageOf('explain=true'), /needs a test key/);

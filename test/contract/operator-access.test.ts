@@ -197,7 +197,7 @@ onEveryEngine('origins for the operator', ({ running }) => {
     const market = running();
     market.issueKey(fixture, { account: 'careful' });
     const allow = (json: unknown) => ask(market, { method: 'POST', path: '/origins', json });
-    const many = Array.from({ length: bounds.embedOriginsMax + 1 }, (_, at) => `https://s${at}.example.com`);
+    const many = Array.from({ length: bounds.embedOriginsPerAccountMax + 1 }, (_, at) => `https://s${at}.example.com`);
     for (const [json, param] of [
       [{ account: 'careful' }, 'origins'],
       [{ account: 'careful', origins: shop }, 'origins'],
@@ -218,7 +218,7 @@ onEveryEngine('origins for the operator', ({ running }) => {
     assertRefused(await ask(market, { method: 'DELETE', path: path(marker, shop) }), 'INVALID_REQUEST', 'account');
     assertRefused(await ask(market, { path: path(marker) }), 'INVALID_REQUEST', 'account');
     assertRefused(await ask(market, { path: '/origins?account=a&account=b' }), 'INVALID_REQUEST', 'account');
-    assert.equal(assertOk<unknown[]>(await ask(market, { path: path('careful') })).length, bounds.embedOriginsMax);
+    assert.equal(assertOk<unknown[]>(await ask(market, { path: path('careful') })).length, bounds.embedOriginsPerAccountMax);
   });
 });
 

@@ -106,7 +106,7 @@ onEveryEngine('POST /w/events', ({ running }) => {
       [{ load, events: [loaded('e'.repeat(bounds.widgetEventIdCharactersMax + 1))] }, 'events'],
       [{ load, events: [{ ...loaded('e'), event_id: 7 }] }, 'events'],
       [{ load, events: [loaded('good'), about(marker)] }, 'events'],
-      [{ load, events: Array.from({ length: bounds.widgetBatchEventsMax + 1 }, (_, n) => loaded(`n${n}`)) }, 'events'],
+      [{ load, events: Array.from({ length: bounds.widgetEventsPerBatchMax + 1 }, (_, n) => loaded(`n${n}`)) }, 'events'],
     ];
     const refuseAll = async () => {
       for (const [body, param] of wrong) assertRefused(await widget.report(body), 'INVALID_REQUEST', param);
@@ -118,25 +118,25 @@ onEveryEngine('POST /w/events', ({ running }) => {
   test('takes a full batch, and no body that is too large', async () => {
     const market = running();
     const widget = await widgetOf(market.caller(fixture));
-    const full = Array.from({ length: bounds.widgetBatchEventsMax }, (_, n) =>
+    const full = Array.from({ length: bounds.widgetEventsPerBatchMax }, (_, n) =>
       loaded(`${n}`.padStart(bounds.widgetEventIdCharactersMax, 'e')),
     );
     assert.equal(await takenBy(() => report(widget, full)), full.length);
-    assertRefused(await widget.report(' '.repeat(bounds.bodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
+    assertRefused(await widget.report(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
   });
 
   test('records no more of one session than the bound', async () => {
     const market = running();
     const widget = await widgetOf(market.caller(fixture, { mode: 'test' }));
     const all = async () => {
-      for (let from = 0; from <= bounds.widgetEventsMax; from += bounds.widgetBatchEventsMax) {
+      for (let from = 0; from <= bounds.widgetEventsPerSessionMax; from += bounds.widgetEventsPerBatchMax) {
         await report(
           widget,
-          Array.from({ length: bounds.widgetBatchEventsMax }, (_, n) => loaded(`n${from + n}`)),
+          Array.from({ length: bounds.widgetEventsPerBatchMax }, (_, n) => loaded(`n${from + n}`)),
         );
       }
     };
-    assert.equal(await takenBy(all), bounds.widgetEventsMax);
+    assert.equal(await takenBy(all), bounds.widgetEventsPerSessionMax);
   });
 
   test('opens for the token of the session, until it is over, and within its limit', async () => {

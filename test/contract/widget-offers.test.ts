@@ -211,11 +211,11 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
     const market = running();
     const caller = market.caller(fixture, { mode: 'test' });
     const widget = await caller.widgetWith('reloads', fixture.complete);
-    for (let number = 0; number < bounds.widgetLoadsMax + 3; number++) {
+    for (let number = 0; number < bounds.widgetLoadsPerSessionMax + 3; number++) {
       if (number % bounds.widgetRequestsPerMinute === 0) market.clock.advance(60_000);
       await widget.offers(loadId(number), { max_offers: 1 });
     }
-    assert.equal((await caller.summary({ referrer_tag: 'reloads' })).marketplace_views, bounds.widgetLoadsMax);
+    assert.equal((await caller.summary({ referrer_tag: 'reloads' })).marketplace_views, bounds.widgetLoadsPerSessionMax);
   });
 
   test('answers GET and HEAD alone', async () => {

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chance, pick, type Random, seededRandom, type Weighted, wholeNumber } from '../../bench/population/random.ts';
-import { makeOwnedFolder } from '../../bench/target/owned-folder.ts';
+import { chance, pickWeighted, type Random, seededRandom, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
+import { createOwnedFolder } from '../../bench/target/owned-folder.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
 import { lostClickIds } from '../support/lost-click-ids.ts';
 import { DayLimit } from './day-limit-check.ts';
@@ -34,7 +34,7 @@ interface KillMoment {
  * An analytics query has the aggregator write what it has read at once, and so has a confirmation, which is then written
  * itself: without waiting for one, a kill would find them doing so by rare chance only.
  */
-const killMoments: Weighted<KillMoment> = [
+const killMoments: WeightedTable<KillMoment> = [
   [{ operation: null, turn: 'sent', delayMsMax: 3 }, 4],
   [{ operation: 'query', turn: 'sent', delayMsMax: 3 }, 3],
   // It asks the aggregator first, and waits for those before it.
@@ -70,7 +70,7 @@ export function anySeed(): number {
  * @throws what a restarted server got wrong, with the seed, the end of the server's log, and the folder, which is kept
  */
 export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
-  const folder = await makeOwnedFolder(tmpdir(), 'marketplace-crash-');
+  const folder = await createOwnedFolder(tmpdir(), 'marketplace-crash-');
   const run = new CrashRun(options, join(folder.path, 'data'));
   try {
     await run.run();
@@ -186,7 +186,7 @@ class CrashRun {
   async #underLoad(address: Address, callers: readonly Caller[], limit: DayLimit): Promise<void> {
     const server = this.#server!;
     let left = wholeNumber(this.#random, requestsOfLife.least, requestsOfLife.most);
-    const moment = pick(this.#random, killMoments);
+    const moment = pickWeighted(this.#random, killMoments);
     const delayMs = wholeNumber(this.#random, 0, moment.delayMsMax);
     const isDeaf = chance(this.#random, deafAtKill);
     let isDoomed = false;

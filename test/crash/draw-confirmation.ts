@@ -1,4 +1,4 @@
-import { chance, pick, type Random, type Weighted, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import type { ConfirmationRow } from './confirmation-row.ts';
 import { sessionMicrosMax } from './payouts.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -13,10 +13,10 @@ type Draw = (session: SessionRecord, random: Random) => ConfirmationRow;
 
 /** What a lender may have to say of a session: new payouts, some of them taken back, some told again, and some nonsense. */
 export function drawConfirmation(session: SessionRecord, random: Random): ConfirmationRow {
-  return pick(random, draws)(session, random);
+  return pickWeighted(random, draws)(session, random);
 }
 
-const draws: Weighted<Draw> = [
+const draws: WeightedTable<Draw> = [
   [fund, 10],
   [reverse, 4],
   [tellAgain, 4],
@@ -36,13 +36,13 @@ function fund(session: SessionRecord, random: Random): ConfirmationRow {
     ...named(session, offerId, random),
     txid: `tx-${wholeNumber(random, 1, txids)}`,
     status: 'funded',
-    amountMicros: pick(random, amounts)(random),
+    amountMicros: pickWeighted(random, amounts)(random),
     occurredMs: Date.now(),
     spoilt: null,
   };
 }
 
-const amounts: Weighted<(random: Random) => number> = [
+const amounts: WeightedTable<(random: Random) => number> = [
   [(random) => wholeNumber(random, 1, 50_000) * 10_000, 6],
   // No cent of an answer tells these apart.
   [(random) => wholeNumber(random, 1, 40_000_000), 4],

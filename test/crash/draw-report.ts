@@ -1,4 +1,4 @@
-import { chance, pick, type Random, type Weighted, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import { bounds } from '../../src/bounds.ts';
 import { widgetEventTypes } from '../../src/events/ledger-record.ts';
 import { drawLoad } from './draw-load.ts';
@@ -6,10 +6,10 @@ import type { SessionRecord } from './session-record.ts';
 import type { WidgetEvent, WidgetReport } from './widget-record.ts';
 
 /** How many events travel together: a few, or as many as may. */
-const sizes: Weighted<number> = [
+const sizes: WeightedTable<number> = [
   [1, 3],
   [6, 6],
-  [bounds.widgetBatchEventsMax, 1],
+  [bounds.widgetEventsPerBatchMax, 1],
 ];
 const neverOffered = 'never-offered';
 
@@ -24,7 +24,7 @@ export function drawReport(session: SessionRecord, random: Random, name: string)
   if (reports.length > 0 && chance(random, 0.2)) return reports[wholeNumber(random, 0, reports.length - 1)]!;
   const told = reports.flatMap((report) => report.events);
   const events: WidgetEvent[] = [];
-  const size = wholeNumber(random, 1, pick(random, sizes));
+  const size = wholeNumber(random, 1, pickWeighted(random, sizes));
   for (let index = 0; index < size; index++) {
     const event = drawEvent(session, random, `${name}-${index}`);
     const known = chance(random, 0.5) ? told : events;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chance, pick, type Weighted, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pickWeighted, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import { clickIdOf } from '../support/click-id-of.ts';
 import type { Answer } from '../support/http-client.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
@@ -39,7 +39,7 @@ export class Load {
   }
 
   /** What callers do, and how often. */
-  readonly #actions: Weighted<() => Promise<void>> = [
+  readonly #actions: WeightedTable<() => Promise<void>> = [
     [() => this.#creations.createSession(), 8],
     [() => this.#creations.createLimitedSession(), 1],
     [() => this.#creations.repeatCreation(), 3],
@@ -55,7 +55,7 @@ export class Load {
 
   async run(): Promise<void> {
     const { wire, random } = this.#options;
-    while (!wire.isCut) await pick(random, this.#actions)();
+    while (!wire.isCut) await pickWeighted(random, this.#actions)();
   }
 
   async #withSession(act: (session: SessionRecord) => Promise<void>): Promise<void> {

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { spawnOwned, stopOwned } from '../../bench/target/child-process.ts';
+import { spawnChild, stopChild } from '../../bench/target/child-process.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
@@ -27,7 +27,7 @@ export class ServerProcess {
   readonly log: string[] = [];
 
   constructor(dataDir: string, onLog: (message: string) => void) {
-    this.#child = spawnOwned(commandLine, ['serve'], {
+    this.#child = spawnChild(commandLine, ['serve'], {
       env: {
         ...plainEnvironment(),
         SVC_DATA_DIR: dataDir,
@@ -85,7 +85,7 @@ export class ServerProcess {
   /** SIGTERM, as an operator stops it. Idempotent, also after `kill`. */
   async stop(): Promise<void> {
     this.#isExpectedToEnd = true;
-    await stopOwned(this.#child);
+    await stopChild(this.#child);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chance, wholeNumber } from '../../bench/population/random.ts';
-import { sorts } from '../../src/offers/matcher.ts';
+import { sortOrders } from '../../src/offers/matcher.ts';
 import type { Answer } from '../support/http-client.ts';
 import { drawLoad } from './draw-load.ts';
 import { drawReport } from './draw-report.ts';
@@ -45,7 +45,7 @@ export class WidgetLoad {
     const { subId } = session;
     const asked: WidgetAsked = {
       load: drawLoad(session, random),
-      sort: sorts[wholeNumber(random, 0, sorts.length - 1)]!,
+      sort: sortOrders[wholeNumber(random, 0, sortOrders.length - 1)]!,
       maxOffers: wholeNumber(random, 1, 20),
     };
     this.#countLoad(session, asked.load);

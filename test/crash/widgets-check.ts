@@ -40,8 +40,8 @@ export async function settleWidgets(options: VerificationOptions, session: Sessi
 export async function repeatAllEvents(options: VerificationOptions, { widget, subId }: SessionRecord): Promise<void> {
   const { token, counted, loads } = widget;
   if (token === null) return;
-  for (let from = 0; from < counted.length; from += bounds.widgetBatchEventsMax) {
-    const events = counted.slice(from, from + bounds.widgetBatchEventsMax);
+  for (let from = 0; from < counted.length; from += bounds.widgetEventsPerBatchMax) {
+    const events = counted.slice(from, from + bounds.widgetEventsPerBatchMax);
     await tellAgain(options, { subId, token }, { load: loads[0] ?? '0'.repeat(16), events });
     options.tally.add('widget events repeated at the end', events.length);
   }

@@ -9,7 +9,7 @@ import type {
   SummaryView,
   WidgetEmbedView,
 } from '../../src/index.ts';
-import type { Sort } from '../../src/offers/matcher.ts';
+import type { SortOrder } from '../../src/offers/matcher.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { type Answer, HttpClient } from '../support/http-client.ts';
@@ -38,7 +38,7 @@ export interface WidgetLink {
 
 export interface WidgetAsked {
   readonly load: string;
-  readonly sort: Sort;
+  readonly sort: SortOrder;
   readonly maxOffers: number;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { family, program } from '../../src/cli/program.ts';
+import { withSubcommands, createProgram } from '../../src/cli/program.ts';
 import { proseOf } from '../support/markdown-links.ts';
 import { checkout } from './run-commands.ts';
 
@@ -32,8 +32,8 @@ const targets: ReadonlySet<string> = new Set(
 
 /** A name alone, such as `keys` or `keys create`, need not be complete; whatever has more is parsed as the program would. */
 async function commandLineProblem(words: readonly string[]): Promise<string | null> {
-  const root = program('0.0.0', { quiet: true });
-  for (const each of family(root)) {
+  const root = createProgram('0.0.0', { quiet: true });
+  for (const each of withSubcommands(root)) {
     each.configureOutput({ writeOut: () => {}, writeErr: () => {} });
     if (each.commands.length === 0) each.action(() => {});
   }
@@ -55,7 +55,7 @@ const placeholders: Readonly<Record<string, string>> = {
 
 /** `[--option VALUE]` is how a synopsis writes what may be left out: here it is given. */
 async function parsed(
-  root: ReturnType<typeof program>,
+  root: ReturnType<typeof createProgram>,
   words: readonly string[],
   named: number,
 ): Promise<string | null> {

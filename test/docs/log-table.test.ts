@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { logNames, logTroubles } from '../../src/metrics/log-names.ts';
+import { logNames, logIncidentKinds } from '../../src/metrics/log-names.ts';
 import { sourceFiles } from '../architecture/source-tree.ts';
 import { type LoggedLine, loggedLines } from './logged-lines.ts';
 
@@ -38,7 +38,7 @@ const ofItself = [
 
 /** What a ledger or a journal tells, from `service/log-trouble.ts`. */
 const troubles = logNames
-  .flatMap((log) => logTroubles.map((kind) => `${log}: ${kind}`))
+  .flatMap((log) => logIncidentKinds.map((kind) => `${log}: ${kind}`))
   .filter((message) => message !== 'ledger: not-tended' && message !== 'ledger: tended-again');
 
 test('every line of the log has its row, with its level and members, and every row its line', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
-  compactDate,
+  toCompactDate,
   completedYears,
   dayMs,
   dayOf,
@@ -96,8 +96,8 @@ describe('compactDate', () => {
   it('spells the date with its digits and keeps the order of days', () => {
     fc.assert(
       fc.property(anyDay, anyDay, (one, other) => {
-        assert.equal(compactDate(one), Number(isoDate(one).replaceAll('-', '')));
-        assert.equal(Math.sign(compactDate(one) - compactDate(other)), Math.sign(one - other));
+        assert.equal(toCompactDate(one), Number(isoDate(one).replaceAll('-', '')));
+        assert.equal(Math.sign(toCompactDate(one) - toCompactDate(other)), Math.sign(one - other));
       }),
     );
   });
@@ -127,7 +127,7 @@ describe('completedYears', () => {
         for (let year = Number(bornText.slice(0, 4)) + 1; `${year}${bornText.slice(4)}` <= todayText; year++) {
           birthdays++;
         }
-        assert.equal(completedYears(compactDate(born), compactDate(today)), birthdays);
+        assert.equal(completedYears(toCompactDate(born), toCompactDate(today)), birthdays);
       }),
     );
   });

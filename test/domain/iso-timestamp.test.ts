@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { isoTimestamp, parseTimestamp } from '../../src/domain/iso-timestamp.ts';
+import { isoTimestamp, parseIsoTimestamp } from '../../src/domain/iso-timestamp.ts';
 
 it('writes the time of each call, whichever was written before', () => {
   const time = fc.integer({ min: 0, max: 4e12 });
@@ -19,12 +19,12 @@ it('reads a timestamp to the millisecond, with its offset from UTC', () => {
     ['2026-05-20T12:00+02:00', Date.UTC(2026, 4, 20, 10)],
     ['2024-02-29T23:59:59-05:30', Date.UTC(2024, 2, 1, 5, 29, 59)],
   ] as const) {
-    assert.equal(parseTimestamp(text), ms, text);
+    assert.equal(parseIsoTimestamp(text), ms, text);
   }
 });
 
 it('reads nothing from what is no moment', () => {
   for (const text of ['2026-05-20', '2026-05-20T12:00:00', '2026-02-29T12:00:00Z', '2026-05-20T25:00:00Z', 'now', '']) {
-    assert.equal(parseTimestamp(text), null, text);
+    assert.equal(parseIsoTimestamp(text), null, text);
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { exactMicros, microsToUsd, roundHalfUp, usdToMicros } from '../../src/domain/money.ts';
+import { usdToExactMicros, microsToUsd, roundHalfUp, usdToMicros } from '../../src/domain/money.ts';
 
 /** The decimal text of a whole number of units of `10 ** -decimals`. */
 function decimalText(units: bigint, decimals: number): string {
@@ -73,10 +73,10 @@ describe('microsToUsd', () => {
       [4.35, 4_350_000],
       [999_999_999.999999, 999_999_999_999_999],
     ] as const) {
-      assert.equal(exactMicros(usd), micros);
+      assert.equal(usdToExactMicros(usd), micros);
     }
     for (const usd of [1e-7, 0.1234567, -1, 1e9, 1e21, Number.NaN, Number.POSITIVE_INFINITY]) {
-      assert.equal(exactMicros(usd), null, String(usd));
+      assert.equal(usdToExactMicros(usd), null, String(usd));
     }
   });
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { once } from '../../src/domain/once.ts';
+import { memoizeAsync } from '../../src/domain/once.ts';
 
 test('what is made once is the same for all who ask, also while it is being made', async () => {
   let times = 0;
-  const ask = once(async () => ({ times: ++times }));
+  const ask = memoizeAsync(async () => ({ times: ++times }));
   const [one, other] = await Promise.all([ask(), ask()]);
   assert.equal(one, other);
   assert.equal(await ask(), one);
@@ -13,7 +13,7 @@ test('what is made once is the same for all who ask, also while it is being made
 
 test('a failure is told to those who waited for it, and forgotten', async () => {
   let times = 0;
-  const ask = once(async () => {
+  const ask = memoizeAsync(async () => {
     if (++times === 1) throw new Error('not yet');
     return times;
   });

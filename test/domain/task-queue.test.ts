@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskQueue } from '../../src/domain/task-queue.ts';
+import { SerialQueue } from '../../src/domain/task-queue.ts';
 
 test('runs one task at a time, in the order they came', async () => {
-  const queue = new TaskQueue(10);
+  const queue = new SerialQueue(10);
   const seen: string[] = [];
   const task = (name: string) => async () => {
     seen.push(`${name} begins`);
@@ -17,7 +17,7 @@ test('runs one task at a time, in the order they came', async () => {
 });
 
 test('goes on after a task that failed, which only its asker hears of', async () => {
-  const queue = new TaskQueue(10);
+  const queue = new SerialQueue(10);
   const failed = queue.run(() => Promise.reject(new Error('no')));
   const next = queue.run(async () => 'yes');
   await assert.rejects(failed!, /no/);
@@ -25,20 +25,20 @@ test('goes on after a task that failed, which only its asker hears of', async ()
 });
 
 test('runs no task that was cancelled before its turn, and any that was cancelled after', async () => {
-  const queue = new TaskQueue(10);
-  const signal = { over: false };
+  const queue = new SerialQueue(10);
+  const signal = { ended: false };
   const { promise, resolve } = Promise.withResolvers<string>();
   const running = queue.run(() => promise, signal);
   const cancelled = queue.run(() => assert.fail('it was cancelled'), signal);
-  const next = queue.run(async () => 'next', { over: false });
+  const next = queue.run(async () => 'next', { ended: false });
   await new Promise(setImmediate);
-  signal.over = true;
+  signal.ended = true;
   resolve('first');
   assert.deepEqual(await Promise.all([running, cancelled, next]), ['first', null, 'next']);
 });
 
 test('takes no more than may wait, and takes them again once there is room', async () => {
-  const queue = new TaskQueue(2);
+  const queue = new SerialQueue(2);
   const { promise, resolve } = Promise.withResolvers<void>();
   const taken = [1, 2, 3].map(() => queue.run(() => promise));
   assert(taken.every((one) => one !== null));

@@ -163,7 +163,7 @@ test('a start that fails is told apart by type', async (t) => {
   await assert.rejects(createMarketplace({ dataDir: folderFor(t), catalogs: [sound, faulty] }), (fault: unknown) => {
     assert.ok(fault instanceof CatalogUnusable);
     assert.match(fault.message, /^the test catalog of personal-loans cannot be used:\ncatalog: is not JSON/);
-    return fault.faults.length === 1;
+    return fault.errors.length === 1;
   });
   const tls = { certificateFile: exampleCatalog, keyFile: exampleCatalog };
   await assert.rejects(createMarketplace({ dataDir: folderFor(t), listen: { tls } }), CertificateFaulty);

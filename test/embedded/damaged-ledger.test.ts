@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs } from '../../src/domain/calendar.ts';
-import { LogDamaged } from '../../src/events/segment-reader.ts';
+import { LogDamagedError } from '../../src/events/segment-reader.ts';
 import { createMarketplace, FolderMissing, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -57,7 +57,7 @@ test('damage in a part of the ledger that a start does not need does not keep th
 test('damage in the part that it needs does', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
-  await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
+  await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
 test('after a clean stop, a byte of the last record that goes bad does as well, instead of losing the record', async (t) => {
@@ -65,7 +65,7 @@ test('after a clean stop, a byte of the last record that goes bad does as well, 
   const bytes = readFileSync(second);
   bytes[bytes.length - 1]! ^= 1;
   writeFileSync(second, bytes);
-  await assert.rejects(open(), (error) => error instanceof LogDamaged && error.file === second);
+  await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
 test('without its ledger the service does not start while it has figures of it, and changes nothing', async (t) => {

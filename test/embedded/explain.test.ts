@@ -43,14 +43,14 @@ test('a live key is not', async (t) => {
 });
 
 test('more who ask at once than may wait are refused, and what they did not see is no view', async (t) => {
-  const text = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainOffersAtOnce));
+  const text = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainedOffersPerTurn));
   const { partner, sub_id } = await withSession(t, 'test', {
     catalogs: [
       { vertical: personalLoans, mode: 'live', text: text(1) },
       { vertical: personalLoans, mode: 'test', text: text(2) },
     ],
   });
-  const taken = bounds.explanationsWaitingMax + 1;
+  const taken = bounds.explanationQueueMax + 1;
   const answers = await Promise.all(
     Array.from({ length: taken + 10 }, () => partner.getMarketplace({ sub_id, explain: true })),
   );

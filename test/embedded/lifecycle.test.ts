@@ -50,7 +50,7 @@ for (const listen of [false, { engine: 'uws' }, { engine: 'node' }] as const) {
   test(`the life of a session goes through the functions ${how}`, async (t) => {
     const marketplace = await started(t, { listen, matcherThreads: 1 });
     assert.equal(marketplace.ports === null, listen === false);
-    assert.deepEqual(marketplace.notReady(), []);
+    assert.deepEqual(marketplace.notReadyReasons(), []);
     const partner = marketplace.partner(marketplace.keys.create(newKey).key);
     const session = ok(await partner.createSession({ referrer_tag: 'lifecycle', metadata: { page: 1 } }));
     assert.equal(session.sandbox, false);
@@ -207,7 +207,7 @@ test('closing twice, also at the same time, is closing once', async (t) => {
   const marketplace = await started(t, { listen: { engine: 'uws' } });
   await Promise.all([marketplace.close(), marketplace.close()]);
   await marketplace.close();
-  assert.ok(marketplace.notReady().length > 0);
+  assert.ok(marketplace.notReadyReasons().length > 0);
 });
 
 test('what is asked of a closed marketplace is refused in its own words', async (t) => {

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { createMarketplace } from '../../src/index.ts';
-import { monogram } from '../../src/logos/monogram.ts';
+import { renderMonogram } from '../../src/logos/monogram.ts';
 import { image } from '../logos/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
@@ -84,5 +84,5 @@ test('after a restart with another catalog, the logos of lenders that have gone 
   const http = new HttpClient((await start()).ports!.public);
   afterwards(t, () => http.close());
   assert.equal((await http.send({ path: `/cdn/${gone.logo}` })).text, image('red'));
-  assert.equal((await http.send({ path: `/cdn/${left.logo}` })).text, monogram(left.name));
+  assert.equal((await http.send({ path: `/cdn/${left.logo}` })).text, renderMonogram(left.name));
 });

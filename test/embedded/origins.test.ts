@@ -90,6 +90,6 @@ test('a widget of a live key may be embedded nowhere, then where it was allowed 
   const removed = await runMarketplace(['origins', 'remove', '--account', 'acme', shop], { SVC_DATA_DIR: dataDir });
   assert.equal(removed.code, 0, removed.stderr);
   assert.equal(await frameAncestors(page), `http://localhost:3000 ${shop}`);
-  t.mock.timers.tick(bounds.keyPollMs);
+  t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   assert.equal(await frameAncestors(page), 'http://localhost:3000');
 });

@@ -101,7 +101,7 @@ test('an aggregator that dies is started again and counted, is told of while it 
     assert.equal((await caller.get('analytics', { referrer_tag: 'aggregator-dies' })).status, 503);
     // Everything else goes on.
     await caller.visit('aggregator-dies', fixture.complete, 1);
-    while (market.marketplace.notReady().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (market.marketplace.notReadyReasons().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(await metric('marketplace_aggregator_restarts_total'), died);
     const figures = await caller.summary({ referrer_tag: 'aggregator-dies' });
     assert.deepEqual([figures.sessions_total, figures.offer_clicks], [1 + died, 2 + died]);

@@ -3,11 +3,11 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
-import { checkLog } from '../../src/events/check-log.ts';
-import { encodeHeader, frameCrc, headerBytes, segmentName } from '../../src/events/log-format.ts';
+import { verifyLog } from '../../src/events/check-log.ts';
+import { encodeSegmentHeader, frameCrc, segmentHeaderBytes, segmentFileName } from '../../src/events/log-format.ts';
 import { recoverLog } from '../../src/events/log-recovery.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
-import { LogDamaged } from '../../src/events/segment-reader.ts';
+import { LogDamagedError } from '../../src/events/segment-reader.ts';
 import { appendOneByOne, openLog, plain, recordsUpTo, scratchFolder, segmentFiles } from './log-fixture.ts';
 
 /** A closed log of three segments with four records each, and its end mark. */
@@ -25,18 +25,18 @@ test('a whole log is read from its first record to its last, and counted', async
   const files = await threeSegments(folder);
   const records: unknown[] = [];
   let bytes = 0;
-  const check = await checkLog(nodeLogFiles, folder, {
+  const check = await verifyLog(nodeLogFiles, folder, {
     onRecord: (position, record) => assert.equal(records.push(record), position),
-    onBytes: (more) => {
+    onBytesRead: (more) => {
       bytes += more;
     },
   });
   assert.deepEqual(plain(records), plain(recordsUpTo(12)));
-  const endMark = join(folder, segmentName(13));
+  const endMark = join(folder, segmentFileName(13));
   const sizes = [...files, endMark].map((file) => statSync(file).size);
   const { crc, ...rest } = check;
   assert.equal(crc, (await recoverLog(nodeLogFiles, folder, 3, undefined)).crc);
-  const end = { file: endMark, offset: headerBytes };
+  const end = { file: endMark, offset: segmentHeaderBytes };
   const size = sizes.reduce((sum, one) => sum + one, 0);
   const counted = { segments: 4, bytes: size, records: 12, position: 12, shard: 3 };
   assert.deepEqual(rest, { folder, ...counted, end, tornBytes: 0, damage: null });
@@ -45,7 +45,7 @@ test('a whole log is read from its first record to its last, and counted', async
 
 test('a folder without segments is a log without records', async (t) => {
   const folder = scratchFolder(t);
-  const check = await checkLog(nodeLogFiles, folder);
+  const check = await verifyLog(nodeLogFiles, folder);
   assert.deepEqual([check.segments, check.records, check.end, check.damage], [0, 0, null, null]);
 });
 
@@ -58,16 +58,16 @@ test('whatever is wrong with any byte, the check says what opening the log says,
       const damaged = Buffer.from(whole);
       damaged[at]! ^= 0x55;
       writeFileSync(file, damaged);
-      const { damage, tornBytes } = await checkLog(nodeLogFiles, folder);
+      const { damage, tornBytes } = await verifyLog(nodeLogFiles, folder);
       assert.ok(readFileSync(file).equals(damaged));
       let refusal: unknown = null;
       try {
-        const { cut } = await recoverLog(nodeLogFiles, folder, 3, () => {});
+        const { removedTail: cut } = await recoverLog(nodeLogFiles, folder, 3, () => {});
         assert.equal(tornBytes, cut?.bytes ?? 0);
       } catch (error) {
         refusal = error;
       }
-      assert.ok(refusal === null || refusal instanceof LogDamaged);
+      assert.ok(refusal === null || refusal instanceof LogDamagedError);
       assert.equal(damage?.message, refusal?.message, `byte ${at}`);
     }
     writeFileSync(file, whole);
@@ -80,7 +80,7 @@ test('of a damaged log, what is whole before the damage is counted', async (t) =
   const bytes = readFileSync(second!);
   bytes[0]! ^= 1;
   writeFileSync(second!, bytes);
-  const check = await checkLog(nodeLogFiles, folder);
+  const check = await verifyLog(nodeLogFiles, folder);
   assert.deepEqual([check.segments, check.records, check.position], [4, 4, 4]);
   assert.deepEqual(check.end, { file: first, offset: statSync(first!).size });
 });
@@ -89,7 +89,7 @@ test('a record that cannot be decoded is damage, and the records before it end w
   const folder = scratchFolder(t);
   const payloads = [[1, 2], 7].map((value) => new Encoder().encode(value));
   const file = `${folder}/0000000000000001.log`;
-  writeFileSync(file, encodeHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
+  writeFileSync(file, encodeSegmentHeader({ shard: 0, firstSequence: 1, previousCrc: 0 }));
   let crc = 0;
   for (const [index, payload] of payloads.entries()) {
     crc = frameCrc(index + 1, crc, payload);
@@ -98,9 +98,9 @@ test('a record that cannot be decoded is damage, and the records before it end w
     head.writeUInt32BE(crc, 4);
     appendFileSync(file, Buffer.concat([head, payload]));
   }
-  const check = await checkLog(nodeLogFiles, folder);
-  assert.equal(check.damage?.offset, headerBytes + 8 + payloads[0]!.length);
-  assert.match(check.damage.what, /cannot be decoded/);
+  const check = await verifyLog(nodeLogFiles, folder);
+  assert.equal(check.damage?.offset, segmentHeaderBytes + 8 + payloads[0]!.length);
+  assert.match(check.damage.reason, /cannot be decoded/);
   assert.deepEqual([check.position, check.end?.offset], [1, check.damage.offset]);
 });
 
@@ -110,7 +110,7 @@ test('a log may be checked while it is written', async (t) => {
   for (let round = 0; round < 40; round++) {
     await appendOneByOne(log, 1);
     const under = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null]);
-    const { damage, position } = await checkLog(nodeLogFiles, folder);
+    const { damage, position } = await verifyLog(nodeLogFiles, folder);
     assert.equal(damage, null);
     assert.ok(position >= log.durablePosition);
     await under;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { checkLog } from '../../src/events/check-log.ts';
+import { verifyLog } from '../../src/events/check-log.ts';
 import { copyLog } from '../../src/events/copy-log.ts';
-import { headerBytes } from '../../src/events/log-format.ts';
+import { segmentHeaderBytes } from '../../src/events/log-format.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
-import { LogDamaged } from '../../src/events/segment-reader.ts';
+import { LogDamagedError } from '../../src/events/segment-reader.ts';
 import {
   appendOneByOne,
   openLog,
@@ -64,9 +64,9 @@ test('a log in use is copied without what it has reserved, and its copy ends as 
   const { records, bytes } = await copyLog(folder, target);
   const [file] = segmentFiles(target);
   const { size } = statSync(file!);
-  assert.deepEqual([records, bytes], [5, size + headerBytes]);
+  assert.deepEqual([records, bytes], [5, size + segmentHeaderBytes]);
   truncateSync(file!, size - 1);
-  assert.equal((await checkLog(nodeLogFiles, target)).damage?.file, file);
+  assert.equal((await verifyLog(nodeLogFiles, target)).damage?.file, file);
 });
 
 test('a damaged log is not copied, and the error names the place', async (t) => {
@@ -78,6 +78,6 @@ test('a damaged log is not copied, and the error names the place', async (t) => 
   writeFileSync(first, bytes);
   await assert.rejects(
     copyLog(folder, join(scratchFolder(t), 'copy')),
-    (fault) => fault instanceof LogDamaged && fault.file === first,
+    (fault) => fault instanceof LogDamagedError && fault.file === first,
   );
 });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { dropSegments } from '../../src/events/drop-segments.ts';
 import type { LogFiles } from '../../src/events/log-files.ts';
-import { cutTailName, segmentName } from '../../src/events/log-format.ts';
+import { removedTailFileName, segmentFileName } from '../../src/events/log-format.ts';
 import { LogReader } from '../../src/events/log-reader.ts';
-import { LogRewritten, LogWalk } from '../../src/events/log-walk.ts';
+import { LogRewrittenError, LogScanner } from '../../src/events/log-walk.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { appendOneByOne, openLog, recordAt, scratchFolder } from './log-fixture.ts';
 
@@ -77,7 +77,7 @@ describe('dropping segments', () => {
 
   it('removes what recovery once cut off a segment with the segment', async (t) => {
     const folder = await sixRecords(t);
-    const cutTail = (first: number) => cutTailName(segmentName(first), 90, 5);
+    const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
     await dropSegments(nodeLogFiles, folder, 3);
     assert.deepEqual(
@@ -88,9 +88,9 @@ describe('dropping segments', () => {
 
   it('is told to whoever was reading what is gone', async (t) => {
     const folder = await sixRecords(t);
-    const walk = new LogWalk(nodeLogFiles, folder, { decode: true });
+    const walk = new LogScanner(nodeLogFiles, folder, { decode: true });
     await dropSegments(nodeLogFiles, folder, 5);
-    assert.throws(() => walk.next(), LogRewritten);
+    assert.throws(() => walk.nextRecord(), LogRewrittenError);
     walk.close();
   });
 });

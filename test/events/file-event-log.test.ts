@@ -4,10 +4,10 @@ import { basename } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { EventLog } from '../../src/events/event-log.ts';
-import { LogUnavailable } from '../../src/events/event-log.ts';
+import { LogUnavailableError } from '../../src/events/event-log.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
-import { headerBytes } from '../../src/events/log-format.ts';
+import { segmentHeaderBytes } from '../../src/events/log-format.ts';
 import { LogReader } from '../../src/events/log-reader.ts';
 import {
   appendOneByOne,
@@ -109,7 +109,7 @@ test('whoever measures is told of every group once it is stored', async (t) => {
     groups.map(([records]) => records),
     [3, 1],
   );
-  const bytes = groups.reduce((sum, [, size]) => sum + size, headerBytes);
+  const bytes = groups.reduce((sum, [, size]) => sum + size, segmentHeaderBytes);
   assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
 });
 
@@ -180,7 +180,7 @@ test('a noted record becomes durable without anybody waiting', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   const durable = new Promise<number>((resolve) => log.onDurable(resolve));
-  assert.equal(log.note(recordAt(1)), true);
+  assert.equal(log.appendWithoutWaiting(recordAt(1)), true);
   assert.equal(log.appendedPosition, 1);
   assert.equal(await durable, 1);
   await log.close();
@@ -195,8 +195,8 @@ test('closing makes everything appended durable, and then the log refuses', asyn
   assert.equal(log.close(), closed);
   await closed;
   await Promise.all(appended);
-  await assert.rejects(log.append(recordAt(4)), LogUnavailable);
-  assert.equal(log.note(recordAt(4)), false);
+  await assert.rejects(log.append(recordAt(4)), LogUnavailableError);
+  assert.equal(log.appendWithoutWaiting(recordAt(4)), false);
   assert.equal((await recoveredRecords(folder)).length, 3);
 });
 
@@ -204,10 +204,10 @@ test('beyond the pending bound append rejects and note refuses, and the log goes
   const folder = scratchFolder(t);
   const log = await openLog(folder, { pendingBytesMax: 1_000 });
   const taken: Promise<void>[] = [];
-  while (log.note(recordAt(log.appendedPosition + 1))) taken.push(Promise.resolve());
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1))) taken.push(Promise.resolve());
   const full = log.appendedPosition;
   assert.ok(full > 5 && full < 20);
-  await assert.rejects(log.append(recordAt(full + 1)), LogUnavailable);
+  await assert.rejects(log.append(recordAt(full + 1)), LogUnavailableError);
   assert.equal(log.appendedPosition, full);
   while (log.durablePosition < full) await new Promise(setImmediate);
   await appendOneByOne(log, 1);
@@ -218,7 +218,7 @@ test('beyond the pending bound append rejects and note refuses, and the log goes
 
 test('a record larger than the bound is a bug of the caller and takes no position', async (t) => {
   const log = await openLog(scratchFolder(t));
-  assert.throws(() => log.note([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
+  assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
   assert.equal(log.appendedPosition, 0);
   await log.close();
 });
@@ -274,7 +274,7 @@ test('a closed segment holds its frames and no reserved zeros', async (t) => {
   const reserved = readFileSync(file!);
   await log.close();
   const closed = readFileSync(file!);
-  assert.ok(closed.length < reserved.length && closed.length > headerBytes);
+  assert.ok(closed.length < reserved.length && closed.length > segmentHeaderBytes);
   assert.ok(reserved.subarray(0, closed.length).equals(closed));
   assert.ok(reserved.subarray(closed.length).every((byte) => byte === 0));
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { FolderInUse, lockFolder } from '../../src/events/folder-lock.ts';
+import { FolderInUseError, lockFolder } from '../../src/events/folder-lock.ts';
 import { scratchFolder } from './log-fixture.ts';
 
 const child = fileURLToPath(new URL('programs/hold-lock.ts', import.meta.url));
@@ -14,7 +14,7 @@ test('a second opener in the same process is refused, and told which folder', (t
   const lock = lockFolder(folder);
   assert.throws(
     () => lockFolder(folder),
-    (error) => error instanceof FolderInUse && error.message.includes(folder),
+    (error) => error instanceof FolderInUseError && error.message.includes(folder),
   );
   lock.release();
   lock.release();
@@ -31,7 +31,7 @@ test('a folder held by another process is refused until that process is killed',
   const holder = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => holder.kill('SIGKILL'));
   await once(holder.stdout, 'data');
-  assert.throws(() => lockFolder(folder), FolderInUse);
+  assert.throws(() => lockFolder(folder), FolderInUseError);
   holder.kill('SIGKILL');
   await once(holder, 'exit');
   lockFolder(folder).release();
@@ -41,7 +41,7 @@ test('an opener that was refused has not taken the lock away, as another process
   const folder = scratchFolder(t);
   const lock = lockFolder(folder);
   t.after(() => lock.release());
-  assert.throws(() => lockFolder(folder), FolderInUse);
+  assert.throws(() => lockFolder(folder), FolderInUseError);
   const other = spawn(process.execPath, [child, folder], { stdio: 'pipe' });
   t.after(() => other.kill('SIGKILL'));
   const said = await Promise.race([once(other.stdout, 'data'), once(other.stderr, 'data')]);
@@ -53,7 +53,7 @@ test('a folder held by another thread is refused until that thread ends', async 
   const holder = new Worker(child, { argv: [folder], stdout: true });
   t.after(() => holder.terminate());
   await once(holder.stdout, 'data');
-  assert.throws(() => lockFolder(folder), FolderInUse);
+  assert.throws(() => lockFolder(folder), FolderInUseError);
   await holder.terminate();
   lockFolder(folder).release();
 });
@@ -61,6 +61,6 @@ test('a folder held by another thread is refused until that thread ends', async 
 test('a folder that cannot be locked for another reason says so', (t) => {
   assert.throws(
     () => lockFolder(`${scratchFolder(t)}/missing`),
-    (error) => error instanceof Error && !(error instanceof FolderInUse),
+    (error) => error instanceof Error && !(error instanceof FolderInUseError),
   );
 });

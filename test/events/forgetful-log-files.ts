@@ -1,5 +1,5 @@
 import type { LogFiles, WritableLogFile } from '../../src/events/log-files.ts';
-import { headerBytes } from '../../src/events/log-format.ts';
+import { segmentHeaderBytes } from '../../src/events/log-format.ts';
 
 /** What the log does for nothing but durability, one by one. */
 export const durableSteps = [
@@ -24,7 +24,7 @@ export function forgetfulLogFiles(files: LogFiles, forgotten: DurableStep): LogF
     let next: DurableStep = created ? 'end' : 'recovery';
     return {
       write: async (source, length, position) => {
-        if (created) next = position < headerBytes ? 'header' : 'group';
+        if (created) next = position < segmentHeaderBytes ? 'header' : 'group';
         else if (forgotten === 'repeat') return;
         await file.write(source, length, position);
       },
@@ -33,8 +33,8 @@ export function forgetfulLogFiles(files: LogFiles, forgotten: DurableStep): LogF
         if (created) next = 'end';
         if (step !== forgotten) await file.datasync();
       },
-      store: async (source, length, position) => {
-        await (forgotten === 'group' ? file.write(source, length, position) : file.store(source, length, position));
+      writeAndSync: async (source, length, position) => {
+        await (forgotten === 'group' ? file.write(source, length, position) : file.writeAndSync(source, length, position));
       },
       truncate: async (length) => {
         if (created) next = 'end';
@@ -44,8 +44,8 @@ export function forgetfulLogFiles(files: LogFiles, forgotten: DurableStep): LogF
     };
   };
   return {
-    makeFolder: (folder) => files.makeFolder(folder),
-    list: (folder) => files.list(folder),
+    createFolder: (folder) => files.createFolder(folder),
+    listNames: (folder) => files.listNames(folder),
     openForReading: (path) => files.openForReading(path),
     create: async (path) => watched(await files.create(path), true),
     openForWriting: async (path) => watched(await files.openForWriting(path), false),

@@ -6,8 +6,8 @@ import { basename } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { LogUnavailable } from '../../src/events/event-log.ts';
-import type { LogTrouble } from '../../src/events/file-event-log.ts';
+import { LogUnavailableError } from '../../src/events/event-log.ts';
+import type { LogIncident } from '../../src/events/file-event-log.ts';
 import { LogReader } from '../../src/events/log-reader.ts';
 import {
   appendOneByOne,
@@ -27,15 +27,15 @@ import { TroubledLogFiles } from './troubled-log-files.ts';
 
 /** Resolves with the next trouble of one kind. */
 function troubleWatch() {
-  const seen: LogTrouble['kind'][] = [];
-  const waiting = new Map<LogTrouble['kind'], () => void>();
+  const seen: LogIncident['kind'][] = [];
+  const waiting = new Map<LogIncident['kind'], () => void>();
   return {
     seen,
-    onTrouble: ({ kind }: LogTrouble) => {
+    onTrouble: ({ kind }: LogIncident) => {
       seen.push(kind);
       waiting.get(kind)?.();
     },
-    next: (kind: LogTrouble['kind']) => new Promise<void>((resolve) => waiting.set(kind, resolve)),
+    next: (kind: LogIncident['kind']) => new Promise<void>((resolve) => waiting.set(kind, resolve)),
   };
 }
 
@@ -89,12 +89,12 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     files.fail('write', 1);
     files.fail(step, Number.POSITIVE_INFINITY);
     const together = appendTogether(log, 2);
-    for (const append of together) await assert.rejects(append, LogUnavailable);
+    for (const append of together) await assert.rejects(append, LogUnavailableError);
     await unavailable;
     assert.equal(log.healthy, false);
     assert.equal(log.durablePosition, 2);
-    await assert.rejects(log.append(recordAt(5)), LogUnavailable);
-    assert.equal(log.note(recordAt(5)), true);
+    await assert.rejects(log.append(recordAt(5)), LogUnavailableError);
+    assert.equal(log.appendWithoutWaiting(recordAt(5)), true);
 
     const healed = trouble.next('healed');
     files.failing.clear();
@@ -118,9 +118,9 @@ test('what arrived while the failing group was stored is refused with it, and bo
   const durable: number[] = [];
   const appendRefused = (position: number) =>
     log.append(recordAt(position)).catch((fault) => {
-      assert.ok(fault instanceof LogUnavailable);
-      fault.written?.then(() => durable.push(position));
-      return fault.taken;
+      assert.ok(fault instanceof LogUnavailableError);
+      fault.durableLater?.then(() => durable.push(position));
+      return fault.isAppended;
     });
   const storing = [appendRefused(2), appendRefused(3)];
   await new Promise(setImmediate);
@@ -141,9 +141,9 @@ test('notes taken while the log is unavailable are bounded', async (t) => {
   const files = new TroubledLogFiles();
   const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
-  await assert.rejects(log.append(recordAt(1)), LogUnavailable);
+  await assert.rejects(log.append(recordAt(1)), LogUnavailableError);
   let noted = 0;
-  while (log.note(recordAt(log.appendedPosition + 1))) noted++;
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1))) noted++;
   assert.ok(noted > 10 && noted < 40);
   files.failing.clear();
   await log.close();
@@ -154,14 +154,14 @@ test('closing an unavailable log tries once more, says what is lost, and ends', 
   const folder = scratchFolder(t);
   const files = new TroubledLogFiles();
   const lost: number[] = [];
-  const onTrouble = (trouble: LogTrouble) => {
+  const onTrouble = (trouble: LogIncident) => {
     if (trouble.kind === 'records-lost') lost.push(trouble.records);
   };
   const log = await openLog(folder, { files, onTrouble, healMs: 60_000 });
   await appendOneByOne(log, 2);
   files.fail('datasync', Number.POSITIVE_INFINITY);
-  await assert.rejects(log.append(recordAt(3)), LogUnavailable);
-  log.note(recordAt(4));
+  await assert.rejects(log.append(recordAt(3)), LogUnavailableError);
+  log.appendWithoutWaiting(recordAt(4));
   await log.close();
   assert.deepEqual(lost, [2]);
   assert.equal(files.openFiles, 0);
@@ -174,7 +174,7 @@ test('closing tries once more also when an attempt is failing at that moment', a
   const log = await openLog(folder, { files, onTrouble: trouble.onTrouble, healMs: 60_000 });
   const secondAttempt = trouble.next('segment-abandoned');
   files.fail('datasync', 2);
-  const refused = assert.rejects(log.append(recordAt(1)), LogUnavailable);
+  const refused = assert.rejects(log.append(recordAt(1)), LogUnavailableError);
   await secondAttempt;
   await Promise.all([refused, log.close()]);
   assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'healed']);
@@ -256,7 +256,7 @@ test('after any failures and a crash at any moment, what is recovered is a prefi
           const position = log.appendedPosition + 1;
           const settled = log.append(recordAt(position)).then(
             () => acknowledged.push(position),
-            (error) => assert.ok(error instanceof LogUnavailable),
+            (error) => assert.ok(error instanceof LogUnavailableError),
           );
           pending.push(settled);
         }

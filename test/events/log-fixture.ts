@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { EventLogOptions, FileEventLog } from '../../src/events/file-event-log.ts';
+import type { FileEventLogOptions, FileEventLog } from '../../src/events/file-event-log.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import type { SessionCreated } from '../../src/events/ledger-record.ts';
-import { headerBytes } from '../../src/events/log-format.ts';
+import { segmentHeaderBytes } from '../../src/events/log-format.ts';
 
 /** A folder of its own for one test, gone after it. */
 export function scratchFolder(t: TestContext): string {
@@ -32,7 +32,7 @@ export function positionOf(record: unknown): number {
   return (record as SessionCreated)[1] - 1_700_000_000_000;
 }
 
-export function openLog(folder: string, options: Partial<EventLogOptions> = {}): Promise<FileEventLog> {
+export function openLog(folder: string, options: Partial<FileEventLogOptions> = {}): Promise<FileEventLog> {
   return openEventLog({ folder, shard: 3, durability: 'fsync', ...options });
 }
 
@@ -47,7 +47,7 @@ export function appendTogether(log: FileEventLog, count: number): Promise<void>[
 }
 
 /** What a log holds, by opening it: the records, decoded, at index position - 1. */
-export async function recoveredRecords(folder: string, options: Partial<EventLogOptions> = {}): Promise<unknown[]> {
+export async function recoveredRecords(folder: string, options: Partial<FileEventLogOptions> = {}): Promise<unknown[]> {
   const records: unknown[] = [];
   const onRecord = (position: number, record: unknown) => {
     if (position !== records.length + 1) throw new Error(`position ${position} after ${records.length}`);
@@ -73,7 +73,7 @@ export function plain(records: readonly unknown[]): unknown[] {
 /** The segments that hold records, in order: without the end mark of a closed log. */
 export function segmentFiles(folder: string): string[] {
   return readdirSync(folder)
-    .filter((name) => name.endsWith('.log') && statSync(join(folder, name)).size > headerBytes)
+    .filter((name) => name.endsWith('.log') && statSync(join(folder, name)).size > segmentHeaderBytes)
     .sort()
     .map((name) => join(folder, name));
 }
@@ -81,7 +81,7 @@ export function segmentFiles(folder: string): string[] {
 /** Removes the end mark of a closed log: so a crash right after its last record leaves it. */
 export function removeEndMark(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (name.endsWith('.log') && statSync(join(folder, name)).size === headerBytes) rmSync(join(folder, name));
+    if (name.endsWith('.log') && statSync(join(folder, name)).size === segmentHeaderBytes) rmSync(join(folder, name));
   }
 }
 

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import {
-  decodeHeader,
-  encodeHeader,
-  firstSequences,
+  decodeSegmentHeader,
+  encodeSegmentHeader,
+  segmentFirstSequences,
   frameCrc,
-  isUnfinished,
-  markBytes,
+  isTemporaryFile,
+  chainFieldsBytes,
   readSequence,
-  segmentName,
-  unfinishedName,
-  writeChain,
+  segmentFileName,
+  temporaryFileName,
+  writeChainFields,
 } from '../../src/events/log-format.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -22,26 +22,26 @@ test('a segment header survives its bytes', () => {
   fc.assert(
     fc.property(u32, sequence, u32, (shard, firstSequence, previousCrc) => {
       const header = { shard, firstSequence, previousCrc };
-      assert.deepEqual(decodeHeader(encodeHeader(header)), header);
+      assert.deepEqual(decodeSegmentHeader(encodeSegmentHeader(header)), header);
     }),
   );
 });
 
 test('a segment header with any byte changed, or cut short, is refused', () => {
-  const header = encodeHeader({ shard: 1, firstSequence: 77, previousCrc: 5 });
+  const header = encodeSegmentHeader({ shard: 1, firstSequence: 77, previousCrc: 5 });
   for (let at = 0; at < header.length; at++) {
     const changed = Buffer.from(header);
     changed[at]! ^= 1;
-    assert.equal(typeof decodeHeader(changed), 'string', `byte ${at}`);
-    assert.equal(typeof decodeHeader(header.subarray(0, at)), 'string', `${at} bytes`);
+    assert.equal(typeof decodeSegmentHeader(changed), 'string', `byte ${at}`);
+    assert.equal(typeof decodeSegmentHeader(header.subarray(0, at)), 'string', `${at} bytes`);
   }
 });
 
 test('a header of another format version is named as such', () => {
-  const header = encodeHeader({ shard: 1, firstSequence: 77, previousCrc: 5 });
+  const header = encodeSegmentHeader({ shard: 1, firstSequence: 77, previousCrc: 5 });
   header.writeUInt32BE(9, 8);
   header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);
-  assert.match(decodeHeader(header) as string, /format version 9/);
+  assert.match(decodeSegmentHeader(header) as string, /format version 9/);
 });
 
 test('the CRC of a frame is that of sequence, previous CRC and payload end to end', () => {
@@ -59,8 +59,8 @@ test('the CRC of a frame is that of sequence, previous CRC and payload end to en
 test('a sequence number survives its bytes over the whole range of safe integers', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(markBytes);
-      writeChain(bytes, 0, position, 0);
+      const bytes = Buffer.alloc(chainFieldsBytes);
+      writeChainFields(bytes, 0, position, 0);
       assert.equal(readSequence(bytes, 0), position);
     }),
   );
@@ -69,20 +69,20 @@ test('a sequence number survives its bytes over the whole range of safe integers
 test('segment names sort like their first sequences', () => {
   fc.assert(
     fc.property(sequence, sequence, (a, b) => {
-      assert.equal(segmentName(a) < segmentName(b), a < b);
+      assert.equal(segmentFileName(a) < segmentFileName(b), a < b);
     }),
   );
 });
 
 test('only segments are taken for segments', () => {
   const names = [
-    segmentName(20),
-    unfinishedName(segmentName(3)),
+    segmentFileName(20),
+    temporaryFileName(segmentFileName(3)),
     'lock',
     '1.log',
-    segmentName(9),
-    `${segmentName(4)}~`,
+    segmentFileName(9),
+    `${segmentFileName(4)}~`,
   ];
-  assert.deepEqual(firstSequences(names), [9, 20]);
-  assert.deepEqual(names.filter(isUnfinished), [unfinishedName(segmentName(3))]);
+  assert.deepEqual(segmentFirstSequences(names), [9, 20]);
+  assert.deepEqual(names.filter(isTemporaryFile), [temporaryFileName(segmentFileName(3))]);
 });

@@ -1,4 +1,4 @@
-import { LogUnavailable } from '../../src/events/event-log.ts';
+import { LogUnavailableError } from '../../src/events/event-log.ts';
 import type { FileEventLog } from '../../src/events/file-event-log.ts';
 import { openEventLog } from '../../src/events/file-event-log.ts';
 import type { SessionCreated } from '../../src/events/ledger-record.ts';
@@ -107,7 +107,7 @@ export class LogLife {
           this.#acknowledged = Math.max(this.#acknowledged, this.#history.indexOf(nameOf(record)) + 1);
         },
         (error) => {
-          if (!(error instanceof LogUnavailable)) throw error;
+          if (!(error instanceof LogUnavailableError)) throw error;
         },
       );
       if (this.#log.appendedPosition > this.#history.length) this.#history.push(nameOf(record));
@@ -117,7 +117,7 @@ export class LogLife {
 
   note(): void {
     const record = this.#next();
-    if (this.#log.note(record)) this.#history.push(nameOf(record));
+    if (this.#log.appendWithoutWaiting(record)) this.#history.push(nameOf(record));
   }
 
   /** Until everything appended so far is acknowledged or refused. */

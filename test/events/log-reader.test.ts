@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { headerBytes, segmentName } from '../../src/events/log-format.ts';
+import { segmentHeaderBytes, segmentFileName } from '../../src/events/log-format.ts';
 import type { LogCursor } from '../../src/events/log-reader.ts';
-import { CursorBeyondLog, LogReader } from '../../src/events/log-reader.ts';
+import { CursorBeyondLogError, LogReader } from '../../src/events/log-reader.ts';
 import {
   appendOneByOne,
   appendTogether,
@@ -137,17 +137,17 @@ test('a cursor beyond the end of the log is told', async (t) => {
   removeEndMark(folder);
   const [file] = segmentFiles(folder);
   truncateSync(file!, cursor.offset - 1);
-  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLog);
+  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 
   // The log goes on differently from before the cursor, and grows beyond it.
   log = await openLog(folder);
   await appendOneByOne(log, 5);
   await log.close();
   writeFileSync(file!, Buffer.concat([readFileSync(file!), Buffer.alloc(1_000)]));
-  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLog);
+  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 
   rmSync(file!);
-  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLog);
+  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 });
 
 test('a cursor on a log that went on differently is told at once, though its segment is as long', async (t) => {
@@ -176,19 +176,19 @@ test('a cursor on a log that went on differently is told at once, though its seg
   for (let position = 1; position <= 8; position++) {
     const cursor = readUpTo(one, position);
     if (position <= 4) new LogReader(other, cursor).close();
-    else assert.throws(() => new LogReader(other, cursor), CursorBeyondLog, `record ${position}`);
+    else assert.throws(() => new LogReader(other, cursor), CursorBeyondLogError, `record ${position}`);
   }
   // A log with fewer records in as many bytes ends before the cursor.
   const cursor = readUpTo(one, 8);
-  const file = join(one, segmentName(4));
+  const file = join(one, segmentFileName(4));
   const { length } = readFileSync(file);
   truncateSync(file, readUpTo(one, 6).offset);
   truncateSync(file, length);
-  assert.throws(() => new LogReader(one, cursor), CursorBeyondLog);
+  assert.throws(() => new LogReader(one, cursor), CursorBeyondLogError);
 });
 
 for (const [what, at] of [
-  ['a record', headerBytes + 30],
+  ['a record', segmentHeaderBytes + 30],
   ['the header', 3],
 ] as const) {
   test(`damage to ${what} before the cursor does not keep a reader from going on behind it`, async (t) => {
@@ -244,16 +244,16 @@ test('a segment that does not continue the one before it is told', async (t) => 
     const next = await openLog(other);
     await next.append([1, 5, new Uint8Array(32), 'a', 1, 0, null]);
     await next.close();
-    const name = segmentName(offset === 0 ? 1 : 3);
+    const name = segmentFileName(offset === 0 ? 1 : 3);
     writeFileSync(join(folder, name), readFileSync(join(other, name)));
   }
   const reader = new LogReader(folder, null);
   assert.throws(() => reader.read(3, 10, () => {}), {
     name: 'LogDamaged',
-    file: join(folder, segmentName(3)),
+    file: join(folder, segmentFileName(3)),
     offset: 0,
   });
   assert.equal(reader.cursor.position, 2);
-  assert.ok(reader.cursor.offset > headerBytes);
+  assert.ok(reader.cursor.offset > segmentHeaderBytes);
   reader.close();
 });

@@ -5,18 +5,18 @@ import { test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { LogTrouble } from '../../src/events/file-event-log.ts';
+import type { LogIncident } from '../../src/events/file-event-log.ts';
 import {
-  encodeHeader,
+  encodeSegmentHeader,
   frameCrc,
-  headerBytes,
-  markBytes,
-  segmentName,
-  unfinishedName,
+  segmentHeaderBytes,
+  chainFieldsBytes,
+  segmentFileName,
+  temporaryFileName,
 } from '../../src/events/log-format.ts';
 import { recoverLog } from '../../src/events/log-recovery.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
-import { LogDamaged } from '../../src/events/segment-reader.ts';
+import { LogDamagedError } from '../../src/events/segment-reader.ts';
 import {
   appendOneByOne,
   appendTogether,
@@ -41,7 +41,7 @@ async function logOf(folder: string, groups: readonly number[]): Promise<{ file:
   const file = segmentFiles(folder)[0]!;
   const bytes = readFileSync(file);
   const ends: number[] = [];
-  for (let at = headerBytes; at < bytes.length; ends.push(at)) {
+  for (let at = segmentHeaderBytes; at < bytes.length; ends.push(at)) {
     const word = bytes.readUInt32BE(at);
     at += 8 + (word & 0x7fff_ffff) + (word >= 0x8000_0000 ? 12 : 0);
   }
@@ -53,11 +53,11 @@ test('a log torn at any byte is cut to its last whole record, and keeps the tail
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);
-  for (let size = headerBytes; size <= whole.length; size++) {
+  for (let size = segmentHeaderBytes; size <= whole.length; size++) {
     writeFileSync(file, whole.subarray(0, size));
-    const troubles: LogTrouble[] = [];
+    const troubles: LogIncident[] = [];
     const survivors = ends.filter((end) => end <= size).length;
-    const end = ends[survivors - 1] ?? headerBytes;
+    const end = ends[survivors - 1] ?? segmentHeaderBytes;
     const records = await recoveredRecords(folder, { onTrouble: (trouble) => troubles.push(trouble) });
     assert.deepEqual(plain(records), plain(recordsUpTo(survivors)), `size ${size}`);
     assert.equal(statSync(file).size, end);
@@ -90,7 +90,7 @@ test('two tails cut off at the same byte are both kept, and one that is cut twic
     await log.close();
     removeEndMark(folder);
   }
-  const kept = readdirSync(folder).filter((name) => name.startsWith(`${segmentName(1)}.from-${ends[0]}.`));
+  const kept = readdirSync(folder).filter((name) => name.startsWith(`${segmentFileName(1)}.from-${ends[0]}.`));
   assert.deepEqual(kept.map((name) => readFileSync(join(folder, name), 'utf8')).sort(), ['one', 'other']);
 });
 
@@ -178,15 +178,15 @@ test('damage to any byte that was synced before a later group is refused, naming
   const folder = scratchFolder(t);
   const { file, ends } = await logOf(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
-  const starts = [headerBytes, ...ends];
+  const starts = [segmentHeaderBytes, ...ends];
   const lastGroup = ends[4]!;
   for (let at = 0; at < lastGroup; at++) {
     const damaged = Buffer.from(whole);
     damaged[at]! ^= 0x55;
     writeFileSync(file, damaged);
-    const offset = at < headerBytes ? 0 : starts.findLast((start) => start <= at)!;
+    const offset = at < segmentHeaderBytes ? 0 : starts.findLast((start) => start <= at)!;
     await assert.rejects(openLog(folder), (error) => {
-      assert.ok(error instanceof LogDamaged, `byte ${at}`);
+      assert.ok(error instanceof LogDamagedError, `byte ${at}`);
       assert.equal(error.file, file);
       assert.equal(error.offset, offset, `byte ${at}`);
       assert.ok(error.message.includes(file) && error.message.includes(`byte ${offset}`));
@@ -240,15 +240,15 @@ test('a missing segment is refused', async (t) => {
   const folder = scratchFolder(t);
   for (let i = 0; i < 3; i++) await logOf(folder, [2]);
   const files = new TroubledLogFiles();
-  files.list = () => [segmentName(1), segmentName(5)];
-  await assert.rejects(openLog(folder, { files }), { name: 'LogDamaged', file: join(folder, segmentName(1)) });
+  files.listNames = () => [segmentFileName(1), segmentFileName(5)];
+  await assert.rejects(openLog(folder, { files }), { name: 'LogDamaged', file: join(folder, segmentFileName(1)) });
 });
 
 test('a log whose oldest segments are gone begins with the oldest that is left', async (t) => {
   const folder = scratchFolder(t);
   for (let i = 0; i < 3; i++) await logOf(folder, [2]);
   const files = new TroubledLogFiles();
-  files.list = () => [segmentName(3), segmentName(5)];
+  files.listNames = () => [segmentFileName(3), segmentFileName(5)];
   const positions: number[] = [];
   const log = await openLog(folder, { files, onRecord: (position) => positions.push(position) });
   await log.close();
@@ -264,10 +264,10 @@ test('the segments of another shard are refused', async (t) => {
 test('a segment or a copy of a tail whose creation was cut short is removed', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
-  appendFileSync(join(folder, unfinishedName(segmentName(3))), 'half a hea');
-  appendFileSync(join(folder, `${segmentName(1)}.from-90.0123abcd.new`), 'half a ta');
+  appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
+  appendFileSync(join(folder, `${segmentFileName(1)}.from-90.0123abcd.new`), 'half a ta');
   assert.equal((await recoveredRecords(folder)).length, 2);
-  assert.deepEqual(readdirSync(folder).sort(), [segmentName(1), segmentName(3)]);
+  assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
 test('a log larger than what is read at a time is recovered whole', async (t) => {
@@ -293,21 +293,21 @@ test('damage in a large log is told from a torn tail wherever the next synced gr
   for (const before of [1, 10, 19, 20, 21]) {
     const folder = scratchFolder(t);
     const log = await openLog(folder);
-    const wanted = bounds.logChunkBytes - before;
+    const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - markBytes) % frameBytes);
+    const last = 9_000 + ((wanted - chainFieldsBytes) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000)));
     await Promise.all([...group, log.append(filler(last))]);
     await log.append(filler(1));
     await log.close();
     const file = segmentFiles(folder)[0]!;
     const damaged = readFileSync(file);
-    assert.ok(damaged.readUInt32BE(headerBytes + wanted) > 0x8000_0000, 'the second group begins where it should');
+    assert.ok(damaged.readUInt32BE(segmentHeaderBytes + wanted) > 0x8000_0000, 'the second group begins where it should');
     damaged[5_000]! ^= 1;
     writeFileSync(file, damaged);
     await assert.rejects(
       openLog(folder),
-      { name: 'LogDamaged', file, offset: headerBytes },
+      { name: 'LogDamaged', file, offset: segmentHeaderBytes },
       `${before} bytes before the end`,
     );
   }
@@ -316,8 +316,8 @@ test('damage in a large log is told from a torn tail wherever the next synced gr
 test('a segment of another log is refused even if it holds no record', async (t) => {
   const folder = scratchFolder(t);
   await logOf(folder, [2]);
-  const file = join(folder, segmentName(3));
-  writeFileSync(file, encodeHeader({ shard: 3, firstSequence: 3, previousCrc: 12_345 }));
+  const file = join(folder, segmentFileName(3));
+  writeFileSync(file, encodeSegmentHeader({ shard: 3, firstSequence: 3, previousCrc: 12_345 }));
   await assert.rejects(openLog(folder), { name: 'LogDamaged', file, offset: 0 });
 });
 
@@ -337,10 +337,10 @@ for (const [what, payload] of [
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
     frame.writeUInt32BE(frameCrc(1, 0, payload), 4);
-    const file = join(folder, segmentName(1));
-    const header = encodeHeader({ shard: 3, firstSequence: 1, previousCrc: 0 });
+    const file = join(folder, segmentFileName(1));
+    const header = encodeSegmentHeader({ shard: 3, firstSequence: 1, previousCrc: 0 });
     writeFileSync(file, Buffer.concat([header, frame, payload]));
-    await assert.rejects(openLog(folder, { onRecord: () => {} }), { name: 'LogDamaged', file, offset: headerBytes });
+    await assert.rejects(openLog(folder, { onRecord: () => {} }), { name: 'LogDamaged', file, offset: segmentHeaderBytes });
   });
 }
 
@@ -360,7 +360,7 @@ test('a log read since any moment has the position and CRC of one read whole, an
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
     const visit = (position: number) => visited.push(position);
-    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeOf });
+    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeMsOf: timeOf });
     assert.deepEqual(recovered, whole);
     // From the newest segment that begins before it: segments begin with records 1, 4, 7 and 10.
     const from = [10, 7, 4].find((first) => first < since) ?? 1;
@@ -375,11 +375,11 @@ test('a log read since any moment has the position and CRC of one read whole, an
 test('a segment whose first record tells no time, or cannot be read, is not what a start begins with', async (t) => {
   const folder = scratchFolder(t);
   const [, , third, last] = await fourSegments(folder);
-  writeFileSync(last!, readFileSync(last!).subarray(0, headerBytes + 5));
+  writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderBytes + 5));
   const visited: number[] = [];
   const visit = (position: number) => visited.push(position);
   const noTimeAtSeven = (record: unknown) => (timeOf(record) === timeAt(7) ? null : timeOf(record));
-  const since = { wallMs: Number.POSITIVE_INFINITY, timeOf: noTimeAtSeven };
+  const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
   await recoverLog(nodeLogFiles, folder, 3, visit, since);
   assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
 
@@ -398,15 +398,15 @@ test('damage in a segment too old to be read does not keep the log from opening;
   const [first, , third] = await fourSegments(folder);
   const damage = (file: string): void => {
     const bytes = readFileSync(file);
-    bytes[headerBytes + 30]! ^= 1;
+    bytes[segmentHeaderBytes + 30]! ^= 1;
     writeFileSync(file, bytes);
   };
   damage(first!);
-  const visitSince = { wallMs: timeAt(8), timeOf };
-  const log = await openLog(folder, { visitSince, onRecord: () => {} });
+  const visitSince = { wallMs: timeAt(8), timeMsOf: timeOf };
+  const log = await openLog(folder, { readSince: visitSince, onRecord: () => {} });
   assert.equal(log.appendedPosition, 12);
   await log.close();
-  await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first, offset: headerBytes });
+  await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first, offset: segmentHeaderBytes });
   damage(third!);
-  await assert.rejects(openLog(folder, { visitSince }), { name: 'LogDamaged', file: third, offset: headerBytes });
+  await assert.rejects(openLog(folder, { readSince: visitSince }), { name: 'LogDamaged', file: third, offset: segmentHeaderBytes });
 });

@@ -3,8 +3,8 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { LogFiles } from '../../src/events/log-files.ts';
-import { encodeHeader, segmentName } from '../../src/events/log-format.ts';
-import { LogRewritten, LogWalk } from '../../src/events/log-walk.ts';
+import { encodeSegmentHeader, segmentFileName } from '../../src/events/log-format.ts';
+import { LogRewrittenError, LogScanner } from '../../src/events/log-walk.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import {
   appendOneByOne,
@@ -16,14 +16,14 @@ import {
   segmentFiles,
 } from './log-fixture.ts';
 
-function walkOf(folder: string): LogWalk {
-  return new LogWalk(nodeLogFiles, folder, { decode: true });
+function walkOf(folder: string): LogScanner {
+  return new LogScanner(nodeLogFiles, folder, { decode: true });
 }
 
 /** Steps to the end of the log, checking every record, and returns how many there were. */
-function toTheEnd(walk: LogWalk): number {
+function toTheEnd(walk: LogScanner): number {
   let records = 0;
-  while (walk.next()) {
+  while (walk.nextRecord()) {
     assert.equal(positionOf(walk.record), walk.position);
     records++;
   }
@@ -55,7 +55,7 @@ test('what a writer completes between the look at a record and the look behind i
   const [file] = segmentFiles(folder);
   const whole = readFileSync(file!);
   const first = walkOf(folder);
-  assert.ok(first.next());
+  assert.ok(first.nextRecord());
   const second = first.segment!.offset;
   first.close();
 
@@ -75,15 +75,15 @@ test('what a writer completes between the look at a record and the look behind i
       return { size: () => opened.size(), read, close: () => opened.close() };
     },
   };
-  const walk = new LogWalk(files, folder, { decode: true });
+  const walk = new LogScanner(files, folder, { decode: true });
   assert.equal(toTheEnd(walk), 3);
   assert.ok(reads > 2);
   walk.close();
 
   writeFileSync(file!, holed);
   const damaged = walkOf(folder);
-  assert.ok(damaged.next());
-  assert.throws(() => damaged.next(), { name: 'LogDamaged', file, offset: second });
+  assert.ok(damaged.nextRecord());
+  assert.throws(() => damaged.nextRecord(), { name: 'LogDamaged', file, offset: second });
   damaged.close();
 });
 
@@ -105,9 +105,9 @@ test('a writer that went back behind what was read is told, not taken for damage
   const log = await openLog(folder);
   await appendOneByOne(log, 3);
   const walk = walkOf(folder);
-  for (let i = 0; i < 3; i++) walk.next();
-  writeFileSync(join(folder, segmentName(3)), encodeHeader({ shard: 3, firstSequence: 3, previousCrc: 0 }));
-  assert.throws(() => walk.next(), LogRewritten);
+  for (let i = 0; i < 3; i++) walk.nextRecord();
+  writeFileSync(join(folder, segmentFileName(3)), encodeSegmentHeader({ shard: 3, firstSequence: 3, previousCrc: 0 }));
+  assert.throws(() => walk.nextRecord(), LogRewrittenError);
   walk.close();
   await log.close();
 });
@@ -119,7 +119,7 @@ test('a walk may begin with any segment, and without a shard takes that of the f
     await appendOneByOne(log, 2);
     await log.close();
   }
-  const walk = new LogWalk(nodeLogFiles, folder, { segment: 3, decode: true });
+  const walk = new LogScanner(nodeLogFiles, folder, { segment: 3, decode: true });
   assert.equal(toTheEnd(walk), 4);
   const whole = walkOf(folder);
   toTheEnd(whole);
@@ -127,6 +127,6 @@ test('a walk may begin with any segment, and without a shard takes that of the f
   walk.close();
   whole.close();
 
-  const other = new LogWalk(nodeLogFiles, folder, { segment: 3, shard: 4, decode: false });
-  assert.throws(() => other.next(), /shard 3, not 4/);
+  const other = new LogScanner(nodeLogFiles, folder, { segment: 3, shard: 4, decode: false });
+  assert.throws(() => other.nextRecord(), /shard 3, not 4/);
 });

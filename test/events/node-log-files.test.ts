@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, type TestContext, test } from 'node:test';
-import { logFilesOf } from '../../src/events/node-log-files.ts';
+import { createNodeLogFiles } from '../../src/events/node-log-files.ts';
 import { scratchFolder } from './log-fixture.ts';
 
 for (const [how, syncsWrites] of [
@@ -14,15 +14,15 @@ for (const [how, syncsWrites] of [
   describe(`files that are written and synced ${how}`, () => {
     test('what is stored stands beside what is written, where it belongs', async (t) => {
       const path = join(scratchFolder(t), 'file');
-      const files = logFilesOf(syncsWrites);
+      const files = createNodeLogFiles(syncsWrites);
       const created = await files.create(path);
       await created.write(Buffer.from('abcdef'), 6, 0);
-      await created.store(Buffer.from('XYZ-'), 3, 2);
-      await created.store(Buffer.from('end'), 3, 8);
+      await created.writeAndSync(Buffer.from('XYZ-'), 3, 2);
+      await created.writeAndSync(Buffer.from('end'), 3, 8);
       await created.close();
       assert.equal(readFileSync(path, 'latin1'), 'abXYZf\0\0end');
       const again = await files.openForWriting(path);
-      await again.store(Buffer.from('A'), 1, 0);
+      await again.writeAndSync(Buffer.from('A'), 1, 0);
       await again.truncate(6);
       await again.close();
       assert.equal(readFileSync(path, 'latin1'), 'AbXYZf');
@@ -32,7 +32,7 @@ for (const [how, syncsWrites] of [
       const folder = scratchFolder(t);
       const open = () => readdirSync('/proc/self/fd').length;
       const before = open();
-      const file = await logFilesOf(syncsWrites).create(join(folder, 'file'));
+      const file = await createNodeLogFiles(syncsWrites).create(join(folder, 'file'));
       assert.equal(open(), before + (syncsWrites ? 2 : 1));
       await file.close();
       assert.equal(open(), before);
@@ -74,22 +74,22 @@ for (const [syncsWrites, stored] of [
   const how = stored.join(' and ');
   test(`what is stored reaches the disk by ${how}`, { skip: process.platform !== 'linux' }, async (t) => {
     const path = join(scratchFolder(t), 'file');
-    const file = await logFilesOf(syncsWrites).create(path);
+    const file = await createNodeLogFiles(syncsWrites).create(path);
     const calls = watchCalls(t);
-    await file.store(Buffer.from('stored'), 6, 0);
+    await file.writeAndSync(Buffer.from('stored'), 6, 0);
     assert.deepEqual(calls.splice(0), stored);
     await file.write(Buffer.from('written'), 7, 6);
     assert.deepEqual(calls.splice(0), ['write']);
     await file.close();
-    const again = await logFilesOf(syncsWrites).openForWriting(path);
-    await again.store(Buffer.from('stored'), 6, 0);
+    const again = await createNodeLogFiles(syncsWrites).openForWriting(path);
+    await again.writeAndSync(Buffer.from('stored'), 6, 0);
     assert.deepEqual(calls, ['write', 'fdatasync']);
     await again.close();
   });
 }
 
 test('what cannot be closed well is closed all the same', { skip: process.platform !== 'linux' }, async (t) => {
-  const file = await logFilesOf(true).create(join(scratchFolder(t), 'file'));
+  const file = await createNodeLogFiles(true).create(join(scratchFolder(t), 'file'));
   const { close } = fs;
   const closed: number[] = [];
   t.mock.method(fs, 'close', (descriptor: number, done: fs.NoParamCallback) => {

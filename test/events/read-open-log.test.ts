@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { LogUnavailable } from '../../src/events/event-log.ts';
+import { LogUnavailableError } from '../../src/events/event-log.ts';
 import { recordTimeMs } from '../../src/events/ledger-record.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
 import { readOpenLog } from '../../src/events/read-open-log.ts';
@@ -9,20 +9,20 @@ import { afterwards } from '../support/afterwards.ts';
 import { openTemporaryLedger } from '../support/temporary-ledger.ts';
 import { appendOneByOne, openLog, positionOf, recordAt, scratchFolder } from './log-fixture.ts';
 
-const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeOf: recordTimeMs });
+const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
 
 test('reads an open log up to what it had taken when it was asked, durable or not', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   afterwards(t, () => log.close());
   for (const count of [0, 1, 2_500]) {
-    for (let at = 0; at < count; at++) log.note(recordAt(log.appendedPosition + 1));
+    for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.appendedPosition + 1));
     const last = log.appendedPosition;
     const positions: number[] = [];
     const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), (record) =>
       positions.push(positionOf(record)),
     );
-    log.note(recordAt(last + 1));
+    log.appendWithoutWaiting(recordAt(last + 1));
     await reading;
     assert.deepEqual(
       positions,
@@ -46,7 +46,7 @@ test('gives way to other work between pieces', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
   afterwards(t, () => log.close());
-  for (let at = 1; at < 3_000; at++) log.note(recordAt(at));
+  for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
   await log.append(recordAt(3_000));
   let [visited, most] = [0, 0];
   const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
@@ -56,17 +56,17 @@ test('gives way to other work between pieces', async (t) => {
     most = Math.max(most, visited - before);
   }
   await reading;
-  assert.ok(most > 0 && most <= bounds.logRecordsReadAtOnce, `${most}`);
+  assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
 });
 
 test('is refused while the log cannot be written, since its last records are in no file', async (t) => {
   const { log, folder, breakFiles, repair } = await openTemporaryLedger(t);
   await log.append(recordAt(1));
   breakFiles();
-  await assert.rejects(log.append(recordAt(2)), LogUnavailable);
+  await assert.rejects(log.append(recordAt(2)), LogUnavailableError);
   let visited = 0;
   const read = () => readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
-  await assert.rejects(read(), LogUnavailable);
+  await assert.rejects(read(), LogUnavailableError);
   assert.equal(visited, 0);
   const healed = new Promise<void>((resolve) => log.onDurable(() => resolve()));
   repair();

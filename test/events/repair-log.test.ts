@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { checkLog } from '../../src/events/check-log.ts';
+import { verifyLog } from '../../src/events/check-log.ts';
 import type { LogFiles, WritableLogFile } from '../../src/events/log-files.ts';
-import { headerBytes } from '../../src/events/log-format.ts';
-import type { LogPlace } from '../../src/events/log-walk.ts';
+import { segmentHeaderBytes } from '../../src/events/log-format.ts';
+import type { LogLocation } from '../../src/events/log-walk.ts';
 import { nodeLogFiles } from '../../src/events/node-log-files.ts';
-import { judgeCut, type RepairPlan, readBehind, repairLog } from '../../src/events/repair-log.ts';
+import { validateCut, type RepairPlan, countRecordsAfterCut, repairLog } from '../../src/events/repair-log.ts';
 import {
   appendOneByOne,
   appendTogether,
@@ -24,7 +24,7 @@ import {
 /**
  * A closed log of three segments in a data folder of its own: records 1 to 5, 6 to 10 and 11 to 15, each segment in three groups.
  */
-async function damagedLog(t: TestContext, damage: (files: string[]) => LogPlace) {
+async function damagedLog(t: TestContext, damage: (files: string[]) => LogLocation) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'repair-log-'));
   t.after(() => rmSync(dataFolder, { recursive: true }));
   const folder = join(dataFolder, 'ledger');
@@ -48,7 +48,7 @@ function flip(file: string, at: number): void {
 function endOf(file: string, position: number): number {
   const walk: number[] = [];
   const bytes = readFileSync(file);
-  for (let at = headerBytes; at < bytes.length; ) {
+  for (let at = segmentHeaderBytes; at < bytes.length; ) {
     const word = bytes.readUInt32BE(at);
     at += 8 + (word & 0x7fff_ffff) + (word >= 0x8000_0000 ? 12 : 0);
     walk.push(at);
@@ -59,7 +59,7 @@ function endOf(file: string, position: number): number {
 /** What each damage leaves of fifteen records, and how many of those behind it can be read. */
 const damages: readonly {
   readonly name: string;
-  readonly damage: (files: string[]) => LogPlace;
+  readonly damage: (files: string[]) => LogLocation;
   readonly kept: number;
   readonly readable: number;
 }[] = [
@@ -86,8 +86,8 @@ const damages: readonly {
   {
     name: 'the first record of all',
     damage: ([file]) => {
-      flip(file!, headerBytes + 25);
-      return { file: file!, offset: headerBytes };
+      flip(file!, segmentHeaderBytes + 25);
+      return { file: file!, offset: segmentHeaderBytes };
     },
     kept: 0,
     readable: 14,
@@ -95,8 +95,8 @@ const damages: readonly {
   {
     name: 'a synced record of the last segment',
     damage: ([, , file]) => {
-      flip(file!, headerBytes + 25);
-      return { file: file!, offset: headerBytes };
+      flip(file!, segmentHeaderBytes + 25);
+      return { file: file!, offset: segmentHeaderBytes };
     },
     kept: 10,
     readable: 4,
@@ -142,7 +142,7 @@ const damages: readonly {
     name: 'the header of a segment after one with records that it repeats',
     damage: ([first, second]) => {
       // As a failed sync leaves it: the second segment holds what the first one held last.
-      const repeated = readFileSync(second!).subarray(headerBytes, endOf(second!, 2));
+      const repeated = readFileSync(second!).subarray(segmentHeaderBytes, endOf(second!, 2));
       writeFileSync(first!, repeated, { flag: 'a' });
       flip(second!, 0);
       return { file: second!, offset: 0 };
@@ -152,8 +152,8 @@ const damages: readonly {
   },
 ];
 
-async function planFor(folder: string, place: LogPlace): Promise<RepairPlan> {
-  const verdict = judgeCut(nodeLogFiles, await checkLog(nodeLogFiles, folder), place);
+async function planFor(folder: string, place: LogLocation): Promise<RepairPlan> {
+  const verdict = validateCut(nodeLogFiles, await verifyLog(nodeLogFiles, folder), place);
   assert.equal(verdict.kind, 'damage');
   return (verdict as { plan: RepairPlan }).plan;
 }
@@ -173,7 +173,7 @@ for (const { name, damage, kept, readable } of damages) {
     const before = contents(folder);
     const plan = await planFor(folder, place);
     assert.equal(plan.position, kept);
-    assert.deepEqual(readBehind(nodeLogFiles, plan), { records: readable, position: 15 });
+    assert.deepEqual(countRecordsAfterCut(nodeLogFiles, plan), { records: readable, position: 15 });
 
     const removed = join(dataFolder, 'ledger-removed');
     await repairLog(nodeLogFiles, plan, removed);
@@ -205,7 +205,7 @@ for (const { name, damage, kept, readable } of damages) {
       steps = Math.max(steps, stopping.steps);
       if (stopAt > steps) break;
 
-      const verdict = judgeCut(nodeLogFiles, await checkLog(nodeLogFiles, folder), place);
+      const verdict = validateCut(nodeLogFiles, await verifyLog(nodeLogFiles, folder), place);
       if (verdict.kind === 'damage') await repairLog(nodeLogFiles, verdict.plan, two);
       else assert.equal(verdict.kind, 'done', `step ${stopAt}`);
       const after = contents(folder);
@@ -224,44 +224,44 @@ for (const { name, damage, kept, readable } of damages) {
 
 test('a log is not cut where it is not damaged', async (t) => {
   const { folder, place } = await damagedLog(t, damages[0]!.damage);
-  const check = await checkLog(nodeLogFiles, folder);
-  const elsewhere: LogPlace[] = [
+  const check = await verifyLog(nodeLogFiles, folder);
+  const elsewhere: LogLocation[] = [
     { file: place.file, offset: 0 },
     { file: place.file, offset: place.offset + 1 },
     { file: join(folder, '0000000000000011.log'), offset: 0 },
     { file: join(dirname(folder), basename(place.file)), offset: place.offset },
   ];
   for (const cut of elsewhere) {
-    const verdict = judgeCut(nodeLogFiles, check, cut);
+    const verdict = validateCut(nodeLogFiles, check, cut);
     assert.equal(verdict.kind, 'elsewhere', `${cut.file}:${cut.offset}`);
   }
 });
 
 test('a whole log is not cut anywhere, and at its end there is nothing to cut', async (t) => {
   const { folder } = await damagedLog(t, ([file]) => ({ file: file!, offset: 0 }));
-  const check = await checkLog(nodeLogFiles, folder);
-  const judge = (file: string, offset: number) => judgeCut(nodeLogFiles, check, { file, offset }).kind;
+  const check = await verifyLog(nodeLogFiles, folder);
+  const judge = (file: string, offset: number) => validateCut(nodeLogFiles, check, { file, offset }).kind;
   const [first, second, last] = segmentFiles(folder) as [string, string, string];
   assert.deepEqual(
-    [judge(first, 0), judge(second, 0), judge(second, statSync(second).size), judge(last, headerBytes)],
+    [judge(first, 0), judge(second, 0), judge(second, statSync(second).size), judge(last, segmentHeaderBytes)],
     Array(4).fill('no-damage'),
   );
   const next = join(folder, '0000000000000016.log');
-  assert.deepEqual([judge(next, headerBytes), judge(next, 0)], ['done', 'done']);
+  assert.deepEqual([judge(next, segmentHeaderBytes), judge(next, 0)], ['done', 'done']);
   removeEndMark(folder);
-  const crashed = await checkLog(nodeLogFiles, folder);
+  const crashed = await verifyLog(nodeLogFiles, folder);
   for (const end of [
     { file: last, offset: statSync(last).size },
     { file: next, offset: 0 },
   ]) {
-    assert.equal(judgeCut(nodeLogFiles, crashed, end).kind, 'done');
+    assert.equal(validateCut(nodeLogFiles, crashed, end).kind, 'done');
   }
 });
 
 test('records behind the damage are shown to whoever counts them', async (t) => {
   const { folder, place } = await damagedLog(t, damages[0]!.damage);
   const seen: number[] = [];
-  const behind = readBehind(nodeLogFiles, await planFor(folder, place), (record) => seen.push(positionOf(record)));
+  const behind = countRecordsAfterCut(nodeLogFiles, await planFor(folder, place), (record) => seen.push(positionOf(record)));
   assert.deepEqual(seen, [8, 9, 10, 11, 12, 13, 14, 15]);
   assert.deepEqual(behind, { records: 8, position: 15 });
 });
@@ -280,9 +280,9 @@ class StoppingLogFiles {
   get files(): LogFiles {
     return {
       ...nodeLogFiles,
-      makeFolder: (folder) => {
+      createFolder: (folder) => {
         this.#step();
-        nodeLogFiles.makeFolder(folder);
+        nodeLogFiles.createFolder(folder);
       },
       create: async (path) => {
         this.#step();
@@ -316,7 +316,7 @@ class StoppingLogFiles {
         this.#step();
         await file.datasync();
       },
-      store: () => assert.fail('nothing is stored at once'),
+      writeAndSync: () => assert.fail('nothing is stored at once'),
       truncate: async (length) => {
         this.#step();
         await file.truncate(length);

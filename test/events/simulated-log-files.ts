@@ -29,9 +29,9 @@ export class SimulatedLogFiles implements LogFiles {
     return this.#failing.get(step) ?? 0;
   }
 
-  makeFolder(folder: string): void {
+  createFolder(folder: string): void {
     const parent = dirname(folder);
-    if (parent !== '/') this.makeFolder(parent);
+    if (parent !== '/') this.createFolder(parent);
     if (!this.disk.exists(folder)) {
       this.#onStep(`make ${basename(folder)}`);
       this.disk.makeFolder(folder);
@@ -40,7 +40,7 @@ export class SimulatedLogFiles implements LogFiles {
     this.disk.syncFolder(parent, 'done');
   }
 
-  list(folder: string): string[] {
+  listNames(folder: string): string[] {
     return this.disk.list(folder);
   }
 
@@ -97,7 +97,7 @@ export class SimulatedLogFiles implements LogFiles {
     };
     return {
       write,
-      store: async (source, length, position) => {
+      writeAndSync: async (source, length, position) => {
         await write(source, length, position);
         this.#onStep(`sync ${length} bytes at ${position} of ${name}`);
         const failure = this.#failure('datasync');

@@ -14,8 +14,8 @@ export class TroubledLogFiles implements LogFiles {
   readonly steps: (WritingStep | 'store')[] = [];
   openFiles = 0;
 
-  makeFolder = nodeLogFiles.makeFolder;
-  list = nodeLogFiles.list;
+  createFolder = nodeLogFiles.createFolder;
+  listNames = nodeLogFiles.listNames;
   openForReading = nodeLogFiles.openForReading;
   remove = nodeLogFiles.remove;
 
@@ -75,10 +75,10 @@ export class TroubledLogFiles implements LogFiles {
         this.steps.push('datasync');
       },
       // A write and a sync as far as failing goes, and one step when it is done.
-      store: async (source, length, position) => {
+      writeAndSync: async (source, length, position) => {
         if (this.failuresLeft('write') > 0) return write(source, length, position);
         this.check('datasync');
-        await file.store(source, length, position);
+        await file.writeAndSync(source, length, position);
         this.steps.push('store');
       },
       truncate: async (length) => {

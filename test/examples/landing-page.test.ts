@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { freePort } from '../../bench/target/free-port.ts';
+import { findFreePort } from '../../bench/target/free-port.ts';
 import { bounds } from '../../src/bounds.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
@@ -476,7 +476,7 @@ test('a test key is said to be one', async (t) => {
 test('a start that cannot work says why in one line', async (t) => {
   const { page } = await visiting(t, 'a');
   const url = apiUrlOf(page.market);
-  const nobody = `http://127.0.0.1:${await freePort()}/v1/personal-loans`;
+  const nobody = `http://127.0.0.1:${await findFreePort()}/v1/personal-loans`;
   const other = new URL(page.origin).port;
   const cases: [Record<string, string>, RegExp][] = [
     [{}, /API_KEY is not set: /],

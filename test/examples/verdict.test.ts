@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SummaryAnswer } from '../../examples/landing-page/api/shapes.ts';
-import { verdictOf } from '../../examples/landing-page/experiment/verdict.ts';
+import type { SummaryResponse } from '../../examples/landing-page/api/shapes.ts';
+import { decideWinner } from '../../examples/landing-page/experiment/verdict.ts';
 
-function summary(interval: SummaryAnswer['rev_per_session_ci95'], matured = 100): SummaryAnswer {
+function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 100): SummaryResponse {
   return {
     sessions_total: 200,
     marketplace_views: 150,
@@ -19,7 +19,7 @@ function summary(interval: SummaryAnswer['rev_per_session_ci95'], matured = 100)
   };
 }
 
-const verdict = (a: SummaryAnswer, b: SummaryAnswer) => verdictOf({ a, b, since: '2026-01-01' });
+const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner({ a, b, since: '2026-01-01' });
 
 test('without both intervals it is too early, whatever the figures are', () => {
   const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));

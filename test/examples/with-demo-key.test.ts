@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../bench/target/free-port.ts';
+import { findFreePort } from '../../bench/target/free-port.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { serveMarketplace } from '../cli/serve-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -72,7 +72,7 @@ test('a server with another data folder is named with the folder that the key is
 });
 
 test('without a server no key is created', async (t) => {
-  const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await freePort()) };
+  const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await findFreePort()) };
   const { ended, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.equal(await ended, 1);
   assert.match(await stderr, /^visitor: no answer from .*make run.*\n$/);

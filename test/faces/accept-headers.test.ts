@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { prefersJson } from '../../src/faces/prefers-json.ts';
-import { weightedList } from '../../src/faces/weighted-list.ts';
+import { parseWeightedList } from '../../src/faces/weighted-list.ts';
 
 test('JSON is preferred by whoever weighs it above HTML', () => {
   const yes = [
@@ -29,22 +29,22 @@ test('JSON is preferred by whoever weighs it above HTML', () => {
 });
 
 test('a list has the weight of each of its items, 1 where none is told', () => {
-  const listed = weightedList('gzip, BR;q=0.5 , deflate ;q=0,zstd;level=3;q=0.125;x, bad;q=2');
+  const listed = parseWeightedList('gzip, BR;q=0.5 , deflate ;q=0,zstd;level=3;q=0.125;x, bad;q=2');
   assert.deepEqual(Object.fromEntries(listed), { gzip: 1, br: 0.5, deflate: 0, zstd: 0.125, bad: 1 });
 });
 
 test('a list longer than the bound is passed over, and none shorter', () => {
   const { headerListCharactersMax: longest } = bounds;
   const padded = (characters: number) => 'br'.padEnd(characters, ',');
-  assert.equal(weightedList(padded(longest)).get('br'), 1);
-  assert.equal(weightedList(padded(longest + 1)).size, 0);
+  assert.equal(parseWeightedList(padded(longest)).get('br'), 1);
+  assert.equal(parseWeightedList(padded(longest + 1)).size, 0);
 });
 
 test('no header stops it', () => {
   const text = fc.string({ unit: fc.constantFrom(...'aj/*;q=01.,tgbr '), maxLength: 60 });
   fc.assert(
     fc.property(text, (header) => {
-      for (const weight of weightedList(header).values()) assert.ok(weight >= 0 && weight < 2);
+      for (const weight of parseWeightedList(header).values()) assert.ok(weight >= 0 && weight < 2);
     }),
   );
 });

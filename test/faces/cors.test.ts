@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cors } from '../../src/faces/cors.ts';
-import { type HeaderText, headerPairs } from '../../src/http/header-text.ts';
-import type { Exchange } from '../../src/http/listener.ts';
+import { type HeaderText, splitHeaders } from '../../src/http/header-text.ts';
+import type { RequestContext } from '../../src/http/listener.ts';
 
 /** All that Cors asks of a request. */
-function from(origin: string): Exchange {
-  return { header: (name: string) => (name === 'origin' ? origin : '') } as Exchange;
+function from(origin: string): RequestContext {
+  return { header: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
 }
 
 function named(headers: HeaderText): Record<string, string> {
-  const pairs = headerPairs(headers);
+  const pairs = splitHeaders(headers);
   return Object.fromEntries(pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, pairs[at + 1]!]] : [])));
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type ErrorCode, errorTable } from '../../src/domain/error-table.ts';
 import { invalidRequest, type Refusal } from '../../src/domain/outcome.ts';
 import { errorReply } from '../../src/faces/error-reply.ts';
-import { type HeaderText, header, headerPairs } from '../../src/http/header-text.ts';
+import { type HeaderText, formatHeader, splitHeaders } from '../../src/http/header-text.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
@@ -12,7 +12,7 @@ function bodyOf(refusal: Refusal, requestId = 'request-1'): Record<string, unkno
 }
 
 function headerOf(headers: HeaderText, name: string): string | undefined {
-  const pairs = headerPairs(headers);
+  const pairs = splitHeaders(headers);
   const at = pairs.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === name);
   return at < 0 ? undefined : pairs[at + 1];
 }
@@ -58,7 +58,7 @@ describe('errorReply', () => {
   });
 
   it('sends the headers it is given too, and keeps nothing of them for the next answer', () => {
-    const before = errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-1', header('Allow', 'GET'));
+    const before = errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-1', formatHeader('Allow', 'GET'));
     assert.equal(headerOf(before.headers, 'allow'), 'GET');
     assert.equal(headerOf(before.headers, 'content-type'), 'application/json');
     assert.equal(headerOf(errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-2').headers, 'allow'), undefined);

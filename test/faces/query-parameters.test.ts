@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readQueryParameters } from '../../src/faces/query-parameters.ts';
+import { parseQueryParameters } from '../../src/faces/query-parameters.ts';
 
 const names = ['sub_id', 'sort', 'format'] as const;
 
 function read(query: string) {
-  const result = readQueryParameters(query, names);
+  const result = parseQueryParameters(query, names);
   return result.ok ? result.values : result.refusal.param;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
-import { closeFolderToOthers } from '../../src/files/close-folder-to-others.ts';
+import { restrictFolderToOwner } from '../../src/files/close-folder-to-others.ts';
 import { scratchFolder } from '../events/log-fixture.ts';
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
@@ -26,20 +26,20 @@ function changeModesBy(t: TestContext, change: () => void): void {
 for (const mode of [0o755, 0o750, 0o777, 0o701]) {
   test(`a folder of mode ${mode.toString(8)} is closed`, (t) => {
     const folder = folderOf(t, mode);
-    assert.equal(closeFolderToOthers(folder), true);
+    assert.equal(restrictFolderToOwner(folder), true);
     assert.equal(modeOf(folder), 0o700);
   });
 }
 
 test('a closed folder stays as it is', (t) => {
   const folder = folderOf(t, 0o500);
-  assert.equal(closeFolderToOthers(folder), true);
+  assert.equal(restrictFolderToOwner(folder), true);
   assert.equal(modeOf(folder), 0o500);
 });
 
 test('a folder that is shared on purpose stays open', (t) => {
   const folder = folderOf(t, 0o1777);
-  assert.equal(closeFolderToOthers(folder), false);
+  assert.equal(restrictFolderToOwner(folder), false);
   assert.equal(modeOf(folder), 0o1777);
 });
 
@@ -48,11 +48,11 @@ test('a folder of somebody else stays open', (t) => {
   changeModesBy(t, () => {
     throw Object.assign(new Error('EPERM: chmod'), { code: 'EPERM' });
   });
-  assert.equal(closeFolderToOthers(folder), false);
+  assert.equal(restrictFolderToOwner(folder), false);
 });
 
 test('a file system that takes the change and does not make it is found out', (t) => {
   const folder = folderOf(t, 0o777);
   changeModesBy(t, () => {});
-  assert.equal(closeFolderToOthers(folder), false);
+  assert.equal(restrictFolderToOwner(folder), false);
 });

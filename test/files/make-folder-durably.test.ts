@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { makeFolderDurably } from '../../src/files/make-folder-durably.ts';
+import { createFolderDurably } from '../../src/files/make-folder-durably.ts';
 import { scratchFolder } from '../events/log-fixture.ts';
 
 /**
@@ -39,7 +39,7 @@ for (const [what, made] of [
     for (const path of made) fs.mkdirSync(join(root, path));
     const synced = watchSyncs(t);
     const folder = join(root, 'data', 'ledger');
-    makeFolderDurably(folder);
+    createFolderDurably(folder);
     for (const parent of [join(root, 'data'), root, dirname(root)]) assert.ok(synced.has(fs.statSync(parent).ino));
   });
 }
@@ -47,7 +47,7 @@ for (const [what, made] of [
 test('a folder whose name cannot be synced is no place for a log, and does not become one by trying again', (t) => {
   const root = scratchFolder(t);
   watchSyncs(t, { path: root, code: 'EIO' });
-  for (let i = 0; i < 2; i++) assert.throws(() => makeFolderDurably(join(root, 'ledger')), { code: 'EIO' });
+  for (let i = 0; i < 2; i++) assert.throws(() => createFolderDurably(join(root, 'ledger')), { code: 'EIO' });
 });
 
 test('a folder that was there may lie in one that we are not let into', (t) => {
@@ -55,6 +55,6 @@ test('a folder that was there may lie in one that we are not let into', (t) => {
   const folder = join(root, 'ledger');
   fs.mkdirSync(folder);
   const synced = watchSyncs(t, { path: root, code: 'EACCES' });
-  makeFolderDurably(folder);
+  createFolderDurably(folder);
   assert.ok(synced.has(fs.statSync(dirname(root)).ino));
 });

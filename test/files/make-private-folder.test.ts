@@ -4,16 +4,16 @@ import { chmodSync, existsSync, statSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
-import { makePrivateFolder } from '../../src/files/make-private-folder.ts';
+import { createPrivateFolder } from '../../src/files/make-private-folder.ts';
 import { scratchFolder } from '../events/log-fixture.ts';
 
 test('makes a folder and what leads to it for nobody else to look into, and tells the first that was missing', (t) => {
   const root = scratchFolder(t);
-  assert.equal(makePrivateFolder(join(root, 'a/b/c')), join(root, 'a'));
+  assert.equal(createPrivateFolder(join(root, 'a/b/c')), join(root, 'a'));
   for (const made of ['a', 'a/b', 'a/b/c']) assert.equal(statSync(join(root, made)).mode & 0o777, 0o700);
   chmodSync(join(root, 'a'), 0o755);
-  assert.equal(makePrivateFolder(join(root, 'a/d')), join(root, 'a/d'));
-  assert.equal(makePrivateFolder(join(root, 'a')), null);
+  assert.equal(createPrivateFolder(join(root, 'a/d')), join(root, 'a/d'));
+  assert.equal(createPrivateFolder(join(root, 'a')), null);
   assert.equal(statSync(join(root, 'a')).mode & 0o777, 0o755);
 });
 
@@ -21,11 +21,11 @@ test('throws where something else has the name, or a file leads there', (t) => {
   const root = scratchFolder(t);
   writeFileSync(join(root, 'file'), '');
   symlinkSync(join(root, 'nowhere'), join(root, 'link'));
-  assert.throws(() => makePrivateFolder(join(root, 'file')), { code: 'EEXIST' });
-  assert.throws(() => makePrivateFolder(join(root, 'link')), { code: 'EEXIST' });
-  assert.throws(() => makePrivateFolder(join(root, 'file/below')), { code: 'ENOTDIR' });
+  assert.throws(() => createPrivateFolder(join(root, 'file')), { code: 'EEXIST' });
+  assert.throws(() => createPrivateFolder(join(root, 'link')), { code: 'EEXIST' });
+  assert.throws(() => createPrivateFolder(join(root, 'file/below')), { code: 'ENOTDIR' });
   symlinkSync(root, join(root, 'alias'));
-  assert.equal(makePrivateFolder(join(root, 'alias')), null);
+  assert.equal(createPrivateFolder(join(root, 'alias')), null);
 });
 
 test('a file system that denies its own folders is no reason to try for ever', {

@@ -4,10 +4,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
 import { bounds } from '../../src/bounds.ts';
-import type { Exchange, Handler, Listener } from '../../src/http/listener.ts';
+import type { RequestContext, Handler, Listener } from '../../src/http/listener.ts';
 import { startNodeListener } from '../../src/http/node-listener.ts';
 import { startUwsListener } from '../../src/http/uws-listener.ts';
-import { CertificateFaulty, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
+import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
@@ -30,8 +30,8 @@ for (const engine of ['uws', 'node'] as const) {
         port: 0,
         handler,
         errorReply,
-        onFault: (fault) => assert.fail(String(fault)),
-        bodyBytesMax: bounds.bodyBytesMax,
+        onHandlerError: (fault) => assert.fail(String(fault)),
+        bodyBytesMax: bounds.requestBodyBytesMax,
         deadlineMs: bounds.requestDeadlineMs,
         tls: { certificate: read('one.test'), minVersion },
       });
@@ -39,7 +39,7 @@ for (const engine of ['uws', 'node'] as const) {
       return {
         listener,
         folder,
-        renew: (name: string) => listener.useCertificate(read(name)),
+        renew: (name: string) => listener.setCertificate(read(name)),
         async open(servername = ''): Promise<RawConnection> {
           const connection = await RawConnection.openSecurely(listener.port, { servername });
           afterwards(t, () => connection.close());
@@ -49,7 +49,7 @@ for (const engine of ['uws', 'node'] as const) {
     }
 
     test('a new one is shown to new connections, with and without a server name, and old connections go on', async (t) => {
-      let pending: Exchange | undefined;
+      let pending: RequestContext | undefined;
       const { open, renew } = await secured(t, (exchange) => {
         if (exchange.path === '/') hello(exchange);
         else pending = exchange;
@@ -171,7 +171,7 @@ for (const engine of ['uws', 'node'] as const) {
       // Whoever judged it was right; what is there now is something else.
       writeFileSync(files.keyFile, 'no key');
       const spoiled = { ...judged, keyPem: Buffer.from('no key') };
-      assert.throws(() => listener.useCertificate(spoiled), CertificateFaulty);
+      assert.throws(() => listener.setCertificate(spoiled), InvalidCertificateError);
       const connection = await open();
       assert.equal(connection.serverName, 'CN=one.test');
     });

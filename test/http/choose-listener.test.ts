@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
-import { type ListenerKind, startListener } from '../../src/http/choose-listener.ts';
+import { type EngineChoice, startListener } from '../../src/http/choose-listener.ts';
 import type { ListenerOptions } from '../../src/http/listener.ts';
 import { errorReply } from './listener-cases.ts';
 
@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL('./programs/serve-and-close.ts', import.me
 
 /** What the program printed; rejects unless it ended by itself, without error, in time. */
 async function serveAndClose(
-  kind: ListenerKind,
+  kind: EngineChoice,
   from: string,
 ): Promise<{ engine: string; reason: string; body: string }> {
   const { stdout } = await run(process.execPath, [program, kind, from], { timeout: 60_000 });
@@ -71,7 +71,7 @@ function options(port = 0): ListenerOptions {
     port,
     handler: (exchange) => exchange.reply({ status: 200, headers: '', body: '' }),
     errorReply,
-    onFault: (fault) => assert.fail(String(fault)),
+    onHandlerError: (fault) => assert.fail(String(fault)),
     bodyBytesMax: 1_000,
     deadlineMs: 10_000,
   };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Deadlined, DeadlineQueue, notQueued } from '../../src/http/deadline-queue.ts';
+import { type DeadlineEntry, DeadlineQueue, unqueuedEntry } from '../../src/http/deadline-queue.ts';
 
-function entry(onDeadline: () => void = () => {}): Deadlined {
-  return { ...notQueued, onDeadline };
+function entry(onDeadline: () => void = () => {}): DeadlineEntry {
+  return { ...unqueuedEntry, onDeadline };
 }
 
 test('an entry is told once its time has passed, not before, and once only', () => {
@@ -64,11 +64,11 @@ test('whatever is added, removed and expired, exactly the entries left too long 
       for (const { waitMs, act, which } of steps) {
         nowMs += waitMs;
         if (act === 'add') {
-          queue.add(entries[which] as Deadlined, nowMs);
+          queue.add(entries[which] as DeadlineEntry, nowMs);
           dueMs.delete(which);
           dueMs.set(which, nowMs + 100);
         } else if (act === 'remove') {
-          queue.remove(entries[which] as Deadlined);
+          queue.remove(entries[which] as DeadlineEntry);
           dueMs.delete(which);
         } else {
           told.length = 0;

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { header, headerPairs } from '../../src/http/header-text.ts';
+import { formatHeader, splitHeaders } from '../../src/http/header-text.ts';
 
 test('a header begins with the end of the line before it', () => {
-  assert.equal(header('Allow', 'GET') + header('Vary', 'Origin'), '\r\nAllow: GET\r\nVary: Origin');
+  assert.equal(formatHeader('Allow', 'GET') + formatHeader('Vary', 'Origin'), '\r\nAllow: GET\r\nVary: Origin');
 });
 
 test('no header value can add a line to the head', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', ' ', '\r', '\n', '\t') }), (value) => {
-      const line = (): string => header('X-A', value);
+      const line = (): string => formatHeader('X-A', value);
       if (/[\r\n]/.test(value)) assert.throws(line, /X-A/);
       else assert.equal(line().split(/\r\n|\r|\n/).length, 2);
     }),
@@ -22,8 +22,8 @@ test('the pairs are the names and values it was put together from', () => {
   const headers = fc.array(fc.tuple(fc.constantFrom('A', 'X-B', 'Retry-After'), value), { maxLength: 5 });
   fc.assert(
     fc.property(headers, (pairs) => {
-      const text = pairs.map(([name, each]) => header(name, each)).join('');
-      assert.deepEqual(headerPairs(text), pairs.flat());
+      const text = pairs.map(([name, each]) => formatHeader(name, each)).join('');
+      assert.deepEqual(splitHeaders(text), pairs.flat());
     }),
   );
 });

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InFlight } from '../../src/http/in-flight.ts';
+import { InFlightRequests } from '../../src/http/in-flight.ts';
 
 test('a drain of nothing resolves', async () => {
-  assert.equal(await new InFlight().drained(60_000), 0);
+  assert.equal(await new InFlightRequests().waitUntilEmpty(60_000), 0);
 });
 
 test('a drain waits for the last request, and for those that came after it began', async () => {
-  const requests = new InFlight();
-  requests.begin();
+  const requests = new InFlightRequests();
+  requests.increment();
   let drained = false;
-  const drain = requests.drained(60_000).then(() => {
+  const drain = requests.waitUntilEmpty(60_000).then(() => {
     drained = true;
   });
   // The next request arrives in the very turn that answers the last one.
-  requests.end();
-  requests.begin();
+  requests.decrement();
+  requests.increment();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   assert.equal(drained, false);
   assert.equal(requests.count, 1);
-  requests.end();
+  requests.decrement();
   await drain;
 });
 
 test('a drain gives up after its grace, and tells how many it waited for', async () => {
-  const requests = new InFlight();
-  requests.begin();
-  assert.equal(await requests.drained(1), 1);
+  const requests = new InFlightRequests();
+  requests.increment();
+  assert.equal(await requests.waitUntilEmpty(1), 1);
   assert.equal(requests.count, 1);
 });

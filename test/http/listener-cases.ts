@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/error-table.ts';
 import type { Refusal } from '../../src/domain/outcome.ts';
-import { header } from '../../src/http/header-text.ts';
-import type { Exchange, Handler, Listener, ListenerOptions, Reply } from '../../src/http/listener.ts';
+import { formatHeader } from '../../src/http/header-text.ts';
+import type { RequestContext, Handler, Listener, ListenerOptions, Reply } from '../../src/http/listener.ts';
 import { RawConnection, type RawResponse } from './raw-connection.ts';
 
 const execFile = promisify(execFileWithCallback);
@@ -31,8 +31,8 @@ export interface ListenerBench {
 /** As the composition root would answer: the documented error body, and what a 503 needs. */
 export function errorReply(refusal: Refusal, requestId: string): Reply {
   const { status, message } = errorTable[refusal.code];
-  let headers = header('Content-Type', 'application/json');
-  if (refusal.retryAfterSeconds !== undefined) headers += header('Retry-After', String(refusal.retryAfterSeconds));
+  let headers = formatHeader('Content-Type', 'application/json');
+  if (refusal.retryAfterSeconds !== undefined) headers += formatHeader('Retry-After', String(refusal.retryAfterSeconds));
   const { param } = refusal;
   const body = {
     error: refusal.code,
@@ -45,7 +45,7 @@ export function errorReply(refusal: Refusal, requestId: string): Reply {
 
 const text = (body: string, status = 200): Reply => ({
   status,
-  headers: header('Content-Type', 'text/plain; charset=utf-8'),
+  headers: formatHeader('Content-Type', 'text/plain; charset=utf-8'),
   body,
 });
 
@@ -55,7 +55,7 @@ const hello: Handler = (exchange) => exchange.reply(text('hello'));
 const echo: Handler = (exchange) =>
   exchange.readBody((body) => exchange.reply(text(`${body.length}:${body.subarray(0, 64).toString()}`)));
 
-/** More than the system buffers for a client that does not read, and more than a third of `unsentBytesMax`. */
+/** More than the system buffers for a client that does not read, and more than a third of `unsentReplyBytesMax`. */
 const unbufferedBody = Buffer.alloc(10 * 1024 * 1024, 'x');
 
 const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: test\r\n${headers}\r\n`;
@@ -166,7 +166,7 @@ export const listenerCases: readonly ListenerCase[] = [
     name: 'answers with status, headers, length, date and request id, each once, and no server header',
     async run({ start, open }) {
       const listener = await start((x) =>
-        x.reply({ status: 404, headers: header('X-One', '1') + header('X-Two', 'a, b'), body: 'né' }),
+        x.reply({ status: 404, headers: formatHeader('X-One', '1') + formatHeader('X-Two', 'a, b'), body: 'né' }),
       );
       const response = await ask(await open(listener), get('/'));
       assert.equal(response.status, 404);
@@ -207,7 +207,7 @@ export const listenerCases: readonly ListenerCase[] = [
     name: 'answers 204 and 304 without body and length, and keeps the connection',
     async run({ start, open }) {
       const listener = await start((x) =>
-        x.reply({ status: Number(x.path.slice(1)), headers: header('X-A', 'b'), body: '' }),
+        x.reply({ status: Number(x.path.slice(1)), headers: formatHeader('X-A', 'b'), body: '' }),
       );
       for (const status of [204, 304]) {
         const { connection, response } = await askBodyless(() => open(listener), get(`/${status}`));
@@ -362,7 +362,7 @@ export const listenerCases: readonly ListenerCase[] = [
       const connection = await open(listener);
       connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\nx');
       assert.equal((await connection.response()).status, 413);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
       await connection.closed;
     },
   },
@@ -373,7 +373,7 @@ export const listenerCases: readonly ListenerCase[] = [
       const connection = await open(listener);
       connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\nx');
       assert.equal((await connection.response()).status, 503);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
       await connection.closed;
     },
   },
@@ -426,9 +426,9 @@ export const listenerCases: readonly ListenerCase[] = [
       await ask(await open(listener), post('/large', 'x'.repeat(101)));
       const gone = await open(listener);
       gone.send('POST /gone HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
-      await until(() => listener.inFlight === 1);
+      await until(() => listener.inFlightCount === 1);
       gone.close();
-      await until(() => listener.inFlight === 0);
+      await until(() => listener.inFlightCount === 0);
       const late = await open(listener);
       late.send('POST /late HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
       assert.equal((await late.response()).status, 503);
@@ -446,9 +446,9 @@ export const listenerCases: readonly ListenerCase[] = [
       );
       const connection = await open(listener);
       connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
-      await until(() => listener.inFlight === 1);
+      await until(() => listener.inFlightCount === 1);
       connection.close();
-      await until(() => listener.inFlight === 0);
+      await until(() => listener.inFlightCount === 0);
       assert.equal(bodies, 0);
     },
   },
@@ -472,15 +472,15 @@ export const listenerCases: readonly ListenerCase[] = [
   {
     name: 'tells the handler when nobody waits any more, and drops what it answers then',
     async run({ start, open, faults }) {
-      const arrived = signal<Exchange>();
+      const arrived = signal<RequestContext>();
       const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
       const connection = await open(listener);
       connection.send(get('/pending'));
       const exchange = await arrived.promise;
-      assert.equal(exchange.over, false);
+      assert.equal(exchange.ended, false);
       connection.close();
-      await until(() => exchange.over);
-      assert.equal(listener.inFlight, 0);
+      await until(() => exchange.ended);
+      assert.equal(listener.inFlightCount, 0);
       exchange.reply(text('too late'));
       assert.equal((await ask(await open(listener), get('/'))).status, 200);
       assert.deepEqual(faults, []);
@@ -490,7 +490,7 @@ export const listenerCases: readonly ListenerCase[] = [
     name: 'answers 503 with Retry-After once the deadline has passed, and drops the handler’s own answer',
     async run({ start, open }) {
       let deadlines = 0;
-      const arrived = signal<Exchange>();
+      const arrived = signal<RequestContext>();
       const onDeadline = (): void => {
         deadlines += 1;
       };
@@ -504,11 +504,11 @@ export const listenerCases: readonly ListenerCase[] = [
       assert.equal(errorOf(response).error, 'SERVICE_UNAVAILABLE');
       assert.equal(response.headers.get('retry-after'), String(bounds.retryAfterSeconds));
       const exchange = await arrived.promise;
-      assert.equal(exchange.over, true);
+      assert.equal(exchange.ended, true);
       exchange.reply(text('too late'));
       assert.equal((await ask(connection, get('/'))).body.toString(), 'hello');
       assert.equal(deadlines, 1);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
     },
   },
   {
@@ -516,7 +516,7 @@ export const listenerCases: readonly ListenerCase[] = [
     async run({ start, open }) {
       const listener = await start(async (x) => {
         x.reply(text('first'));
-        assert.equal(x.over, true);
+        assert.equal(x.ended, true);
         x.reply(text('second'));
         await new Promise(setImmediate);
         x.reply(text('third'));
@@ -531,7 +531,7 @@ export const listenerCases: readonly ListenerCase[] = [
     async run({ start, open }) {
       const answered: (readonly [route: number, status: number])[] = [];
       const handler: Handler = (x) => {
-        x.route = 3;
+        x.routeIndex = 3;
         switch (x.path) {
           case '/now':
             x.reply(text('now'));
@@ -550,7 +550,7 @@ export const listenerCases: readonly ListenerCase[] = [
         assert.ok(Number.isInteger(elapsedUs) && elapsedUs >= 0 && elapsedUs < 60_000_000, `${elapsedUs} us`);
         answered.push([route, status]);
       };
-      const listener = await start(handler, { onAnswered, deadlineMs: 200, bodyBytesMax: 8 });
+      const listener = await start(handler, { onReply: onAnswered, deadlineMs: 200, bodyBytesMax: 8 });
       const seen = async (request: string): Promise<number> => (await ask(await open(listener), request)).status;
       const statuses = [
         await seen(get('/now')),
@@ -580,11 +580,11 @@ export const listenerCases: readonly ListenerCase[] = [
       const handler: Handler = async (x) => {
         if (x.path === '/now') return x.reply(text('now'));
         sees();
-        await until(() => x.over);
+        await until(() => x.ended);
         x.reply(text('too late'));
         isOver();
       };
-      const listener = await start(handler, { onAnswered: (_route, status) => answered.push(status) });
+      const listener = await start(handler, { onReply: (_route, status) => answered.push(status) });
       const connection = await open(listener);
       connection.send(get('/'));
       await seen;
@@ -619,7 +619,7 @@ export const listenerCases: readonly ListenerCase[] = [
         assert.equal(errorOf(response).request_id, reported.requestId);
       }
       assert.equal(faults.length, 0);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
     },
   },
   {
@@ -635,10 +635,10 @@ export const listenerCases: readonly ListenerCase[] = [
       assert.equal(faults.length, 1);
       const leaving = await open(listener);
       leaving.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
-      await until(() => listener.inFlight === 1);
+      await until(() => listener.inFlightCount === 1);
       leaving.close();
       await until(() => faults.length === 2);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
       assert.equal((await ask(await open(listener), get('/'))).status, 200);
     },
   },
@@ -658,7 +658,7 @@ export const listenerCases: readonly ListenerCase[] = [
     async run({ start, open, faults }) {
       const listener = await start(async (x) => {
         if (x.query === 'later') await new Promise(setImmediate);
-        x.reply({ status: 200, headers: header('X-A', x.path === '/lf' ? 'a\nX-Evil: 1' : 'a\rX-Evil: 1'), body: '' });
+        x.reply({ status: 200, headers: formatHeader('X-A', x.path === '/lf' ? 'a\nX-Evil: 1' : 'a\rX-Evil: 1'), body: '' });
       });
       const connection = await open(listener);
       for (const target of ['/lf', '/cr', '/lf?later']) {
@@ -760,7 +760,7 @@ export const listenerCases: readonly ListenerCase[] = [
         await connection.closed;
       }
       assert.equal(bodies, 1);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
     },
   },
   {
@@ -788,7 +788,7 @@ export const listenerCases: readonly ListenerCase[] = [
         await connection.closed;
       }
       assert.deepEqual(told, ['/small', '/sized', '/large']);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
     },
   },
   {
@@ -815,13 +815,13 @@ export const listenerCases: readonly ListenerCase[] = [
         for (const before of ['', chunk('sound')]) {
           const connection = await open(listener);
           connection.send(chunkedHead('/') + before);
-          if (before !== '') await until(() => listener.inFlight === 1);
+          if (before !== '') await until(() => listener.inFlightCount === 1);
           connection.send(`${size}\r\nhello\r\n${lastChunk}`);
           assert.equal((await connection.response()).status, 400, size);
           await connection.closed;
         }
       }
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
     },
   },
   {
@@ -929,7 +929,7 @@ export const listenerCases: readonly ListenerCase[] = [
         await connection.closed;
       }
       assert.equal(handled, 0);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
     },
   },
   {
@@ -962,7 +962,7 @@ export const listenerCases: readonly ListenerCase[] = [
       await connection.sendInPieces([request.slice(0, 7_000), request.slice(7_000, 20_000), request.slice(20_000)]);
       assert.equal((await connection.response()).body.toString(), String(query.length));
       const beyond = await open(listener);
-      const response = await ask(beyond, get(`/?${'x'.repeat(bounds.headBytesMax + 1000)}`));
+      const response = await ask(beyond, get(`/?${'x'.repeat(bounds.requestHeadBytesMax + 1000)}`));
       assert.equal(response.status, 431);
       await beyond.closed;
     },
@@ -996,7 +996,7 @@ export const listenerCases: readonly ListenerCase[] = [
         assert.equal((await connection.response()).body.toString(), '/slow');
         assert.equal((await connection.response()).body.toString(), '/next');
       }
-      await until(() => listener.inFlight === 0);
+      await until(() => listener.inFlightCount === 0);
     },
   },
   {
@@ -1004,12 +1004,12 @@ export const listenerCases: readonly ListenerCase[] = [
     async run({ start, open }) {
       let most = 0;
       const listener = await start(() => {
-        most = Math.max(most, listener.inFlight);
+        most = Math.max(most, listener.inFlightCount);
       });
       const connection = await open(listener);
       connection.send(get('/').repeat(1000));
       await connection.closed;
-      await until(() => listener.inFlight === 0);
+      await until(() => listener.inFlightCount === 0);
       assert(most <= bounds.pipelinedRequestsMax);
     },
   },
@@ -1024,7 +1024,7 @@ export const listenerCases: readonly ListenerCase[] = [
       const connection = await open(listener);
       connection.send(get('/').repeat(2_000));
       await connection.closed;
-      assert(handled <= bounds.answersAtOnceMax + 1, `${handled} requests`);
+      assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
     },
   },
   {
@@ -1033,7 +1033,7 @@ export const listenerCases: readonly ListenerCase[] = [
       // So many handshakes would take long.
       if (secure) return;
       const listener = await start(hello);
-      const count = bounds.answersAtOnceMax + 50;
+      const count = bounds.repliesPerTurnMax + 50;
       const connections = await Promise.all(Array.from({ length: count }, () => open(listener)));
       for (const connection of connections) connection.send(get('/'));
       for (const connection of connections) assert.equal((await connection.response()).body.toString(), 'hello');
@@ -1062,7 +1062,7 @@ export const listenerCases: readonly ListenerCase[] = [
         for (let at = 0; at < 3; at += 1) assert.deepEqual((await connection.response()).body, unbufferedBody);
         assert.equal(handled, 4);
       }
-      await until(() => listener.inFlight === 0);
+      await until(() => listener.inFlightCount === 0);
     },
   },
   {
@@ -1091,7 +1091,7 @@ export const listenerCases: readonly ListenerCase[] = [
   {
     name: 'answers other requests from within a handler, from a microtask and from a later turn',
     async run({ start, open }) {
-      let waiting: Exchange[] = [];
+      let waiting: RequestContext[] = [];
       const answerAll = (how: string): void => {
         const due = waiting;
         waiting = [];
@@ -1116,14 +1116,14 @@ export const listenerCases: readonly ListenerCase[] = [
         for (const [index, other] of others.entries()) {
           assert.equal((await other.response()).body.toString(), `${how}/${index}`);
         }
-        await until(() => listener.inFlight === 0);
+        await until(() => listener.inFlightCount === 0);
       }
     },
   },
   {
     name: 'drops an answer given in the turn in which its client went away',
     async run({ start, open }) {
-      let waiting: Exchange[] = [];
+      let waiting: RequestContext[] = [];
       const listener = await start((x) => {
         if (x.path === '/hello') return hello(x);
         waiting.push(x);
@@ -1143,7 +1143,7 @@ export const listenerCases: readonly ListenerCase[] = [
         assert.equal((await staying.response()).body.toString(), '/all');
         staying.close();
       }
-      await until(() => listener.inFlight === 0);
+      await until(() => listener.inFlightCount === 0);
     },
   },
   {
@@ -1213,7 +1213,7 @@ export const listenerCases: readonly ListenerCase[] = [
   {
     name: 'drains: takes no new connection, answers what is in flight with Connection: close, then ends the idle ones',
     async run({ start, open }) {
-      const arrived = signal<Exchange>();
+      const arrived = signal<RequestContext>();
       const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
       const idle = await open(listener);
       assert.equal((await ask(idle, get('/'))).status, 200);
@@ -1226,13 +1226,13 @@ export const listenerCases: readonly ListenerCase[] = [
       });
       await refuses(() => open(listener));
       assert.equal(closed, false);
-      assert.equal(listener.inFlight, 1);
+      assert.equal(listener.inFlightCount, 1);
       exchange.reply(text('last'));
       const response = await busy.response();
       assert.equal(response.body.toString(), 'last');
       assert.equal(response.headers.get('connection'), 'close');
       await Promise.all([busy.closed, idle.closed, closing]);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(listener.inFlightCount, 0);
       await listener.close(0);
     },
   },
@@ -1272,7 +1272,7 @@ export const listenerCases: readonly ListenerCase[] = [
   {
     name: 'drains HEAD and 204 answers too',
     async run({ start, open }) {
-      const waiting: Exchange[] = [];
+      const waiting: RequestContext[] = [];
       const listener = await start((x) => void waiting.push(x));
       const connections = await Promise.all([open(listener), open(listener)]);
       connections[0]?.send('HEAD / HTTP/1.1\r\nHost: test\r\n\r\n');
@@ -1291,7 +1291,7 @@ export const listenerCases: readonly ListenerCase[] = [
   {
     name: 'drains: waits until a client has read the last, large answer',
     async run({ start, open }) {
-      const arrived = signal<Exchange>();
+      const arrived = signal<RequestContext>();
       const listener = await start((x) => arrived.give(x));
       const connection = await open(listener);
       connection.socket.pause();
@@ -1311,15 +1311,15 @@ export const listenerCases: readonly ListenerCase[] = [
   {
     name: 'gives up on what is still in flight when the grace is over',
     async run({ start, open }) {
-      const arrived = signal<Exchange>();
+      const arrived = signal<RequestContext>();
       const listener = await start((x) => arrived.give(x), { deadlineMs: 60_000 });
       const connection = await open(listener);
       connection.send(get('/'));
       const exchange = await arrived.promise;
       assert.equal(await listener.close(10), 1);
       await connection.closed;
-      assert.equal(exchange.over, true);
-      assert.equal(listener.inFlight, 0);
+      assert.equal(exchange.ended, true);
+      assert.equal(listener.inFlightCount, 0);
       exchange.reply(text('too late'));
       assert.equal(connection.rest, '');
     },

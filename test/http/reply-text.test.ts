@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { header } from '../../src/http/header-text.ts';
-import { bodyBytes, headText, isBodyless, statusLine } from '../../src/http/reply-text.ts';
+import { formatHeader } from '../../src/http/header-text.ts';
+import { bodyByteLength, responseHead, isBodyless, statusLine } from '../../src/http/reply-text.ts';
 
 test('a status line has the reason phrase where there is one', () => {
   assert.equal(statusLine(200), '200 OK');
@@ -11,13 +11,13 @@ test('a status line has the reason phrase where there is one', () => {
 });
 
 test('a head is the status line, the headers of every answer and its own, in order', () => {
-  const head = headText({ status: 404, headers: header('B', '2') + header('A', '1'), body: '' }, 'id-1');
+  const head = responseHead({ status: 404, headers: formatHeader('B', '2') + formatHeader('A', '1'), body: '' }, 'id-1');
   assert.equal(head, '404 Not Found\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: id-1\r\nB: 2\r\nA: 1');
 });
 
 test('the size of a body is what it takes on the wire', () => {
-  assert.equal(bodyBytes({ status: 200, headers: '', body: 'né' }), 3);
-  assert.equal(bodyBytes({ status: 200, headers: '', body: new Uint8Array(5) }), 5);
+  assert.equal(bodyByteLength({ status: 200, headers: '', body: 'né' }), 3);
+  assert.equal(bodyByteLength({ status: 200, headers: '', body: new Uint8Array(5) }), 5);
 });
 
 test('204 and 304 carry no body', () => {

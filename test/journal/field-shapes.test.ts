@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseShapes, shapesOf, translationOf, writeShapes } from '../../src/journal/field-shapes.ts';
+import { parseFieldEncodings, fieldEncodings, createChangeTranslator, serializeFieldEncodings } from '../../src/journal/field-shapes.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
@@ -16,27 +16,27 @@ function withFields(changed: Vertical['fields']): Vertical {
 }
 
 test('shapes come back as they were written', () => {
-  const parsed = parseShapes(writeShapes([personalLoans, equipmentLeases]));
+  const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
-    assert.deepEqual(parsed.get(vertical.number), shapesOf(vertical));
+    assert.deepEqual(parsed.get(vertical.number), fieldEncodings(vertical));
   }
 });
 
 test('shapes that nobody wrote are an error, not a guess', () => {
   for (const text of ['', '[]', '{"1":{}}', '{"1":[{"name":1,"kind":"choice"}]}']) {
-    assert.throws(() => parseShapes(text), text);
+    assert.throws(() => parseFieldEncodings(text), text);
   }
 });
 
 test('between equal fields there is nothing to do', () => {
-  assert.equal(translationOf(shapesOf(personalLoans), personalLoans), null);
+  assert.equal(createChangeTranslator(fieldEncodings(personalLoans), personalLoans), null);
 });
 
 test('fields in another order keep their values', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
-      const translate = translationOf(shapesOf(personalLoans), today) ?? ((changes: readonly number[]) => changes);
+      const translate = createChangeTranslator(fieldEncodings(personalLoans), today) ?? ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
       changes[2 * amount + 1] = 15_000;
@@ -56,7 +56,7 @@ test('a word that has moved is found, and one that is gone is left out', () => {
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
     ),
   );
-  const translate = translationOf(shapesOf(personalLoans), moved)!;
+  const translate = createChangeTranslator(fieldEncodings(personalLoans), moved)!;
   const words = (fields[state] as { values: readonly string[] }).values;
   assert.deepEqual(translate([state, words.indexOf('CA'), amount, 5_000]), [state, 1, amount, 5_000]);
   assert.deepEqual(translate([state, words.indexOf('NY'), amount, 5_000]), [amount, 5_000]);
@@ -65,10 +65,10 @@ test('a word that has moved is found, and one that is gone is left out', () => {
 
 test('a field that is gone, or is of another kind now, is left out', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
-  assert.deepEqual(translationOf(shapesOf(personalLoans), gone)!([state, 3]), []);
+  assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(
     fields.map((field) => (field.name === 'state' ? { name: 'state', kind: 'boolean' } : field)),
   );
-  assert.deepEqual(translationOf(shapesOf(personalLoans), other)!([state, 1]), []);
-  assert.deepEqual(translationOf(shapesOf(personalLoans), other)!([99, 1]), []);
+  assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), other)!([state, 1]), []);
+  assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), other)!([99, 1]), []);
 });

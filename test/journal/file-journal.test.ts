@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { LogUnavailable } from '../../src/events/event-log.ts';
+import { LogUnavailableError } from '../../src/events/event-log.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { TroubledLogFiles } from '../events/troubled-log-files.ts';
@@ -90,7 +90,7 @@ test('what was answered is there when the process dies at that moment', async (t
     const onMerge = () => {
       merges++;
     };
-    const journal = await FileJournal.open({ ...temporary.options, folder, onMerge });
+    const journal = await FileJournal.open({ ...temporary.options, folder, onFieldChanges: onMerge });
     await journal.close();
     assert.equal(merges, index + 1);
   }
@@ -131,15 +131,15 @@ test('two runs seal the same merge differently', async (t) => {
 test('a new epoch begins after a quarter of an hour with merges, and not without', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
-  clock.advance(bounds.journalEpochMs);
-  await temporary.journal.tend();
+  clock.advance(bounds.journalEpochDurationMs);
+  await temporary.journal.maintain();
   assert.equal(epochs(temporary).length, 1);
   await append(temporary, 1);
-  await temporary.journal.tend();
+  await temporary.journal.maintain();
   assert.equal(epochs(temporary).length, 2);
   await append(temporary, 2);
-  clock.advance(bounds.journalEpochMs - 1);
-  await temporary.journal.tend();
+  clock.advance(bounds.journalEpochDurationMs - 1);
+  await temporary.journal.maintain();
   assert.equal(epochs(temporary).length, 2);
   assert.deepEqual(
     (await temporary.merges()).map(({ changes }) => changes),
@@ -154,9 +154,9 @@ test('merges that arrive while a new epoch begins stand before those of the new 
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
-  clock.advance(bounds.journalEpochMs);
+  clock.advance(bounds.journalEpochDurationMs);
   const pending: Promise<void>[] = [];
-  const tending = temporary.journal.tend();
+  const tending = temporary.journal.maintain();
   for (let serial = 2; serial < 40; serial++) {
     pending.push(append(temporary, serial));
     if (serial % 5 === 0) await new Promise(setImmediate);
@@ -193,8 +193,8 @@ test('merges settle in the order in which a restart reads them, also where a new
   const settled: number[] = [];
   const merges = [append(temporary, 2).then(() => settled.push(2))];
   await new Promise(setImmediate);
-  clock.advance(bounds.journalEpochMs);
-  const tending = temporary.journal.tend();
+  clock.advance(bounds.journalEpochDurationMs);
+  const tending = temporary.journal.maintain();
   // More than a batch holds, in many turns.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
@@ -217,13 +217,13 @@ test('an epoch that cannot be written stays until it can, so that what it took i
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
   temporary.breakFiles();
-  await assert.rejects(append(temporary, 2), (fault) => fault instanceof LogUnavailable && fault.taken);
-  clock.advance(bounds.journalEpochMs);
-  await temporary.journal.tend();
+  await assert.rejects(append(temporary, 2), (fault) => fault instanceof LogUnavailableError && fault.isAppended);
+  clock.advance(bounds.journalEpochDurationMs);
+  await temporary.journal.maintain();
   assert.equal(epochs(temporary).length, 1);
   temporary.repair();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
-  await temporary.journal.tend();
+  await temporary.journal.maintain();
   assert.equal(epochs(temporary).length, 2);
   await append(temporary, 3);
   assert.deepEqual(
@@ -236,14 +236,14 @@ test('an epoch goes when every session changed in it is over, to the millisecond
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   const [first] = epochs(temporary);
-  clock.advance(bounds.journalEpochMs);
+  clock.advance(bounds.journalEpochDurationMs);
   await append(temporary, 1);
-  await temporary.journal.tend();
+  await temporary.journal.maintain();
   clock.advance(ttlMs - 1);
-  await temporary.journal.tend();
+  await temporary.journal.maintain();
   assert(epochs(temporary).includes(first!));
   clock.advance(1);
-  await temporary.journal.tend();
+  await temporary.journal.maintain();
   assert(!epochs(temporary).includes(first!));
 });
 
@@ -253,8 +253,8 @@ test('an epoch begins and another one is removed without any synchronous call on
   const temporary = await openTemporaryJournal(t, { clock, onTrouble: (trouble) => troubles.push(trouble) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
-  clock.advance(bounds.journalEpochMs);
-  await temporary.journal.tend();
+  clock.advance(bounds.journalEpochDurationMs);
+  await temporary.journal.maintain();
   clock.advance(ttlMs);
   await append(temporary, 2);
   const before = epochs(temporary);
@@ -263,7 +263,7 @@ test('an epoch begins and another one is removed without any synchronous call on
   const synchronous = Object.keys(fs).filter(isSynchronous) as 'fsyncSync'[];
   const mocks = synchronous.map((name) => t.mock.method(fs, name));
   syncBuiltinESMExports();
-  await temporary.journal.tend();
+  await temporary.journal.maintain();
   await append(temporary, 3);
   const called = synchronous.filter((_, i) => mocks[i]!.mock.callCount() > 0);
   t.mock.restoreAll();
@@ -282,16 +282,16 @@ test('an epoch whose removal fails half way is removed the next time, and both a
   const temporary = await openTemporaryJournal(t, { clock, onTrouble: ({ kind }) => troubles.push(kind) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
-  clock.advance(bounds.journalEpochMs);
-  await temporary.journal.tend();
+  clock.advance(bounds.journalEpochDurationMs);
+  await temporary.journal.maintain();
   clock.advance(ttlMs);
   const rm = t.mock.method(fs.promises, 'rm', () => Promise.reject(new Error('an i/o error')));
   syncBuiltinESMExports();
-  await temporary.journal.tend();
+  await temporary.journal.maintain();
   rm.mock.restore();
   syncBuiltinESMExports();
   assert.deepEqual([rm.mock.callCount(), troubles], [1, ['not-tended']]);
-  for (let again = 0; again < 2; again++) await temporary.journal.tend();
+  for (let again = 0; again < 2; again++) await temporary.journal.maintain();
   assert.deepEqual(troubles, ['not-tended', 'tended-again']);
   assert(!epochs(temporary).some((name) => name.startsWith(first!)));
 });
@@ -365,10 +365,10 @@ test('batches refused while the disk is full leave no gap behind', async (t) => 
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   temporary.breakFiles();
-  await assert.rejects(append(temporary, 2), LogUnavailable);
+  await assert.rejects(append(temporary, 2), LogUnavailableError);
   assert.equal(temporary.journal.healthy, false);
   for (let i = 0; i < 3; i++) {
-    await assert.rejects(append(temporary, 3), (fault) => fault instanceof LogUnavailable && !fault.taken);
+    await assert.rejects(append(temporary, 3), (fault) => fault instanceof LogUnavailableError && !fault.isAppended);
   }
   temporary.repair();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
@@ -399,6 +399,6 @@ test('closing twice is once, makes all durable, and refuses what comes after', a
   const pending = append(temporary, 1);
   await Promise.all([temporary.journal.close(), temporary.journal.close()]);
   await pending;
-  await assert.rejects(append(temporary, 2), LogUnavailable);
+  await assert.rejects(append(temporary, 2), LogUnavailableError);
   assert.equal((await temporary.merges()).length, 1);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { JournalSeal } from '../../src/journal/journal-seal.ts';
+import { JournalCipher } from '../../src/journal/journal-seal.ts';
 
 const secret = randomBytes(32);
 const salt = randomBytes(16);
@@ -10,23 +10,23 @@ const salt = randomBytes(16);
 test('a batch opens as what was sealed', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.nat(1e9), (plain, number) => {
-      const sealed = new JournalSeal(secret, salt).seal(number, plain);
-      assert.deepEqual(new JournalSeal(secret, salt).open(number, sealed), Buffer.from(plain));
+      const sealed = new JournalCipher(secret, salt).encrypt(number, plain);
+      assert.deepEqual(new JournalCipher(secret, salt).decrypt(number, sealed), Buffer.from(plain));
     }),
   );
 });
 
 test('a batch does not open under another number, salt or secret, nor with a byte changed or missing', () => {
-  const seal = new JournalSeal(secret, salt);
-  const sealed = seal.seal(7, Buffer.from('what a borrower told'));
-  assert.notEqual(seal.open(7, sealed), null);
-  assert.equal(seal.open(8, sealed), null);
-  assert.equal(new JournalSeal(secret, randomBytes(16)).open(7, sealed), null);
-  assert.equal(new JournalSeal(randomBytes(32), salt).open(7, sealed), null);
+  const seal = new JournalCipher(secret, salt);
+  const sealed = seal.encrypt(7, Buffer.from('what a borrower told'));
+  assert.notEqual(seal.decrypt(7, sealed), null);
+  assert.equal(seal.decrypt(8, sealed), null);
+  assert.equal(new JournalCipher(secret, randomBytes(16)).decrypt(7, sealed), null);
+  assert.equal(new JournalCipher(randomBytes(32), salt).decrypt(7, sealed), null);
   for (let at = 0; at < sealed.length; at++) {
     const changed = Buffer.from(sealed);
     changed[at]! ^= 1;
-    assert.equal(seal.open(7, changed), null);
-    assert.equal(seal.open(7, sealed.subarray(0, at)), null);
+    assert.equal(seal.decrypt(7, changed), null);
+    assert.equal(seal.decrypt(7, sealed.subarray(0, at)), null);
   }
 });

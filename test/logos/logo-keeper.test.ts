@@ -2,39 +2,39 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type BrandedCatalog, LogoKeeper } from '../../src/logos/logo-keeper.ts';
-import { monogram } from '../../src/logos/monogram.ts';
+import { type LogoCatalog, LogoService } from '../../src/logos/logo-keeper.ts';
+import { renderMonogram } from '../../src/logos/monogram.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
 /** A catalog that notes which hashes it was given. */
-class NotingCatalog implements BrandedCatalog {
-  readonly lenders: BrandedCatalog['lenders'];
+class NotingCatalog implements LogoCatalog {
+  readonly lenders: LogoCatalog['lenders'];
   readonly given: ReadonlyMap<string, string>[] = [];
 
   constructor(...names: string[]) {
     this.lenders = names.map((name) => ({ name, logo: `${name.toLowerCase()}.svg` }));
   }
 
-  useLogos(hashes: ReadonlyMap<string, string>): void {
+  setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.given.push(hashes);
   }
 }
 
-async function keeping(t: TestContext, catalog: BrandedCatalog) {
+async function keeping(t: TestContext, catalog: LogoCatalog) {
   const folder = logoFolderOf(t, { 'a.svg': image('red') });
   const place = { key: 'live', folder };
-  const keeper = new LogoKeeper();
+  const keeper = new LogoService();
   await keeper.prepare(place, catalog);
-  keeper.adopt(place, catalog);
-  const shown = (file: string) => Buffer.from(keeper.shelf.find(file, undefined)?.svg ?? []).toString();
+  keeper.activate(place, catalog);
+  const shown = (file: string) => Buffer.from(keeper.cache.find(file, undefined)?.svg ?? []).toString();
   return { keeper, place, shown, write: (file: string, text: string) => writeFileSync(join(folder, file), text) };
 }
 
 test('a catalog is given the hashes of what is served for it, monograms too', async (t) => {
   const catalog = new NotingCatalog('A', 'B');
   const { keeper, shown } = await keeping(t, catalog);
-  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), monogram('B')]);
-  const hashes = ['a.svg', 'b.svg'].map((file) => keeper.shelf.find(file, undefined)?.hash);
+  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), renderMonogram('B')]);
+  const hashes = ['a.svg', 'b.svg'].map((file) => keeper.cache.find(file, undefined)?.hash);
   assert.deepEqual(
     [...catalog.given.at(-1)!],
     [
@@ -51,8 +51,8 @@ test('a prepared catalog changes nothing of what is served until it comes into u
   const next = new NotingCatalog('A', 'B');
   await keeper.prepare(place, next);
   assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), '']);
-  keeper.adopt(place, next);
-  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('blue'), monogram('B')]);
+  keeper.activate(place, next);
+  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('blue'), renderMonogram('B')]);
 });
 
 test('a refresh takes changed files, and leaves a catalog alone when none has changed', async (t) => {
@@ -75,10 +75,10 @@ test('a refresh that another catalog overtakes is given up', async (t) => {
   write('a.svg', image('blue'));
   const refreshed = keeper.refresh(place);
   await Promise.resolve();
-  keeper.adopt(place, next);
+  keeper.activate(place, next);
   await refreshed;
   assert.equal(old.given.length, 1);
-  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), monogram('B')]);
+  assert.deepEqual([shown('a.svg'), shown('b.svg')], [image('red'), renderMonogram('B')]);
 });
 
 test('a closed keeper reads nothing any more', async (t) => {
@@ -94,6 +94,6 @@ test('the logos of a replaced catalog are kept where no catalog in use has other
   const { keeper, place, shown, write } = await keeping(t, new NotingCatalog('A'));
   write('a.svg', image('blue'));
   write('c.svg', image('green'));
-  await keeper.keep(place, new NotingCatalog('A', 'B', 'C'));
-  assert.deepEqual([shown('a.svg'), shown('b.svg'), shown('c.svg')], [image('red'), monogram('B'), image('green')]);
+  await keeper.retainReplaced(place, new NotingCatalog('A', 'B', 'C'));
+  assert.deepEqual([shown('a.svg'), shown('b.svg'), shown('c.svg')], [image('red'), renderMonogram('B'), image('green')]);
 });

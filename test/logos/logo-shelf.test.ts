@@ -1,61 +1,61 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { logoOf } from '../../src/logos/logo.ts';
-import { LogoShelf } from '../../src/logos/logo-shelf.ts';
+import { createLogo } from '../../src/logos/logo.ts';
+import { LogoCache } from '../../src/logos/logo-shelf.ts';
 import { image } from './logo-folder.ts';
 
-const logo = (file: string, colour: string) => logoOf(file, Buffer.from(image(colour)));
+const logo = (file: string, colour: string) => createLogo(file, Buffer.from(image(colour)));
 
 test('a logo is found by its name and hash; without its hash, or with another, the one in use is', () => {
-  const shelf = new LogoShelf();
+  const shelf = new LogoCache();
   const red = logo('a.svg', 'red');
-  shelf.put('live', [red]);
+  shelf.replaceCatalog('live', [red]);
   for (const hash of [red.hash, undefined, '0123456789abcdef', '']) assert.equal(shelf.find('a.svg', hash), red);
   for (const name of ['b.svg', '', 'A.svg', '__proto__']) assert.equal(shelf.find(name, red.hash), null);
 });
 
 test('two catalogs may mean two images by one name', () => {
-  const shelf = new LogoShelf();
+  const shelf = new LogoCache();
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
-  shelf.put('live', [red]);
-  shelf.put('test', [blue, logo('a.svg', 'red')]);
+  shelf.replaceCatalog('live', [red]);
+  shelf.replaceCatalog('test', [blue, logo('a.svg', 'red')]);
   assert.equal(shelf.find('a.svg', red.hash), red);
   assert.equal(shelf.find('a.svg', blue.hash), blue);
   assert.equal(shelf.find('a.svg', undefined), red);
 });
 
 test('a logo that changed is the new one under every address', () => {
-  const shelf = new LogoShelf();
+  const shelf = new LogoCache();
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
-  shelf.put('live', [red]);
-  shelf.put('live', [blue]);
+  shelf.replaceCatalog('live', [red]);
+  shelf.replaceCatalog('live', [blue]);
   assert.equal(shelf.find('a.svg', red.hash), blue);
   assert.equal(shelf.find('a.svg', blue.hash), blue);
 });
 
 test('a logo that no catalog in use names any more is still found, until too many others have gone', () => {
-  const shelf = new LogoShelf();
+  const shelf = new LogoCache();
   const gone = logo('gone.svg', 'red');
-  shelf.put('live', [gone]);
+  shelf.replaceCatalog('live', [gone]);
   const others = (count: number, head: string) =>
     Array.from({ length: count }, (_, at) => logo(`${head}${at}.svg`, 'red'));
-  shelf.put('live', others(bounds.logosLeftMax - 1, 'a'));
-  shelf.put('live', [logo('b.svg', 'red')]);
+  shelf.replaceCatalog('live', others(bounds.unusedLogoNamesMax - 1, 'a'));
+  shelf.replaceCatalog('live', [logo('b.svg', 'red')]);
   assert.equal(shelf.find('gone.svg', gone.hash), gone);
-  shelf.put('live', [logo('c.svg', 'red')]);
+  shelf.replaceCatalog('live', [logo('c.svg', 'red')]);
   assert.equal(shelf.find('gone.svg', gone.hash), null);
   assert.notEqual(shelf.find('b.svg', undefined), null);
 });
 
 test('what a replaced catalog names is kept behind what is in use', () => {
-  const shelf = new LogoShelf();
+  const shelf = new LogoCache();
   const [inUse, old] = [logo('a.svg', 'red'), logo('old.svg', 'blue')];
-  shelf.put('live', [inUse]);
-  shelf.keep([logo('a.svg', 'blue'), old]);
+  shelf.replaceCatalog('live', [inUse]);
+  shelf.addRetained([logo('a.svg', 'blue'), old]);
   assert.equal(shelf.find('a.svg', logo('a.svg', 'blue').hash), inUse);
   assert.equal(shelf.find('old.svg', undefined), old);
   const again = logo('old.svg', 'green');
-  shelf.put('live', [again]);
+  shelf.replaceCatalog('live', [again]);
   assert.equal(shelf.find('old.svg', old.hash), again);
 });

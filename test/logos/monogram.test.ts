@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { initials, monogram, monogramColours } from '../../src/logos/monogram.ts';
-import { svgProblem } from '../../src/logos/svg-problem.ts';
+import { initials, renderMonogram, monogramColors } from '../../src/logos/monogram.ts';
+import { findSvgProblem } from '../../src/logos/svg-problem.ts';
 
 test('initials are the first letters of the first two words, in capitals', () => {
   for (const [name, expected] of [
@@ -23,8 +23,8 @@ test('initials are the first letters of the first two words, in capitals', () =>
 });
 
 test('a name with markup is shown as it is written, and closes nothing', () => {
-  const svg = monogram('</title><script>alert(1)</script> & "Sons"');
-  assert.equal(svgProblem(svg), null);
+  const svg = renderMonogram('</title><script>alert(1)</script> & "Sons"');
+  assert.equal(findSvgProblem(svg), null);
   assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
   assert.deepEqual(
     [...svg.matchAll(/<([a-z]+)/g)].map(([, tag]) => tag),
@@ -35,23 +35,23 @@ test('a name with markup is shown as it is written, and closes nothing', () => {
 test('any name at all makes a well-formed image without anything that runs or is loaded', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' })), (name) => {
-      const svg = monogram(name);
-      assert.equal(svgProblem(svg), null);
+      const svg = renderMonogram(name);
+      assert.equal(findSvgProblem(svg), null);
       assert.doesNotMatch(svg.replace(/<title>.*?<\/title>/s, ''), /script|href|url\(|\son|&(?!amp;)/i);
     }),
   );
 });
 
 test('the same name looks the same, and others mostly do not', () => {
-  assert.equal(monogram('Plain Lender'), monogram('Plain Lender'));
+  assert.equal(renderMonogram('Plain Lender'), renderMonogram('Plain Lender'));
   const colours = new Set(
-    Array.from({ length: 200 }, (_, at) => /rx="14" fill="(#\w+)"/.exec(monogram(`L${at}`))?.[1]),
+    Array.from({ length: 200 }, (_, at) => /rx="14" fill="(#\w+)"/.exec(renderMonogram(`L${at}`))?.[1]),
   );
-  assert.deepEqual([...colours].sort(), [...monogramColours].sort());
+  assert.deepEqual([...colours].sort(), [...monogramColors].sort());
 });
 
 test('every ground lets white letters be read, and stands out from a dark page', () => {
-  for (const colour of monogramColours) {
+  for (const colour of monogramColors) {
     assert.ok(contrast(colour, '#ffffff') >= 4.5, colour);
     assert.ok(contrast(colour, '#111111') >= 3, colour);
   }

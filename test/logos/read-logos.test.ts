@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { monogram } from '../../src/logos/monogram.ts';
+import { renderMonogram } from '../../src/logos/monogram.ts';
 import { logoFolder, readLogos } from '../../src/logos/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
@@ -35,7 +35,7 @@ test('lenders may share a file, and who has none of it get a monogram each', asy
   const lenders = [lender('A', 'a.svg'), lender('B', 'a.svg'), lender('C', 'no.svg'), lender('D', 'no.svg')];
   const { logos, problems } = await readLogos(folder, lenders);
   assert.equal(logos.get('A'), logos.get('B'));
-  for (const name of ['C', 'D']) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), monogram(name));
+  for (const name of ['C', 'D']) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
   assert.deepEqual(problems, [
     { lender: 2, file: 'no.svg', problem: 'does not exist' },
     { lender: 3, file: 'no.svg', problem: 'does not exist' },
@@ -45,8 +45,8 @@ test('lenders may share a file, and who has none of it get a monogram each', asy
 test('what is no SVG of a fitting size has a monogram in its place, and says why', async (t) => {
   const padded = (bytes: number) => image('red') + ' '.repeat(bytes - image('red').length);
   const folder = logoFolderOf(t, {
-    'fits.svg': padded(bounds.logoBytesMax),
-    'large.svg': padded(bounds.logoBytesMax + 1),
+    'fits.svg': padded(bounds.logoFileBytesMax),
+    'large.svg': padded(bounds.logoFileBytesMax + 1),
     'page.svg': '<html></html>',
     'latin.svg': Buffer.from(image('red').replace('red', 'r\u00e9d'), 'latin1'),
     'empty.svg': '',
@@ -62,7 +62,7 @@ test('what is no SVG of a fitting size has a monogram in its place, and says why
   assert.deepEqual(
     problems.map(({ file, problem }) => `${file} ${problem}`),
     [
-      `large.svg is larger than ${bounds.logoBytesMax} bytes`,
+      `large.svg is larger than ${bounds.logoFileBytesMax} bytes`,
       'page.svg is no SVG: it has no svg element of http://www.w3.org/2000/svg at its root (line 1)',
       'latin.svg is no SVG: it is not UTF-8',
       'empty.svg is no SVG: it has no svg element (line 1)',
@@ -71,16 +71,16 @@ test('what is no SVG of a fitting size has a monogram in its place, and says why
       'outside.svg does not exist',
     ],
   );
-  for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), monogram(name));
+  for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
 });
 
 test('no more files are read than a catalog may have', async (t) => {
   const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
-  const filling = Array.from({ length: bounds.logoFilesMax - 1 }, (_, at) => lender(`L${at}`, `l${at}.svg`));
+  const filling = Array.from({ length: bounds.logoFilesPerCatalogMax - 1 }, (_, at) => lender(`L${at}`, `l${at}.svg`));
   const lenders = [...filling, lender('last', 'last.svg'), lender('beyond', 'beyond.svg')];
   const { logos, problems } = await readLogos(folder, lenders);
   assert.equal(Buffer.from(logos.get('last')!.svg).toString(), image('red'));
-  assert.equal(Buffer.from(logos.get('beyond')!.svg).toString(), monogram('beyond'));
+  assert.equal(Buffer.from(logos.get('beyond')!.svg).toString(), renderMonogram('beyond'));
   assert.match(problems.at(-1)!.problem, /^is not looked at: a catalog has at most 2000 logo files$/);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { svgProblem } from '../../src/logos/svg-problem.ts';
+import { findSvgProblem } from '../../src/logos/svg-problem.ts';
 
 const xmlns = 'xmlns="http://www.w3.org/2000/svg"';
 const around = (inner: string) => `<svg ${xmlns}>${inner}</svg>`;
@@ -25,7 +25,7 @@ describe('a document that browsers show is an SVG', () => {
     ],
     ['another instruction than the declaration', `<?xml-stylesheet href="#a"?>${around('')}`],
   ] as const) {
-    test(name, () => assert.equal(svgProblem(text), null));
+    test(name, () => assert.equal(findSvgProblem(text), null));
   }
 });
 
@@ -95,34 +95,34 @@ describe('what a browser would show as a broken image is none', () => {
     ['a control character', around('\u0001'), 'holds a character that XML does not know (line 1)'],
     ['a nesting without end', around('<g>'.repeat(20_000)), 'is nested more than 256 deep (line 1)'],
   ] as const) {
-    test(name, () => assert.equal(svgProblem(text), problem));
+    test(name, () => assert.equal(findSvgProblem(text), problem));
   }
 });
 
 describe('namespaces of a document', () => {
   const declarations = (count: number) => Array.from({ length: count }, (_, at) => ` xmlns:p${at}="n"`).join('');
-  const most = bounds.logoNamespacesMax;
+  const most = bounds.logoNamespaceDeclarationsMax;
 
   test('are so many at most, wherever they are declared', () => {
     const tooMany = `declares more than ${most} namespaces (line 1)`;
     // One is the root's own.
-    assert.equal(svgProblem(`<svg ${xmlns}${declarations(most - 1)}/>`), null);
-    assert.equal(svgProblem(`<svg ${xmlns}${declarations(most)}/>`), tooMany);
-    assert.equal(svgProblem(around('<g xmlns:x="y"/>'.repeat(most - 1))), null);
-    assert.equal(svgProblem(around('<g xmlns:x="y"/>'.repeat(most))), tooMany);
+    assert.equal(findSvgProblem(`<svg ${xmlns}${declarations(most - 1)}/>`), null);
+    assert.equal(findSvgProblem(`<svg ${xmlns}${declarations(most)}/>`), tooMany);
+    assert.equal(findSvgProblem(around('<g xmlns:x="y"/>'.repeat(most - 1))), null);
+    assert.equal(findSvgProblem(around('<g xmlns:x="y"/>'.repeat(most))), tooMany);
   });
 
   test('are looked at where they are declared, and not again for every element inside', () => {
     const text = `<svg ${xmlns}${declarations(most - 1)}>${'<a/>'.repeat(10_000)}</svg>`;
-    assert.ok(text.length <= bounds.logoBytesMax);
-    const written = entriesWritten(() => assert.equal(svgProblem(text), null));
+    assert.ok(text.length <= bounds.logoFileBytesMax);
+    const written = entriesWritten(() => assert.equal(findSvgProblem(text), null));
     assert.ok(written >= most && written <= 4 * most, `${written} entries`);
   });
 
   test('of elements that declare none are those around them', () => {
-    assert.equal(svgProblem(around('<g xmlns:x="y"><g><g x:a=""/></g></g>')), null);
-    assert.equal(svgProblem(around('<g xmlns:x="y"><g/></g><g x:a=""/>')), undeclared);
-    assert.equal(svgProblem(around('<g xmlns:x="y"><g xmlns:z="y"><g x:a="" z:a=""/></g><g z:a=""/></g>')), undeclared);
+    assert.equal(findSvgProblem(around('<g xmlns:x="y"><g><g x:a=""/></g></g>')), null);
+    assert.equal(findSvgProblem(around('<g xmlns:x="y"><g/></g><g x:a=""/>')), undeclared);
+    assert.equal(findSvgProblem(around('<g xmlns:x="y"><g xmlns:z="y"><g x:a="" z:a=""/></g><g z:a=""/></g>')), undeclared);
   });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { describeFault } from '../../src/logs/describe-fault.ts';
+import { describeError } from '../../src/logs/describe-fault.ts';
 
 const secret = 'zq7-jane-doe-1987';
 
@@ -47,20 +47,20 @@ const quoting: Readonly<Record<string, () => unknown>> = {
 for (const [what, fault] of Object.entries(quoting)) {
   test(`what an exception quotes is not described: ${what}`, () => {
     const thrown = thrownBy(fault);
-    const described = describeFault(thrown);
+    const described = describeError(thrown);
     assert.ok(!JSON.stringify(described).includes('zq7'), JSON.stringify(described));
     if (thrown instanceof Error) assert.match(described.at?.at(-1) ?? '', /^at /);
   });
 }
 
 test('what our own code, the system and SQLite say of a fault is told, with its place', () => {
-  const own = describeFault(new Error('a step failed', { cause: thrownBy(() => readFileSync('/no/such/file')) }));
+  const own = describeError(new Error('a step failed', { cause: thrownBy(() => readFileSync('/no/such/file')) }));
   assert.equal(own.message, 'a step failed');
   assert.match(own.at?.[0] ?? '', /describe-fault\.test\.ts:\d+/);
   assert.equal(own.cause?.code, 'ENOENT');
   assert.match(own.cause?.message ?? '', /no such file.*\/no\/such\/file/);
   const database = new Database(':memory:');
-  const sqlite = describeFault(thrownBy(() => database.prepare('SELECT missing')));
+  const sqlite = describeError(thrownBy(() => database.prepare('SELECT missing')));
   assert.deepEqual(
     [sqlite.type, sqlite.code, sqlite.message],
     ['SqliteError', 'SQLITE_ERROR', 'no such column: missing'],
@@ -71,5 +71,5 @@ test('what our own code, the system and SQLite say of a fault is told, with its 
 test('a chain of causes that leads back to itself comes to an end', () => {
   const fault = new Error('round');
   fault.cause = fault;
-  assert.ok(JSON.stringify(describeFault(fault)).length < 10_000);
+  assert.ok(JSON.stringify(describeError(fault)).length < 10_000);
 });

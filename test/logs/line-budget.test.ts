@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LineBudget } from '../../src/logs/line-budget.ts';
+import { TokenBucket } from '../../src/logs/line-budget.ts';
 
 test('a budget gives what it holds at once, and then as many lines a second as it was made for', () => {
-  const budget = new LineBudget(5, 20, 1_000);
+  const budget = new TokenBucket(5, 20, 1_000);
   const taken = (count: number, nowMs: number) =>
     Array.from({ length: count }, () => budget.take(nowMs)).filter(Boolean).length;
   assert.equal(taken(30, 1_000), 20);

@@ -5,15 +5,15 @@ import { test } from 'node:test';
 import { type LevelWithSilent, pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/error-table.ts';
-import type { RequestInTrouble } from '../../src/http/listener.ts';
-import { RequestLog } from '../../src/logs/request-log.ts';
+import type { LoggedRequest } from '../../src/http/listener.ts';
+import { RequestLogger } from '../../src/logs/request-log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-const request: RequestInTrouble = {
+const request: LoggedRequest = {
   requestId: 'abc-1',
   method: 'POST',
-  route: 1,
-  askedBy: { account: 3, keyNumber: 7 },
+  routeIndex: 1,
+  caller: { account: 3, keyNumber: 7 },
   elapsedMs: 12.4,
 };
 
@@ -31,11 +31,11 @@ interface Line {
 function requestLog(level: LevelWithSilent = 'info') {
   const stream = new PassThrough();
   const clock = new ManualClock();
-  const log = new RequestLog({
+  const log = new RequestLogger({
     logger: pino({ level, base: null, timestamp: false }, stream),
     clock,
     routeNames: ['other', 'inputs'],
-    namesOf: ({ account, keyNumber }) => ({ key: `key_${keyNumber}`, account: `account ${account}` }),
+    callerNames: ({ account, keyNumber }) => ({ key: `key_${keyNumber}`, account: `account ${account}` }),
   });
   const lines = (): Line[] =>
     String(stream.read() ?? '')
@@ -54,7 +54,7 @@ const reply = (status: number, code?: 'INVALID_REQUEST' | 'SERVICE_UNAVAILABLE' 
 
 test('a line names the request, who asked, and what it was refused for', () => {
   const { log, lines } = requestLog();
-  log.refused(request, reply(400, 'INVALID_REQUEST', 'fields'));
+  log.logRefusal(request, reply(400, 'INVALID_REQUEST', 'fields'));
   assert.deepEqual(lines(), [
     {
       level: 30,
@@ -74,7 +74,7 @@ test('a line names the request, who asked, and what it was refused for', () => {
 
 test('at debug a request that succeeds has a line too, and every refusal has one', () => {
   const { log, lines } = requestLog('debug');
-  log.answered?.(request, reply(200));
+  log.logSuccess?.(request, reply(200));
   assert.deepEqual(lines(), [
     {
       level: 20,
@@ -88,9 +88,9 @@ test('at debug a request that succeeds has a line too, and every refusal has one
       msg: 'request answered',
     },
   ]);
-  for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
+  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   assert.equal(lines().length, 100);
-  assert.equal(requestLog('info').log.answered, undefined);
+  assert.equal(requestLog('info').log.logSuccess, undefined);
 });
 
 test('every error has a message of its own, by which its lines can be found', () => {
@@ -100,7 +100,7 @@ test('every error has a message of its own, by which its lines can be found', ()
 
 test('a method as sent is in no line', () => {
   const { log, lines } = requestLog('trace');
-  log.refused({ ...request, route: 0, method: 'JANE' }, reply(404));
+  log.logRefusal({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
   const written = lines();
   assert.deepEqual(
     written.map(({ route, method }) => [route, method]),
@@ -111,11 +111,11 @@ test('a method as sent is in no line', () => {
 
 test('what is ours is a warning or an error, the rest is information', () => {
   const { log, lines } = requestLog('debug');
-  log.refused(request, reply(401, 'UNAUTHORIZED'));
-  log.refused(request, reply(503, 'SERVICE_UNAVAILABLE'));
-  log.refused(request, reply(404));
-  log.refused(request, reply(503));
-  log.fault(new Error('no'), request);
+  log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  log.logRefusal(request, reply(503, 'SERVICE_UNAVAILABLE'));
+  log.logRefusal(request, reply(404));
+  log.logRefusal(request, reply(503));
+  log.logError(new Error('no'), request);
   assert.deepEqual(
     lines().map(({ level, msg }) => [level, msg]),
     [
@@ -130,8 +130,8 @@ test('what is ours is a warning or an error, the rest is information', () => {
 
 test('a failed request has one line, with the place where it failed', () => {
   const { log, lines } = requestLog();
-  log.fault(new Error('a step failed'), request);
-  log.refused(request, { status: 500, headers: '', body: '', refusal: { code: 'INTERNAL_ERROR' } });
+  log.logError(new Error('a step failed'), request);
+  log.logRefusal(request, { status: 500, headers: '', body: '', refusal: { code: 'INTERNAL_ERROR' } });
   const [line, ...others] = lines();
   assert.deepEqual(others, []);
   assert.equal(line?.requestId, 'abc-1');
@@ -140,17 +140,17 @@ test('a failed request has one line, with the place where it failed', () => {
 
 test('each kind of refusal has its own budget, and what is beyond it is counted', async () => {
   const { log, clock, lines, stream } = requestLog();
-  for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
-  log.refused(request, reply(400, 'INVALID_REQUEST'));
+  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  log.logRefusal(request, reply(400, 'INVALID_REQUEST'));
   assert.deepEqual(
     lines().map(({ code }) => code),
-    [...Array.from({ length: bounds.refusalLinesAtOnce }, () => 'UNAUTHORIZED'), 'INVALID_REQUEST'],
+    [...Array.from({ length: bounds.refusalLogLinesBurst }, () => 'UNAUTHORIZED'), 'INVALID_REQUEST'],
   );
   await once(stream, 'readable');
   assert.deepEqual(lines(), [
     {
       level: 40,
-      leftOut: { UNAUTHORIZED: 100 - bounds.refusalLinesAtOnce },
+      leftOut: { UNAUTHORIZED: 100 - bounds.refusalLogLinesBurst },
       msg: 'log lines left out: too many refused requests',
     },
   ]);
@@ -161,15 +161,15 @@ test('each kind of refusal has its own budget, and what is beyond it is counted'
     ['log lines complete again: refused requests are within the limits'],
   );
   clock.advance(1_000);
-  for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
-  assert.equal(lines().length, bounds.refusalLinesPerSecond);
+  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
+  assert.equal(lines().length, bounds.refusalLogLinesPerSecond);
   log.close();
-  assert.deepEqual(lines()[0]?.leftOut, { UNAUTHORIZED: 100 - bounds.refusalLinesPerSecond });
+  assert.deepEqual(lines()[0]?.leftOut, { UNAUTHORIZED: 100 - bounds.refusalLogLinesPerSecond });
 });
 
 test('a level that is off takes nothing of a budget and leaves nothing to tell', () => {
   const { log, lines } = requestLog('error');
-  for (let at = 0; at < 100; at++) log.refused(request, reply(401, 'UNAUTHORIZED'));
+  for (let at = 0; at < 100; at++) log.logRefusal(request, reply(401, 'UNAUTHORIZED'));
   log.close();
   assert.deepEqual(lines(), []);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BucketTally } from '../../src/metrics/bucket-tally.ts';
+import { BucketHistogram } from '../../src/metrics/bucket-tally.ts';
 import * as scales from '../../src/metrics/scales.ts';
 
 test('a value lies in the bucket whose end it does not exceed, and in every larger one', () => {
-  const tally = new BucketTally({ ends: [10, 20], perUnit: 10 });
+  const tally = new BucketHistogram({ upperBounds: [10, 20], unitsPerPublishedUnit: 10 });
   for (const value of [0, 10, 11, 20, 21]) tally.observe(value);
-  assert.deepEqual(tally.read(), {
+  assert.deepEqual(tally.snapshot(), {
     count: 5,
     sum: 6.2,
     buckets: [
@@ -18,11 +18,11 @@ test('a value lies in the bucket whose end it does not exceed, and in every larg
 });
 
 test('series do not touch each other', () => {
-  const tally = new BucketTally({ ends: [10], perUnit: 1 }, 3);
+  const tally = new BucketHistogram({ upperBounds: [10], unitsPerPublishedUnit: 1 }, 3);
   tally.observe(5, 1);
   tally.observe(50, 1);
   assert.deepEqual(
-    [0, 1, 2].map((series) => tally.read(series).count),
+    [0, 1, 2].map((series) => tally.snapshot(series).count),
     [0, 2, 0],
   );
 });
@@ -31,9 +31,9 @@ test('whatever is observed, every bucket holds what lies at or below its end', (
   const ends = [1, 7, 100, 5_000];
   fc.assert(
     fc.property(fc.array(fc.nat(10_000)), (values) => {
-      const tally = new BucketTally({ ends, perUnit: 1 });
+      const tally = new BucketHistogram({ upperBounds: ends, unitsPerPublishedUnit: 1 });
       for (const value of values) tally.observe(value);
-      const { count, sum, buckets } = tally.read();
+      const { count, sum, buckets } = tally.snapshot();
       assert.equal(count, values.length);
       assert.equal(
         sum,
@@ -48,13 +48,13 @@ test('whatever is observed, every bucket holds what lies at or below its end', (
 });
 
 test('the ends of every scale ascend and are whole', () => {
-  for (const [name, { ends }] of Object.entries(scales)) {
+  for (const [name, { upperBounds: ends }] of Object.entries(scales)) {
     for (const [at, end] of ends.entries()) assert.ok(Number.isInteger(end) && end > (ends[at - 1] ?? 0), name);
   }
 });
 
 test('the scale of requests tells apart what is fast, and what ran into the deadline', () => {
-  const { ends } = scales.requestDurations;
+  const { upperBounds: ends } = scales.requestDurationBuckets;
   assert.ok(ends.filter((end) => end <= 200).length >= 3);
   assert.ok(ends.includes(2_000_000) && (ends.at(-1) ?? 0) > 2_000_000);
 });

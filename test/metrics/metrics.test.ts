@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { BucketTally } from '../../src/metrics/bucket-tally.ts';
+import { BucketHistogram } from '../../src/metrics/bucket-tally.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
-import { loopDelays } from '../../src/metrics/scales.ts';
-import type { Watched } from '../../src/metrics/watched.ts';
+import { loopDelayBuckets } from '../../src/metrics/scales.ts';
+import type { GaugeSources } from '../../src/metrics/watched.ts';
 
-const quiet: Watched = {
+const quiet: GaugeSources = {
   build: { version: '1.2.3', engine: 'node' },
   dataDir: tmpdir(),
-  loopDelay: { tally: new BucketTally(loopDelays), use: () => ({ active: 1_500, idle: 500, utilization: 0.75 }) },
+  eventLoop: { delays: new BucketHistogram(loopDelayBuckets), utilization: () => ({ active: 1_500, idle: 500, utilization: 0.75 }) },
   ready: () => true,
   liveSessions: () => 3,
   liveSessionsMax: 10,
@@ -18,21 +18,21 @@ const quiet: Watched = {
   catalogs: () => [],
   matchThreads: 1,
   matchThreadsReady: () => 1,
-  matchesWaiting: () => 0,
+  matchesPending: () => 0,
   offersAtDailyCap: () => 0,
   logHealthy: { ledger: () => true, journal: () => true },
-  ledgerAppended: () => 9,
-  ledgerDurable: () => 8,
-  analyticsFolded: () => 7,
+  ledgerAppendedPosition: () => 9,
+  ledgerDurablePosition: () => 8,
+  analyticsAppliedPosition: () => 7,
   analyticsLagSeconds: () => 0.25,
   aggregatorUp: () => true,
-  analyticsLeftOut: async () => ({ duplicateClicks: 2 }),
-  certificate: null,
+  analyticsSkippedRecords: async () => ({ duplicateClicks: 2 }),
+  certificateStatus: null,
 };
 
-function watching(sources: Partial<Watched> = {}): Metrics {
+function watching(sources: Partial<GaugeSources> = {}): Metrics {
   const metrics = new Metrics(['other', 'session']);
-  metrics.watch({ ...quiet, ...sources });
+  metrics.registerGauges({ ...quiet, ...sources });
   return metrics;
 }
 
@@ -54,8 +54,8 @@ test('shows where things stand at the moment of the scrape', async () => {
 
 test('shows what was counted, the same at every scrape', async () => {
   const metrics = watching();
-  metrics.requests.count(1, 200, 120);
-  metrics.requests.count(1, 200, 80);
+  metrics.requests.record(1, 200, 120);
+  metrics.requests.record(1, 200, 80);
   for (const text of [await metrics.render(), await metrics.render()]) {
     assert.match(text, /^marketplace_requests_total\{route="session",status="200"\} 2$/m);
     assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="0.0001"\} 1$/m);
@@ -68,7 +68,7 @@ test('shows what was counted, the same at every scrape', async () => {
 
 test('keeps the groups of two logs apart', async () => {
   const metrics = watching();
-  metrics.groupsOf('journal')(7, 500, 30);
+  metrics.logGroupObserver('journal')(7, 500, 30);
   const text = await metrics.render();
   assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
   assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
@@ -78,12 +78,12 @@ test('keeps the groups of two logs apart', async () => {
 
 test('counts what should not happen', async () => {
   const metrics = watching();
-  metrics.clickUnrecorded();
-  metrics.sessionMissing();
-  metrics.sessionMissing();
-  metrics.gateRefused('minute');
-  metrics.gateRefused('unauthorized');
-  metrics.logTrouble('ledger', 'segment-abandoned');
+  metrics.countUnrecordedClick();
+  metrics.countMissingSession();
+  metrics.countMissingSession();
+  metrics.countAuthRefusal('minute');
+  metrics.countAuthRefusal('unauthorized');
+  metrics.countLogIncident('ledger', 'segment-abandoned');
   const text = await metrics.render();
   assert.match(text, /^marketplace_clicks_unrecorded_total 1$/m);
   assert.match(text, /^marketplace_sessions_missing_total 2$/m);
@@ -100,7 +100,7 @@ for (const [trouble, answer] of [
 ] as const) {
   test(`answers a scrape while the aggregator ${trouble}, with what it said last`, async () => {
     let leftOut = async () => ({ duplicateClicks: 2 });
-    const metrics = watching({ analyticsLeftOut: () => leftOut() });
+    const metrics = watching({ analyticsSkippedRecords: () => leftOut() });
     await metrics.render();
     leftOut = answer;
     const text = await metrics.render();
@@ -112,7 +112,7 @@ for (const [trouble, answer] of [
 test('asks the aggregator once at a time, however many scrapes there are', async () => {
   let asked = 0;
   const metrics = watching({
-    analyticsLeftOut: async () => {
+    analyticsSkippedRecords: async () => {
       asked++;
       await new Promise(setImmediate);
       return { duplicateClicks: asked };
@@ -132,13 +132,13 @@ test('answers a scrape while the folder of the data cannot be looked at, without
 test('keeps two services in one process apart', async () => {
   const one = watching();
   const other = watching();
-  one.fault();
+  one.countRequestError();
   assert.match(await other.render(), /^marketplace_faults_total 0$/m);
 });
 
 test('two scrapes at once show what one shows', async () => {
   const held = Promise.withResolvers<Readonly<Record<string, number>>>();
-  const metrics = watching({ analyticsLeftOut: () => held.promise });
+  const metrics = watching({ analyticsSkippedRecords: () => held.promise });
   const both = [metrics.render(), metrics.render()];
   held.resolve({ duplicateClicks: 7 });
   for (const text of await Promise.all(both)) {

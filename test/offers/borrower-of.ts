@@ -1,5 +1,5 @@
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { emptyPocketVector, type PocketVector } from '../../src/verticals/pocket-vector.ts';
+import { emptyFieldVector, type FieldVector } from '../../src/verticals/pocket-vector.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
@@ -10,11 +10,11 @@ export const today = 20260801;
 export function borrowerOf(
   fields: Readonly<Record<string, unknown>>,
   vertical: Vertical = personalLoans,
-): PocketVector {
+): FieldVector {
   const { invalid, unknown, changes } = validateFields(vertical, fields, today);
   if (invalid.length > 0 || unknown.length > 0)
     throw new Error(`not pocket fields: ${JSON.stringify({ invalid, unknown })}`);
-  const vector = emptyPocketVector(vertical);
+  const vector = emptyFieldVector(vertical);
   for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
   return vector;
 }

@@ -8,10 +8,10 @@ import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import {
   type CatalogChange,
-  type CatalogLibrary,
+  type CatalogStore,
   type CatalogSource,
-  CatalogUnusable,
-  openCatalogLibrary,
+  InvalidCatalogError,
+  openCatalogStore,
 } from '../../src/offers/catalog-library.ts';
 import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import { catalogVersion } from '../../src/offers/catalog-version.ts';
@@ -41,19 +41,19 @@ function live(text: string): CatalogSource {
   writeFileSync(fileOfOffers(), text);
   return { vertical: personalLoans, mode: 'live', file: fileOfOffers() };
 }
-function change(library: CatalogLibrary, text: string): Promise<CatalogChange> {
+function change(library: CatalogStore, text: string): Promise<CatalogChange> {
   writeFileSync(fileOfOffers(), text);
   return library.reload(1, 'live');
 }
 const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
 
 function open(catalogs: CatalogSource[], onDamaged?: (problem: string) => void) {
-  return openCatalogLibrary({
+  return openCatalogStore({
     archiveFolder,
     clock,
     cdnUrl: () => 'https://cdn.example',
     catalogs,
-    ...(onDamaged === undefined ? {} : { onDamaged }),
+    ...(onDamaged === undefined ? {} : { onArchiveError: onDamaged }),
   });
 }
 
@@ -73,8 +73,8 @@ test('each vertical and mode has its own catalog in use', () => {
 test('the same offers live and in the sandbox are two versions, only one of which earns', () => {
   const library = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
   const [liveVersion, testVersion] = library.currentVersions as [string, string];
-  assert.ok(library.byVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
-  assert.equal(library.byVersion(testVersion)!.clickValueMicros(0, 4), 0);
+  assert.ok(library.findByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
+  assert.equal(library.findByVersion(testVersion)!.clickValueMicros(0, 4), 0);
 });
 
 test('a replaced catalog is found for 28 hours and not a moment longer', async () => {
@@ -83,27 +83,27 @@ test('a replaced catalog is found for 28 hours and not a moment longer', async (
   const changed = await change(library, textWith('b'));
   assert.deepEqual(changed, { ok: true, version: library.current(1, 'live').version, changed: true });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
-  clock.advance(bounds.catalogKeptMs - 1);
-  assert.deepEqual(idsOf(library.byVersion(old)!), ['a']);
+  clock.advance(bounds.replacedCatalogRetentionMs - 1);
+  assert.deepEqual(idsOf(library.findByVersion(old)!), ['a']);
   clock.advance(1);
-  assert.equal(library.byVersion(old), null);
+  assert.equal(library.findByVersion(old), null);
 });
 
 test('the lender of an offer is known from the catalog in use, and from a replaced one as long as that is kept', async () => {
   const library = open([live(textWith('a', 'b')), { vertical: personalLoans, mode: 'test', text: textWith('c') }]);
   await change(library, textWith('b'));
   const lender = catalogOf([plainOffer({})]).lenders[0]!.name;
-  for (const id of ['a', 'b']) assert.equal(library.lenderOf(1, 'live', id), lender);
+  for (const id of ['a', 'b']) assert.equal(library.findLenderName(1, 'live', id), lender);
   for (const [vertical, mode, id] of [
     [1, 'live', 'c'],
     [1, 'test', 'a'],
     [99, 'live', 'a'],
   ] as const) {
-    assert.equal(library.lenderOf(vertical, mode, id), null);
+    assert.equal(library.findLenderName(vertical, mode, id), null);
   }
-  clock.advance(bounds.catalogKeptMs);
+  clock.advance(bounds.replacedCatalogRetentionMs);
   await change(library, textWith('b', 'd'));
-  assert.equal(library.lenderOf(1, 'live', 'a'), null);
+  assert.equal(library.findLenderName(1, 'live', 'a'), null);
 });
 
 test('replaced catalogs are told in the order in which they were, those of each mode apart, also after a restart', async () => {
@@ -116,8 +116,8 @@ test('replaced catalogs are told in the order in which they were, those of each 
     clock.advance(1);
     await change(library, textWith(id));
   }
-  const told = (of: CatalogLibrary) =>
-    of.replaced(1, 'live').map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
+  const told = (of: CatalogStore) =>
+    of.replacedCatalogs(1, 'live').map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
   const expected = [
     ['b', 2],
     ['c', 3],
@@ -127,14 +127,14 @@ test('replaced catalogs are told in the order in which they were, those of each 
     ['f', 7],
   ];
   assert.deepEqual(told(library), expected);
-  assert.deepEqual(library.replaced(1, 'test'), []);
+  assert.deepEqual(library.replacedCatalogs(1, 'test'), []);
   const again = open([live(textWith('g')), sandbox]);
   assert.deepEqual(told(again), expected);
-  assert.deepEqual(again.replaced(1, 'test'), []);
+  assert.deepEqual(again.replacedCatalogs(1, 'test'), []);
 });
 
 test('a version nobody ever had is not found', () => {
-  assert.equal(open([live(textWith('a'))]).byVersion('0123456789ab'), null);
+  assert.equal(open([live(textWith('a'))]).findByVersion('0123456789ab'), null);
 });
 
 test('replacing by the same content changes nothing', async () => {
@@ -150,9 +150,9 @@ test('going back to an earlier catalog brings its version back into use', async 
   await change(library, textWith('b'));
   await change(library, textWith('a'));
   assert.equal(library.current(1, 'live').version, first);
-  clock.advance(bounds.catalogKeptMs * 2);
-  assert.notEqual(library.byVersion(first), null);
-  assert.notEqual(open([live(textWith('a'))]).byVersion(first), null);
+  clock.advance(bounds.replacedCatalogRetentionMs * 2);
+  assert.notEqual(library.findByVersion(first), null);
+  assert.notEqual(open([live(textWith('a'))]).findByVersion(first), null);
 });
 
 test('a catalog that came back into use and then went again is kept from its last replacement', async () => {
@@ -160,8 +160,8 @@ test('a catalog that came back into use and then went again is kept from its las
   const first = library.current(1, 'live').version;
   await change(library, textWith('b'));
   await change(library, textWith('a'));
-  clock.advance(bounds.catalogKeptMs * 2);
-  assert.notEqual(open([live(textWith('c'))]).byVersion(first), null);
+  clock.advance(bounds.replacedCatalogRetentionMs * 2);
+  assert.notEqual(open([live(textWith('c'))]).findByVersion(first), null);
 });
 
 test('a bad catalog keeps the old one and says why', async () => {
@@ -226,12 +226,12 @@ test('a change that fails in a way nobody foresaw is a fault, and the next one i
   const library = open([live(textWith('a'))]);
   rmSync(archiveFolder, { recursive: true });
   writeFileSync(archiveFolder, 'not a folder');
-  clock.advance(bounds.catalogKeptMs);
+  clock.advance(bounds.replacedCatalogRetentionMs);
   const changed = await change(library, textWith('b'));
   assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: could not be put in use: ENOTDIR/);
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
   rmSync(archiveFolder);
-  library.archive.create();
+  library.archive.createFolder();
   assert.ok((await library.reload(1, 'live')).ok);
   assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
 });
@@ -240,7 +240,7 @@ test('an old catalog whose files cannot be deleted does not make a change throw'
   const library = open([live(textWith('a'))]);
   const old = library.current(1, 'live').version;
   await change(library, textWith('b'));
-  clock.advance(bounds.catalogKeptMs);
+  clock.advance(bounds.replacedCatalogRetentionMs);
   rmSync(join(archiveFolder, `${old}.json`));
   mkdirSync(join(archiveFolder, `${old}.json`));
   const changed = await change(library, textWith('c'));
@@ -251,7 +251,7 @@ test('an old catalog whose files cannot be deleted does not make a change throw'
 test('a bad catalog at the start is refused with every fault', () => {
   assert.throws(
     () => open([live(textWith('a', 'a'))]),
-    (error) => error instanceof CatalogUnusable && error.faults.length === 1,
+    (error) => error instanceof InvalidCatalogError && error.errors.length === 1,
   );
 });
 
@@ -264,7 +264,7 @@ test('a file at the start that holds too much, or is in another encoding, is ref
     writeFileSync(fileOfOffers(), content);
     assert.throws(
       () => open([source]),
-      (error) => error instanceof CatalogUnusable && error.faults.length === 1 && error.faults[0] === fault,
+      (error) => error instanceof InvalidCatalogError && error.errors.length === 1 && error.errors[0] === fault,
     );
   }
 });
@@ -273,22 +273,22 @@ test('a replaced catalog survives a restart, with the time that is left to it', 
   const library = open([live(textWith('a'))]);
   const old = library.current(1, 'live').version;
   await change(library, textWith('b'));
-  clock.advance(bounds.catalogKeptMs - 10);
+  clock.advance(bounds.replacedCatalogRetentionMs - 10);
   const reopened = open([live(textWith('b'))]);
-  assert.equal(reopened.byVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
+  assert.equal(reopened.findByVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
   clock.advance(10);
-  assert.equal(reopened.byVersion(old), null);
+  assert.equal(reopened.findByVersion(old), null);
 });
 
 test('a catalog that was exchanged while the service was down counts as replaced at its start', () => {
   const old = open([live(textWith('a'))]).current(1, 'live').version;
-  clock.advance(bounds.catalogKeptMs * 3);
+  clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const library = open([live(textWith('b'))]);
-  clock.advance(bounds.catalogKeptMs - 1);
-  assert.notEqual(open([live(textWith('b'))]).byVersion(old), null);
-  assert.notEqual(library.byVersion(old), null);
+  clock.advance(bounds.replacedCatalogRetentionMs - 1);
+  assert.notEqual(open([live(textWith('b'))]).findByVersion(old), null);
+  assert.notEqual(library.findByVersion(old), null);
   clock.advance(1);
-  assert.equal(open([live(textWith('b'))]).byVersion(old), null);
+  assert.equal(open([live(textWith('b'))]).findByVersion(old), null);
 });
 
 test('files of catalogs out of date are deleted', async () => {
@@ -296,7 +296,7 @@ test('files of catalogs out of date are deleted', async () => {
   const old = library.current(1, 'live').version;
   await change(library, textWith('b'));
   assert.ok(readdirSync(archiveFolder).includes(`${old}.json`));
-  clock.advance(bounds.catalogKeptMs);
+  clock.advance(bounds.replacedCatalogRetentionMs);
   await change(library, textWith('c'));
   assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
 });
@@ -310,8 +310,8 @@ test('a damaged archived catalog is reported and the others are still found', as
   writeFileSync(join(archiveFolder, `${first}.json`), '{"half');
   const problems: string[] = [];
   const reopened = open([live(textWith('c'))], (problem) => problems.push(problem));
-  assert.equal(reopened.byVersion(first), null);
-  assert.notEqual(reopened.byVersion(second), null);
+  assert.equal(reopened.findByVersion(first), null);
+  assert.notEqual(reopened.findByVersion(second), null);
   assert.equal(problems.length, 1);
   assert.match(problems[0]!, new RegExp(`^catalog ${first} cannot be read`));
 });
@@ -323,7 +323,7 @@ test('an archived catalog whose content was altered is not used', async () => {
   const altered = { vertical: 'personal-loans', mode: 'live', catalog: JSON.parse(textWith('evil')) };
   writeFileSync(join(archiveFolder, `${old}.json`), JSON.stringify(altered));
   const problems: string[] = [];
-  assert.equal(open([live(textWith('b'))], (problem) => problems.push(problem)).byVersion(old), null);
+  assert.equal(open([live(textWith('b'))], (problem) => problems.push(problem)).findByVersion(old), null);
   assert.match(problems[0]!, /another content/);
 });
 
@@ -338,7 +338,7 @@ test('a damaged file of a catalog in use is written again', () => {
 test('a version is prepared, from the archive, before it comes into use', async () => {
   const library = open([live(textWith('a'))]);
   const seen: string[] = [];
-  library.beforeUse(async ({ version }) => {
+  library.onBeforeActivate(async ({ version }) => {
     library.archive.load(version);
     seen.push(version, ...idsOf(library.current(1, 'live')));
   });
@@ -348,7 +348,7 @@ test('a version is prepared, from the archive, before it comes into use', async 
 
 test('a version that cannot be prepared does not come into use', async () => {
   const library = open([live(textWith('a'))]);
-  library.beforeUse(() => Promise.reject(new Error('no worker')));
+  library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   const changed = await change(library, textWith('b'));
   assert.deepEqual(changed, { ok: false, faults: ['catalog: could not be put in use: no worker'] });
   assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
@@ -357,7 +357,7 @@ test('a version that cannot be prepared does not come into use', async () => {
 test('a catalog that could not be prepared is not kept', async () => {
   const library = open([live(textWith('a'))]);
   const files = readdirSync(archiveFolder).sort();
-  library.beforeUse(() => Promise.reject(new Error('no worker')));
+  library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   await change(library, textWith('b'));
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
@@ -366,10 +366,10 @@ test('a kept catalog that could not be put in use again stays kept', async () =>
   const library = open([live(textWith('a'))]);
   const { version } = library.current(1, 'live');
   await change(library, textWith('b'));
-  library.beforeUse(() => Promise.reject(new Error('no worker')));
+  library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   assert.ok(!(await change(library, textWith('a'))).ok);
   assert.deepEqual(idsOf(library.archive.load(version).catalog.lenders[0]!), ['a']);
-  assert.notEqual(library.byVersion(version), null);
+  assert.notEqual(library.findByVersion(version), null);
 });
 
 test('a closed library gives up a change under way, and makes no other', async () => {
@@ -384,7 +384,7 @@ test('a closed library gives up a change under way, and makes no other', async (
 
 test('more catalogs than may be kept are refused, and the next is taken when the first is out of date', async () => {
   const library = open([live(textWith('a'))]);
-  for (let at = 0; at < bounds.catalogsKeptMax; at++) {
+  for (let at = 0; at < bounds.replacedCatalogsMax; at++) {
     const text = textWith(`kept-${at}`);
     const { version, catalog } = versionOf(text);
     library.archive.store(version, { vertical: personalLoans, mode: 'live', catalog });
@@ -393,14 +393,14 @@ test('more catalogs than may be kept are refused, and the next is taken when the
   const full = open([live(textWith('a'))]);
   const refused = await change(full, textWith('b'));
   assert.match(refused.ok ? '' : refused.faults[0]!, /: 256 replaced catalogs are still kept; try again later$/);
-  clock.advance(bounds.catalogKeptMs);
+  clock.advance(bounds.replacedCatalogRetentionMs);
   assert.ok((await change(full, textWith('b'))).ok);
 });
 
 test('changes asked for at once happen one after the other', async () => {
   const library = open([live(textWith('a'))]);
   const next = ['c', 'd'];
-  library.beforeUse(async () => {
+  library.onBeforeActivate(async () => {
     await setImmediate();
     const id = next.shift();
     if (id !== undefined) writeFileSync(fileOfOffers(), textWith(id));
@@ -412,7 +412,7 @@ test('changes asked for at once happen one after the other', async () => {
   ]);
   assert.ok(changes.every((changed) => changed.ok && changed.changed));
   assert.deepEqual(
-    changes.map((changed) => idsOf(library.byVersion(changed.ok ? changed.version : '')!)[0]),
+    changes.map((changed) => idsOf(library.findByVersion(changed.ok ? changed.version : '')!)[0]),
     ['b', 'c', 'd'],
   );
   assert.deepEqual(idsOf(library.current(1, 'live')), ['d']);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { compileInThread } from '../../src/offers/catalog-thread.ts';
+import { compileCatalogInThread } from '../../src/offers/catalog-thread.ts';
 import { generateCatalog } from '../../src/offers/generate-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 
@@ -20,8 +20,8 @@ test('the largest catalog fits the memory of its thread, and one that does not i
     archiveFolder,
   } as const;
   const stop = new AbortController().signal;
-  assert.equal((await compileInThread(job, stop)).kind, 'compiled');
-  assert.deepEqual(await compileInThread(job, stop, 32), {
+  assert.equal((await compileCatalogInThread(job, stop)).kind, 'compiled');
+  assert.deepEqual(await compileCatalogInThread(job, stop, 32), {
     kind: 'faulty',
     faults: ['catalog: takes more than 32 MB of memory to read'],
   });

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { openCatalogStore } from '../../src/offers/catalog-library.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { type RankedOffers, rankOffers } from '../../src/offers/match.ts';
-import { sorts } from '../../src/offers/matcher.ts';
+import { sortOrders } from '../../src/offers/matcher.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
@@ -30,11 +30,11 @@ function bitsOf(offers: readonly number[], { offers: all }: CompiledCatalog): In
 
 /** The ids of the best open offers of each order, as many as an answer may show, and how many match. */
 function shown(catalog: CompiledCatalog, { total, orders }: RankedOffers, closed: readonly number[] = []) {
-  const places = orders.length / sorts.length;
-  const open = sorts.map((_sort, at) =>
+  const places = orders.length / sortOrders.length;
+  const open = sortOrders.map((_sort, at) =>
     [...orders.subarray(at * places, (at + 1) * places)]
       .filter((offer) => !closed.includes(offer))
-      .slice(0, bounds.offersMax)
+      .slice(0, bounds.offersShownMax)
       .map((offer) => catalog.offers[offer]!.id),
   );
   return { total, open };
@@ -80,7 +80,7 @@ test('without its closed offers, a ranking is one of a catalog that does not hav
 async function openMatcher(t: TestContext, threads: number) {
   const folder = mkdtempSync(join(tmpdir(), 'closed-'));
   afterwards(t, () => rmSync(folder, { recursive: true }));
-  const catalogs = openCatalogLibrary({
+  const catalogs = openCatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',
@@ -129,7 +129,7 @@ for (const threads of [0, 1, 2]) {
       const [best] = open.orders;
       const fewer = await matcher.match({
         ...{ catalogVersion: live!.version, borrower, today },
-        closed: bitsOf([best!], live!),
+        unavailable: bitsOf([best!], live!),
       });
       const { orders } = packed(open);
       assert.deepEqual(fewer, { catalogVersion: live!.version, total: open.total - 1, openOnly: false, orders });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
-import { type ClosedOffers, noneClosed } from '../../src/offers/closed-offers.ts';
+import { type UnavailableOffers, noUnavailableOffers } from '../../src/offers/closed-offers.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
-import { countOpen } from '../../src/offers/count-open.ts';
+import { recountAvailable } from '../../src/offers/count-open.ts';
 import type { RankOffers } from '../../src/offers/match.ts';
-import { type Sort, sorts } from '../../src/offers/matcher.ts';
-import { countOf } from '../../src/offers/offer-bits.ts';
-import { renderOffers } from '../../src/offers/offer-json.ts';
-import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import { type SortOrder, sortOrders } from '../../src/offers/matcher.ts';
+import { countOffers } from '../../src/offers/offer-bits.ts';
+import { renderOffersJson } from '../../src/offers/offer-json.ts';
+import { absentValue, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
@@ -67,21 +67,21 @@ export function compareWithReference(rank: RankOffers, vertical: Vertical, draw:
     const open = plain.filter(({ id }) => isOpen(id));
     const ranked = rank(compiled.tables, borrower, today, closed);
     assert.equal(ranked.total, open.length);
-    const bestOf = (matches: readonly ReferenceMatch[], sort: Sort) =>
-      referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersMax);
-    const wanted = Math.min(open.length, bounds.offersMax);
-    const openOnly = sorts.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
-    assert.equal(ranked.openOnly, openOnly);
+    const bestOf = (matches: readonly ReferenceMatch[], sort: SortOrder) =>
+      referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersShownMax);
+    const wanted = Math.min(open.length, bounds.offersShownMax);
+    const openOnly = sortOrders.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
+    assert.equal(ranked.availableOnly, openOnly);
     const orders = [...ranked.orders].map((offer) => compiled.offers[offer]!.id);
     assert.deepEqual(
       orders,
-      sorts.flatMap((sort) => bestOf(openOnly ? open : plain, sort)),
+      sortOrders.flatMap((sort) => bestOf(openOnly ? open : plain, sort)),
     );
     compareAnswers(compiled, borrower, ranked.orders, plain);
 
     const later = drawLater(random, compiled, closed);
     const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
-    const total = countOpen(compiled.tables, ranking, borrower, today, closedOf(closed), closedOf(later));
+    const total = recountAvailable(compiled.tables, ranking, borrower, today, closedOf(closed), closedOf(later));
     const reopened = plain.some(({ id }) => !isOpen(id) && isOpen(id, later));
     assert.equal(total, openOnly && reopened ? null : plain.filter(({ id }) => isOpen(id, later)).length);
     compared += plain.length;
@@ -98,9 +98,9 @@ function compareAnswers(
 ): void {
   const quotes = new Map(plain.map(({ id, quote }) => [id, quote]));
   const shown = [...new Set(orders)];
-  for (let from = 0; from < shown.length; from += bounds.offersMax) {
-    const some = Uint16Array.from(shown.slice(from, from + bounds.offersMax));
-    const text = renderOffers(compiled, some, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
+  for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
+    const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
+    const text = renderOffersJson(compiled, some, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
     const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;
@@ -229,9 +229,9 @@ function splitRules(vertical: Vertical, random: Random): CatalogFile['state_rule
 /** As a rule anybody; sometimes without one of the required fields, at the very edge of what criteria ask for, or in modest debt. */
 function drawBorrower(random: Random, vertical: Vertical): number[] {
   const borrower = randomBorrower(random, vertical, random() < 0.5 ? 0.2 : 0);
-  if (random() < 0.03) borrower[Math.floor(random() * borrower.length)] = absent;
+  if (random() < 0.03) borrower[Math.floor(random() * borrower.length)] = absentValue;
   for (const [at, field] of vertical.fields.entries()) {
-    if (field.kind !== 'integer' || borrower[at] === absent || random() < 0.6) continue;
+    if (field.kind !== 'integer' || borrower[at] === absentValue || random() < 0.6) continue;
     const edge = Math.round(borrower[at]! / 500) * 500 + Math.floor(random() * 3) - 1;
     borrower[at] = Math.min(field.max, Math.max(field.min, edge));
   }
@@ -261,8 +261,8 @@ function drawLater(random: Random, { offers }: CompiledCatalog, closed: Int32Arr
   return later;
 }
 
-function closedOf(bits: Int32Array | null): ClosedOffers {
-  return bits === null ? noneClosed : { count: countOf(bits), bits };
+function closedOf(bits: Int32Array | null): UnavailableOffers {
+  return bits === null ? noUnavailableOffers : { count: countOffers(bits), bits };
 }
 
 function isAmong(closed: Int32Array, offer: number): boolean {

@@ -95,12 +95,12 @@ test('the disclosure is ready as JSON', () => {
 
 test('the address of a logo names its content once that is known, and another when it has changed', () => {
   const catalog = compile(catalogOf([plainOffer()]));
-  const url = () => /"logo_url":"([^"]*)"/.exec(catalog.fragments.beginning(0, 0))?.[1];
+  const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerFragments.headJson(0, 0))?.[1];
   const { lenderName, logo } = catalog.offers[0]!;
   assert.equal(url(), `https://cdn.example/${logo}`);
   for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {
-    catalog.useLogos(new Map([[lenderName, hash]]));
+    catalog.setLogoHashes(new Map([[lenderName, hash]]));
     assert.equal(url(), `https://cdn.example/${logo}?v=${hash}`);
-    assert.equal(catalog.fragments, catalog.fragments);
+    assert.equal(catalog.offerFragments, catalog.offerFragments);
   }
 });

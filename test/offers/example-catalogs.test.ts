@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { isOfContractAge } from '../../src/offers/age-of-contract.ts';
+import { meetsAgeOfContract } from '../../src/offers/age-of-contract.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { absent } from '../../src/verticals/pocket-vector.ts';
+import { absentValue } from '../../src/verticals/pocket-vector.ts';
 import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { quote } from './quote.ts';
@@ -116,7 +116,7 @@ describe('the sandbox catalog', () => {
     for (let i = 0; i < 5_000; i++) {
       const borrower = randomBorrower(random, personalLoans, i % 2);
       const { total } = rankOffers(compiled.tables, borrower, today);
-      if (isOfContractAge(compiled.tables, borrower, today)) assert.ok(total >= 5);
+      if (meetsAgeOfContract(compiled.tables, borrower, today)) assert.ok(total >= 5);
       else assert.equal(total, 0);
     }
   });
@@ -151,7 +151,7 @@ describe('the sandbox catalog', () => {
           credit_score_range: '300-579',
           annual_income: 0,
         });
-        borrower[personalLoans.fields.findIndex(({ name }) => name === 'monthly_debt_payments')] = absent;
+        borrower[personalLoans.fields.findIndex(({ name }) => name === 'monthly_debt_payments')] = absentValue;
         assert.ok(rankOffers(compiled.tables, borrower, today).total >= 5, state);
       }
     }

@@ -5,16 +5,16 @@ import { bounds } from '../../src/bounds.ts';
 import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import { type Explanation, explainOffers } from '../../src/offers/explain-offers.ts';
 import { rankOffers } from '../../src/offers/match.ts';
-import { compileMatchTables, numberedOffers } from '../../src/offers/match-tables.ts';
+import { compileMatchTables, offersById } from '../../src/offers/match-tables.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { absent, type PocketVector } from '../../src/verticals/pocket-vector.ts';
+import { absentValue, type FieldVector } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
-function explain(catalog: CatalogFile, borrower: PocketVector, vertical: Vertical = personalLoans) {
+function explain(catalog: CatalogFile, borrower: FieldVector, vertical: Vertical = personalLoans) {
   return explainOffers(compileMatchTables(catalog, vertical), vertical, borrower, today);
 }
 
@@ -169,7 +169,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
         const random = seededRandom(seed);
         for (let i = 0; i < 4; i++) {
           const borrower = randomBorrower(random, vertical, 0.2);
-          if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absent;
+          if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absentValue;
           const closed =
             random() < 0.5 ? null : Int32Array.from({ length: Math.ceil(offers / 32) }, () => random() * 2 ** 32);
           const explained = await explainOffers(tables, vertical, borrower, today, closed);
@@ -197,7 +197,7 @@ test('an offer has a reason exactly when it does not match, and a catalog the re
     const borrower = randomBorrower(random, personalLoans, 0.2);
     const together = new Map<string, number>();
     let matched = 0;
-    for (const { lender, offer } of numberedOffers(catalog)) {
+    for (const { lender, offer } of offersById(catalog)) {
       const alone = { ...catalog, lenders: [{ ...lender, offers: [offer] }] };
       const explained = await explain(alone, borrower);
       const { total } = rankOffers(compileMatchTables(alone, personalLoans), borrower, today);
@@ -218,7 +218,7 @@ test('an offer has a reason exactly when it does not match, and a catalog the re
 });
 
 test('of a large catalog, others get their turn every few hundred offers', async () => {
-  const offers = 10 * bounds.explainOffersAtOnce;
+  const offers = 10 * bounds.explainedOffersPerTurn;
   const tables = compileMatchTables(generateCatalog(1, offers), personalLoans);
   let turns = 0;
   let explaining = true;

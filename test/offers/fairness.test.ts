@@ -5,12 +5,12 @@ import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { explainOffers } from '../../src/offers/explain-offers.ts';
 import { createRanker, type RankOffers, rankOffers } from '../../src/offers/match.ts';
-import { type Sort, sorts } from '../../src/offers/matcher.ts';
-import { addOffer, noOffers } from '../../src/offers/offer-bits.ts';
-import { renderOffers } from '../../src/offers/offer-json.ts';
-import { recommendedScore, type Score } from '../../src/offers/recommended-score.ts';
+import { type SortOrder, sortOrders } from '../../src/offers/matcher.ts';
+import { addOffer, emptyOfferSet } from '../../src/offers/offer-bits.ts';
+import { renderOffersJson } from '../../src/offers/offer-json.ts';
+import { recommendedScore, type ScoreOffer } from '../../src/offers/recommended-score.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { fieldIndex, type PocketVector } from '../../src/verticals/pocket-vector.ts';
+import { fieldIndex, type FieldVector } from '../../src/verticals/pocket-vector.ts';
 import { generateCatalog, type Random, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
 
@@ -22,7 +22,7 @@ import { today } from './borrower-of.ts';
 interface Market {
   readonly rank: RankOffers;
   /** The catalog this borrower is priced and answered from. The fair market has one for everybody. */
-  readonly catalogFor: (catalogs: Catalogs, borrower: Readonly<PocketVector>) => CompiledCatalog;
+  readonly catalogFor: (catalogs: Catalogs, borrower: Readonly<FieldVector>) => CompiledCatalog;
 }
 
 /** A catalog, and the same one with every note rate a little higher. */
@@ -86,31 +86,31 @@ function makeCatalogs(file: CatalogFile): Catalogs {
 
 /** What one borrower is shown: the four orders from beginning to end, and each offer's text as answered. */
 interface Shown {
-  readonly orders: Readonly<Record<Sort, readonly string[]>>;
+  readonly orders: Readonly<Record<SortOrder, readonly string[]>>;
   readonly texts: ReadonlyMap<string, string>;
 }
 
-function show(market: Market, catalogs: Catalogs, borrower: PocketVector): Shown {
+function show(market: Market, catalogs: Catalogs, borrower: FieldVector): Shown {
   const catalog = market.catalogFor(catalogs, borrower);
-  const orders = sorts.map((_sort, at) => wholeOrder(market, catalog, borrower, at));
+  const orders = sortOrders.map((_sort, at) => wholeOrder(market, catalog, borrower, at));
   const idsFrom = (at: number) => orders[at]!.map((offer) => catalog.offers[offer]!.id);
   const texts = orders[0]!.map((offer): [string, string] => [
     catalog.offers[offer]!.id,
-    renderOffers(catalog, Uint16Array.of(offer), 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
+    renderOffersJson(catalog, Uint16Array.of(offer), 1, borrower, 'https://go.example/c?sub=', 'sub', 'v'),
   ]);
   return {
-    orders: Object.fromEntries(sorts.map((sort, at) => [sort, idsFrom(at)])) as unknown as Shown['orders'],
+    orders: Object.fromEntries(sortOrders.map((sort, at) => [sort, idsFrom(at)])) as unknown as Shown['orders'],
     texts: new Map(texts),
   };
 }
 
 /** All that match in one order, though an answer has 20 at most: what was shown is closed, and the rest ranked again. */
-function wholeOrder(market: Market, catalog: CompiledCatalog, borrower: PocketVector, at: number): number[] {
-  const closed = noOffers(catalog.offers.length);
+function wholeOrder(market: Market, catalog: CompiledCatalog, borrower: FieldVector, at: number): number[] {
+  const closed = emptyOfferSet(catalog.offers.length);
   const order: number[] = [];
   for (;;) {
     const { total, orders } = market.rank(catalog.tables, borrower, today, closed);
-    const kept = orders.length / sorts.length;
+    const kept = orders.length / sortOrders.length;
     for (const offer of orders.subarray(at * kept, (at + 1) * kept)) {
       order.push(offer);
       addOffer(closed, offer);
@@ -120,7 +120,7 @@ function wholeOrder(market: Market, catalog: CompiledCatalog, borrower: PocketVe
 }
 
 /** Two borrowers alike in everything but one field. */
-type Pair = readonly [one: PocketVector, other: PocketVector];
+type Pair = readonly [one: FieldVector, other: FieldVector];
 
 /**
  * Draws pairs and catalogs, and has each pair compared. Every field is told, so that what a lender asks is always answered.
@@ -151,7 +151,7 @@ function forEachPair(
 function assertSameOrders(market: Market, trait: string, size: Size): void {
   forEachPair(trait, size, (catalogs, [one, other], what) => {
     const [ones, others] = [show(market, catalogs, one), show(market, catalogs, other)];
-    for (const sort of sorts) {
+    for (const sort of sortOrders) {
       assert.deepEqual(
         ones.orders[sort].filter((id) => others.texts.has(id)),
         others.orders[sort].filter((id) => ones.texts.has(id)),
@@ -237,11 +237,11 @@ test('in a large market most borrowers get more than an answer holds, found by w
     let cut = 0;
     forEachPair('birthdate', size, ({ plain }, [borrower]) => {
       borrowers++;
-      if (rank(plain.tables, borrower, today).total > bounds.offersMax) cut++;
+      if (rank(plain.tables, borrower, today).total > bounds.offersShownMax) cut++;
     });
     for (let seed = 0; seed < markets[size].catalogs; seed++) {
       // Orders by term are made for walks alone.
-      walked[size] += rank.indexOf(catalogsOf(seed, size).plain.tables).held.terms;
+      walked[size] += rank.indexFor(catalogsOf(seed, size).plain.tables).usage.terms;
     }
     if (size === 'large') assert.ok(cut > borrowers / 2, `only ${cut} of ${borrowers}`);
   }
@@ -292,7 +292,7 @@ for (const trait of ['education_level', 'address_zip']) {
 }
 
 /** The scores of the offers that a borrower may have, by id. */
-function scoresOf(score: Score, catalog: CompiledCatalog, borrower: PocketVector): Map<string, number> {
+function scoresOf(score: ScoreOffer, catalog: CompiledCatalog, borrower: FieldVector): Map<string, number> {
   const scores = new Map<string, number>();
   const rank = createRanker((tables, offer, applicant, price) => {
     const points = score(tables, offer, applicant, price);
@@ -309,7 +309,7 @@ describe('the retired', () => {
   const [employed, retired] = [values.indexOf('employed'), values.indexOf('retired')];
 
   /** `scoreFor` makes the score that a borrower is judged by: the same for everybody in a fair market. */
-  function assertNeverBelow(scoreFor: (employment: number) => Score): number {
+  function assertNeverBelow(scoreFor: (employment: number) => ScoreOffer): number {
     let compared = 0;
     forEachPair(
       'employment_status',
@@ -334,7 +334,7 @@ describe('the retired', () => {
 
   test('would be seen to be, if employment had a weight', () => {
     const favouring =
-      (employment: number): Score =>
+      (employment: number): ScoreOffer =>
       (tables, offer, applicant, price) =>
         recommendedScore(tables, offer, applicant, price) + (employment === employed ? 1 : 0);
     assert.throws(() => assertNeverBelow(favouring), /the retired are scored below the employed/);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseEligible } from '../../src/offers/eligible-offers.ts';
+import { selectEligible } from '../../src/offers/eligible-offers.ts';
 import { createRanker } from '../../src/offers/match.ts';
 import { MatchIndex } from '../../src/offers/match-index.ts';
 import { compileMatchTables } from '../../src/offers/match-tables.ts';
-import { noOffers } from '../../src/offers/offer-bits.ts';
-import { newApplicant, readApplicant } from '../../src/offers/price-offer.ts';
+import { emptyOfferSet } from '../../src/offers/offer-bits.ts';
+import { emptyApplicant, readApplicant } from '../../src/offers/price-offer.ts';
 import { recommendedScore } from '../../src/offers/recommended-score.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import { absentValue, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { today } from './borrower-of.ts';
 
@@ -17,9 +17,9 @@ const tables = compileMatchTables(generateCatalog(3, 400), personalLoans);
 test('once prepared, the first ranking of any band makes no orders, and of states only the one asked for', () => {
   const random = seededRandom(1);
   const rank = createRanker(recommendedScore, { ordered: true });
-  const index = rank.indexOf(tables);
-  index.prepare();
-  const prepared = index.held;
+  const index = rank.indexFor(tables);
+  index.buildCommonIndexes();
+  const prepared = index.usage;
   assert.deepEqual(
     { ...prepared, bytes: 0 },
     { bands: tables.bandCount, terms: tables.bandCount, states: 0, bytes: 0 },
@@ -28,12 +28,12 @@ test('once prepared, the first ranking of any band makes no orders, and of state
   for (let band = 0; band < tables.bandCount; band++) {
     const borrower = randomBorrower(random, personalLoans, 0);
     borrower[tables.roles.creditBand] = band;
-    borrower[tables.roles.term] = absent;
+    borrower[tables.roles.term] = absentValue;
     borrower[tables.roles.amount] = 5_000;
     borrower[fieldIndex(personalLoans, 'annual_income')] = 90_000;
     borrower[tables.roles.monthlyDebt] = 1_000;
     matched += rank(tables, borrower, today).total;
-    const { bands, terms, states } = index.held;
+    const { bands, terms, states } = index.usage;
     assert.deepEqual({ bands, terms, states }, { bands: prepared.bands, terms: prepared.terms, states: band + 1 });
   }
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
@@ -44,19 +44,19 @@ test('every index that is kept is reckoned, those of bands and ranges, too', () 
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
   const grows = (make: () => object, least: (made: object) => number) => {
-    const before = index.held.bytes;
+    const before = index.usage.bytes;
     const made = make();
-    assert.ok(index.held.bytes - before >= least(made), `${index.held.bytes - before} bytes`);
+    assert.ok(index.usage.bytes - before >= least(made), `${index.usage.bytes - before} bytes`);
     assert.ok(least(made) > 0);
   };
-  const setOfOffers = noOffers(tables.offerCount);
-  grows(() => index.band(5), bytesOf);
-  grows(() => index.term(5, 1), bytesOf);
-  grows(() => index.state(4, Object.assign(newApplicant(), { creditBand: 5, state: 4 })), bytesOf);
-  for (const range of [...index.ranges, ...index.ages, index.band(5).amounts]) {
+  const setOfOffers = emptyOfferSet(tables.offerCount);
+  grows(() => index.indexForBand(5), bytesOf);
+  grows(() => index.indexForTerm(5, 1), bytesOf);
+  grows(() => index.indexForState(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
+  for (const range of [...index.ranges, ...index.ageRanges, index.indexForBand(5).amounts]) {
     grows(
       () => {
-        range.narrow(setOfOffers.slice(), 30);
+        range.filter(setOfOffers.slice(), 30);
         return range;
       },
       () => setOfOffers.byteLength,
@@ -68,19 +68,19 @@ test('with room for little, an index holds no more than that and answers as with
   const bytesMax = 40_000;
   const small = new MatchIndex(tables, recommendedScore, bytesMax);
   const large = new MatchIndex(tables, recommendedScore);
-  const applicant = newApplicant();
+  const applicant = emptyApplicant();
   const random = seededRandom(2);
-  const [ofSmall, ofLarge] = [noOffers(tables.offerCount), noOffers(tables.offerCount)];
+  const [ofSmall, ofLarge] = [emptyOfferSet(tables.offerCount), emptyOfferSet(tables.offerCount)];
   let matched = 0;
   for (let i = 0; i < 2_000; i++) {
     const borrower = randomBorrower(random, personalLoans, 0.1);
     assert.ok(readApplicant(tables, borrower, applicant));
-    matched += chooseEligible(tables, small, borrower, applicant, today, ofSmall);
-    chooseEligible(tables, large, borrower, applicant, today, ofLarge);
+    matched += selectEligible(tables, small, borrower, applicant, today, ofSmall);
+    selectEligible(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
-    const { creditBand, term } = applicant;
-    assert.deepEqual(small.term(creditBand, term), large.term(creditBand, term));
-    assert.ok(small.held.bytes <= bytesMax, `${small.held.bytes} bytes`);
+    const { creditBand, termIndex: term } = applicant;
+    assert.deepEqual(small.indexForTerm(creditBand, term), large.indexForTerm(creditBand, term));
+    assert.ok(small.usage.bytes <= bytesMax, `${small.usage.bytes} bytes`);
   }
-  assert.ok(matched > 1_000 && large.held.bytes > 10 * bytesMax);
+  assert.ok(matched > 1_000 && large.usage.bytes > 10 * bytesMax);
 });

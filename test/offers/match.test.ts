@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import type { CatalogCriterion, CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
-import { type Sort, sorts } from '../../src/offers/matcher.ts';
+import { type SortOrder, sortOrders } from '../../src/offers/matcher.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { absent } from '../../src/verticals/pocket-vector.ts';
+import { absentValue } from '../../src/verticals/pocket-vector.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
@@ -21,10 +21,10 @@ function compiled(catalog: CatalogFile): CompiledCatalog {
   return compileCatalog(parsed.catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
 }
 
-function orderOf(catalog: CompiledCatalog, borrower: number[], sort: Sort, on = today): string[] {
+function orderOf(catalog: CompiledCatalog, borrower: number[], sort: SortOrder, on = today): string[] {
   const { orders } = rankOffers(catalog.tables, borrower, on);
-  const places = orders.length / sorts.length;
-  const from = sorts.indexOf(sort) * places;
+  const places = orders.length / sortOrders.length;
+  const from = sortOrders.indexOf(sort) * places;
   return [...orders.subarray(from, from + Math.min(places, 20))].map((offer) => catalog.offers[offer]!.id);
 }
 
@@ -396,12 +396,12 @@ for (const vertical of [personalLoans, equipmentLeases]) {
         const random = seededRandom(borrowerSeed);
         for (let i = 0; i < 8; i++) {
           const borrower = randomBorrower(random, vertical, 0.2);
-          if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absent;
+          if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absentValue;
           const plain = referenceMatches(catalog, vertical, borrower, today);
           matched += plain.length;
           const { total } = rankOffers(fast.tables, borrower, today);
           assert.equal(total, plain.length);
-          for (const sort of sorts) {
+          for (const sort of sortOrders) {
             assert.deepEqual(orderOf(fast, borrower, sort), referenceOrder(plain, sort).slice(0, 20), sort);
           }
           for (const { id, quote: expected } of plain) {

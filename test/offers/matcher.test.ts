@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
-import { type CatalogChange, type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { type CatalogChange, type CatalogStore, openCatalogStore } from '../../src/offers/catalog-library.ts';
 import { rankOffers } from '../../src/offers/match.ts';
 import type { MatchTables } from '../../src/offers/match-tables.ts';
 import type { Matcher } from '../../src/offers/matcher.ts';
@@ -23,7 +23,7 @@ const verticals = [personalLoans, equipmentLeases];
 const textOf = (seed: number) => JSON.stringify(generateCatalog(seed, 60));
 
 interface Bench {
-  readonly catalogs: CatalogLibrary;
+  readonly catalogs: CatalogStore;
   readonly matcher: Matcher;
   readonly faults: unknown[];
   /** How many requests each message to a worker carried. */
@@ -39,7 +39,7 @@ async function openBench(threads: number): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'matcher-'));
   const file = join(folder, 'offers.json');
   writeFileSync(file, textOf(1));
-  const catalogs = openCatalogLibrary({
+  const catalogs = openCatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',
@@ -56,8 +56,8 @@ async function openBench(threads: number): Promise<Bench> {
     inThreadOffersMax: 0,
     catalogs,
     verticals,
-    onFault: (fault) => faults.push(fault),
-    onBatch: (requests) => batches.push(requests),
+    onThreadError: (fault) => faults.push(fault),
+    onBatchSent: (requests) => batches.push(requests),
   });
   const change = (seed: number) => {
     writeFileSync(file, textOf(seed));
@@ -95,7 +95,7 @@ for (const { name, threads } of [
     test('answers what the rules say, for every borrower, catalog and vertical asked about at once', async () => {
       const random = seededRandom(threads);
       const requests = Array.from({ length: 300 }, (_, at) => {
-        const catalog = bench.catalogs.byVersion(bench.catalogs.currentVersions[at % 3]!)!;
+        const catalog = bench.catalogs.findByVersion(bench.catalogs.currentVersions[at % 3]!)!;
         return { catalog, borrower: randomBorrower(random, catalog.vertical) };
       });
       const rankings = await Promise.all(
@@ -154,8 +154,8 @@ for (const { name, threads } of [
       const catalogVersion = bench.catalogs.current(1, 'live').version;
       const borrower = borrowerOf(goodBorrower);
       await Promise.all(Array.from({ length: 100 }, () => bench.matcher.match({ catalogVersion, borrower, today })));
-      assert.equal(bench.matcher.waiting, 0);
-      assert.equal(bench.matcher.threadsReady, threads);
+      assert.equal(bench.matcher.pendingCount, 0);
+      assert.equal(bench.matcher.readyThreads, threads);
       assert.deepEqual(bench.faults, []);
     });
 
@@ -165,7 +165,7 @@ for (const { name, threads } of [
       await closed.matcher.close();
       const catalogVersion = closed.catalogs.current(1, 'live').version;
       assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
-      assert.equal(closed.matcher.threadsReady, 0);
+      assert.equal(closed.matcher.readyThreads, 0);
       assert.ok((await closed.change(4)).ok);
       assert.deepEqual(closed.faults, []);
     });
@@ -175,50 +175,50 @@ for (const { name, threads } of [
 describe('the pool', () => {
   test('tells how many requests travelled together', async (context) => {
     const { catalogs, matcher, batches } = await benchWith(1, context);
-    const count = bounds.matchBatchMax + 3;
+    const count = bounds.matchBatchRequestsMax + 3;
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
     await Promise.all(Array.from({ length: count }, () => matcher.match(request)));
-    assert.deepEqual(batches, [bounds.matchBatchMax, 3]);
+    assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
   test('answers null at once when its queue is full, and everything that was in it', async (context) => {
     const bench = await benchWith(1, context);
     const catalogVersion = bench.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
-    const answers = Array.from({ length: bounds.matchQueueMax + 10 }, () =>
+    const answers = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () =>
       bench.matcher.match({ catalogVersion, borrower, today }),
     );
-    assert.equal(bench.matcher.waiting, bounds.matchQueueMax);
+    assert.equal(bench.matcher.pendingCount, bounds.matchQueueRequestsMax);
     const rankings = await Promise.all(answers);
     assert.equal(rankings.filter((ranking) => ranking === null).length, 10);
-    assert.equal(rankings.slice(bounds.matchQueueMax).filter((ranking) => ranking === null).length, 10);
+    assert.equal(rankings.slice(bounds.matchQueueRequestsMax).filter((ranking) => ranking === null).length, 10);
   });
 
   test('sends no request to a worker that was cancelled while it waited, and serves those behind it sooner', async (context) => {
     const { catalogs, matcher, batches } = await benchWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
-    const signal = { over: false };
+    const signal = { ended: false };
     const first = matcher.match(request);
     await new Promise(setImmediate);
     // The worker is busy with the first.
     assert.deepEqual(batches, [1]);
-    const cancelled = Array.from({ length: 3 * bounds.matchBatchMax }, () => matcher.match({ ...request, signal }));
-    const later = [matcher.match(request), matcher.match({ ...request, signal: { over: false } })];
-    signal.over = true;
+    const cancelled = Array.from({ length: 3 * bounds.matchBatchRequestsMax }, () => matcher.match({ ...request, signal }));
+    const later = [matcher.match(request), matcher.match({ ...request, signal: { ended: false } })];
+    signal.ended = true;
     for (const ranking of await Promise.all([first, ...later])) assert.notEqual(ranking, null);
     assert.deepEqual(batches, [1, 2]);
     assert.ok((await Promise.all(cancelled)).every((ranking) => ranking === null));
-    assert.equal(matcher.waiting, 0);
+    assert.equal(matcher.pendingCount, 0);
   });
 
   test('gives the places of cancelled requests at the head of a full queue to others', async (context) => {
     const { catalogs, matcher } = await benchWith(1, context);
     const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
-    const signal = { over: false };
+    const signal = { ended: false };
     const cancelled = Array.from({ length: 3 }, () => matcher.match({ ...request, signal }));
-    const wanted = Array.from({ length: bounds.matchQueueMax - 3 }, () => matcher.match(request));
+    const wanted = Array.from({ length: bounds.matchQueueRequestsMax - 3 }, () => matcher.match(request));
     const refused = matcher.match(request);
-    signal.over = true;
+    signal.ended = true;
     const more = [1, 2, 3].map(() => matcher.match(request));
     for (const ranking of await Promise.all([...wanted, ...more])) assert.notEqual(ranking, null);
     assert.deepEqual(await Promise.all([refused, ...cancelled]), [null, null, null, null]);
@@ -233,7 +233,7 @@ describe('the pool', () => {
     await bench.matcher.close();
     const rankings = await Promise.all(answers);
     assert.ok(rankings[0] !== null && rankings.at(-1) === null);
-    assert.equal(bench.matcher.waiting, 0);
+    assert.equal(bench.matcher.pendingCount, 0);
   });
 
   test('answers every request though its workers die under it', async (context) => {
@@ -255,7 +255,7 @@ describe('the pool', () => {
     const catalogVersion = bench.catalogs.current(1, 'live').version;
     const borrower = borrowerOf(goodBorrower);
     const answers = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
-    while (pool.waiting > 0) {
+    while (pool.pendingCount > 0) {
       await Promise.all(pool.threads.map((thread) => thread.terminate()));
       await new Promise(setImmediate);
     }
@@ -269,7 +269,7 @@ describe('the pool', () => {
       const pool = bench.matcher as PoolMatcher;
       bench.forgetFiles();
       await Promise.all(pool.threads.map((thread) => thread.terminate()));
-      for (const catalog of bench.catalogs.inUse) {
+      for (const catalog of bench.catalogs.currentCatalogs) {
         const borrower = randomBorrower(seededRandom(1), catalog.vertical);
         assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
           catalogVersion: catalog.version,
@@ -332,7 +332,7 @@ describe('the pool', () => {
     await pool.threads[0]!.terminate();
     while (bench.faults.length < 3) {
       assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
-      assert.equal(pool.threadsReady, 1);
+      assert.equal(pool.readyThreads, 1);
     }
     startAgain();
   });

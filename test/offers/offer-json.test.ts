@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
-import { renderOffers } from '../../src/offers/offer-json.ts';
+import { renderOffersJson } from '../../src/offers/offer-json.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
@@ -65,7 +65,7 @@ test('the text is what JSON.stringify writes for the same offers', () => {
       const shown = orders.subarray(order * places, order * places + Math.min(places, 20));
       rendered += shown.length;
       assert.equal(
-        renderOffers(compiled, shown, shown.length, borrower, head, subId, v),
+        renderOffersJson(compiled, shown, shown.length, borrower, head, subId, v),
         JSON.stringify(plainObjects(catalog, [...shown], borrower)),
       );
     }),
@@ -79,13 +79,13 @@ test('names and addresses that need escaping are escaped', () => {
   const borrower = borrowerOf(goodBorrower);
   const clickHead = 'https://go.example/"\\?sub=';
   const escaped = JSON.stringify(clickHead).slice(1, -1);
-  const text = renderOffers(compile(catalog), Uint16Array.of(0), 1, borrower, escaped, subId, v);
+  const text = renderOffersJson(compile(catalog), Uint16Array.of(0), 1, borrower, escaped, subId, v);
   assert.deepEqual(JSON.parse(text), plainObjects(catalog, [0], borrower, clickHead));
 });
 
 test('only the offers asked for are shown, counted from one', () => {
   const catalog = catalogOf(['a', 'b', 'c'].map((id) => plainOffer({ id })));
-  const text = renderOffers(compile(catalog), Uint16Array.of(1, 0, 2), 2, borrowerOf(goodBorrower), head, subId, v);
+  const text = renderOffersJson(compile(catalog), Uint16Array.of(1, 0, 2), 2, borrowerOf(goodBorrower), head, subId, v);
   const offers = JSON.parse(text) as { svc_offer_id: string; position: number }[];
   assert.deepEqual(
     offers.map(({ svc_offer_id, position }) => [svc_offer_id, position]),
@@ -98,7 +98,7 @@ test('only the offers asked for are shown, counted from one', () => {
 
 test('no offers are an empty array', () => {
   assert.equal(
-    renderOffers(compile(catalogOf([plainOffer()])), new Uint16Array(0), 0, borrowerOf(goodBorrower), head, subId, v),
+    renderOffersJson(compile(catalogOf([plainOffer()])), new Uint16Array(0), 0, borrowerOf(goodBorrower), head, subId, v),
     '[]',
   );
 });
@@ -106,7 +106,7 @@ test('no offers are an empty array', () => {
 test('showing an offer the borrower cannot have is a bug', () => {
   const catalog = compile(catalogOf([plainOffer({ amount: { min: 1_000, max: 2_000 } })]));
   assert.throws(
-    () => renderOffers(catalog, Uint16Array.of(0), 1, borrowerOf(goodBorrower), head, subId, v),
+    () => renderOffersJson(catalog, Uint16Array.of(0), 1, borrowerOf(goodBorrower), head, subId, v),
     /not ranked/,
   );
 });

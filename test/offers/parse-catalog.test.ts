@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import { Settings } from 'typebox/system';
 import { parseLedgerRecord } from '../../src/analytics/parse-ledger-record.ts';
 import { bounds } from '../../src/bounds.ts';
-import { recordKind } from '../../src/events/ledger-record.ts';
+import { ledgerRecordKind } from '../../src/events/ledger-record.ts';
 import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { parseCatalog } from '../../src/offers/parse-catalog.ts';
-import { subIdBytes } from '../../src/sessions/sub-id.ts';
+import { subIdByteLength } from '../../src/sessions/sub-id.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
@@ -93,9 +93,9 @@ describe('one fault is named by its path', () => {
     [['lenders', 0, 'name'], 'Bell\u0007', 'lenders[0].name: must hold no control characters'],
     [['lenders', 0, 'name'], 'Half \ud83c', 'lenders[0].name: must hold no half of a surrogate pair'],
     [['disclosure'], 'Half \udfe6', 'disclosure: must hold no half of a surrogate pair'],
-    [['lenders', 0, 'name'], 'x'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
-    [['lenders', 0, 'name'], '\u{1F3E6}'.repeat(bounds.lenderNameCharactersMax + 1), 'lenders[0].name: '],
-    [['lenders', 0, 'name'], `n${'\u0301'.repeat(bounds.lenderNameCharactersMax)}`, 'lenders[0].name: '],
+    [['lenders', 0, 'name'], 'x'.repeat(bounds.lenderNameCodePointsMax + 1), 'lenders[0].name: '],
+    [['lenders', 0, 'name'], '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax + 1), 'lenders[0].name: '],
+    [['lenders', 0, 'name'], `n${'\u0301'.repeat(bounds.lenderNameCodePointsMax)}`, 'lenders[0].name: '],
     [[...offer, 'id'], 'Has Spaces', `${at}.id: `],
     [[...offer, 'payout_usd'], bounds.payoutUsdMax + 1, `${at}.payout_usd: `],
     [[...offer, 'bands', 'no\nband'], null, `${at}.bands."no\\nband": is not a member of the format`],
@@ -235,22 +235,22 @@ test('faults of shape and of sense are named together', () => {
 
 test('very many faults are named up to the bound, and the rest counted', () => {
   const catalog = catalogOf(
-    Array.from({ length: bounds.catalogFaultsMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
+    Array.from({ length: bounds.catalogErrorsReportedMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
   );
   const faults = faultsOf(catalog);
-  assert.equal(faults.length, bounds.catalogFaultsMax + 1);
+  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
   assert.equal(faults.at(-1), 'and 5 more');
 });
 
 test('misshapen offers are not looked at closer, however many there are', () => {
   const faults = faultsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer)));
-  assert.equal(faults.length, bounds.catalogFaultsMax + 1);
+  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
   assert.ok(faults[0]!.startsWith(`${at}: must have required properties`));
   assert.match(faults.at(-1)!, /^and at least \d+ more$/);
 });
 
 test('the sense of a sound offer is judged behind any number of misshapen ones', () => {
-  const misshapen = Array.from({ length: bounds.catalogFaultsMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
+  const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
   const faults = faultsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
   assert.equal(faults.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
 });
@@ -282,7 +282,7 @@ for (const text of [
 }
 
 test('what the largest names and payout come to is within what the ledger takes', () => {
-  const name = '\u{1F3E6}'.repeat(bounds.lenderNameCharactersMax);
+  const name = '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax);
   const id = 'x'.repeat(bounds.offerIdCharactersMax);
   const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
   const largest = catalogOf([plainOffer({ id, payout_usd: bounds.payoutUsdMax, bands })]);
@@ -292,10 +292,10 @@ test('what the largest names and payout come to is within what the ledger takes'
   const now = 1_785_542_400_000;
   const { lenderName } = compiled.offers[0]!;
   const value = compiled.clickValueMicros(0, 4);
-  const sub = new Uint8Array(subIdBytes);
+  const sub = new Uint8Array(subIdByteLength);
   for (const record of [
-    [recordKind.offersViewed, now, sub, compiled.version, [id]],
-    [recordKind.offerClicked, now, sub, compiled.version, id, lenderName, value],
+    [ledgerRecordKind.offersViewed, now, sub, compiled.version, [id]],
+    [ledgerRecordKind.offerClicked, now, sub, compiled.version, id, lenderName, value],
   ]) {
     assert.notEqual(parseLedgerRecord(record), null);
   }
@@ -351,7 +351,7 @@ test('a byte order mark is named as such', () => {
 });
 
 describe('a file that holds too much gets the one fault of that', () => {
-  const { catalogValuesMax, catalogDepthMax, catalogMembersMax, catalogListMax, catalogOffersMax } = bounds;
+  const { catalogValuesMax, catalogDepthMax, catalogObjectMembersMax: catalogMembersMax, catalogListItemsMax: catalogListMax, catalogOffersMax } = bounds;
   const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
   const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
   const state = { min_age: 19 };

@@ -6,7 +6,7 @@ import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { explainOffers } from '../../src/offers/explain-offers.ts';
 import { rankOffers } from '../../src/offers/match.ts';
 import { compileMatchTables } from '../../src/offers/match-tables.ts';
-import { newApplicant, newOfferPrice, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
+import { emptyApplicant, emptyOfferPrice, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
@@ -187,8 +187,8 @@ test('an amount whose payment just fits is among the amounts the borrower can ge
     bands: { '700-749': plainBand({ note_rate_percent: { min: 0, max: 0 } }) },
   });
   const tables = compileMatchTables(catalogOf([offer]), personalLoans);
-  const applicant = newApplicant();
-  const price = newOfferPrice();
+  const applicant = emptyApplicant();
+  const price = emptyOfferPrice();
   assert.ok(readApplicant(tables, borrowerOf(goodBorrower), applicant));
   assert.ok(priceOffer(tables, 0, applicant, price));
   applicant.monthlyDebt = 0;

@@ -1,6 +1,6 @@
 import type { CompiledCatalog } from '../../src/offers/compile-catalog.ts';
-import { newApplicant, newOfferPrice, paymentCents, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
-import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
+import { emptyApplicant, emptyOfferPrice, monthlyPaymentCents, priceOffer, readApplicant } from '../../src/offers/price-offer.ts';
+import type { FieldVector } from '../../src/verticals/pocket-vector.ts';
 
 /** The borrower's own numbers for one offer, as answered (docs/contract.md#offers). */
 export interface Quote {
@@ -17,15 +17,15 @@ export interface Quote {
 }
 
 /** What the pricing of one offer alone comes to for a borrower, or null when it cannot be priced. */
-export function quote(compiled: CompiledCatalog, offerIndex: number, borrower: Readonly<PocketVector>): Quote | null {
+export function quote(compiled: CompiledCatalog, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
   const { tables } = compiled;
-  const applicant = newApplicant();
-  const price = newOfferPrice();
+  const applicant = emptyApplicant();
+  const price = emptyOfferPrice();
   if (!readApplicant(tables, borrower, applicant) || !priceOffer(tables, offerIndex, applicant, price)) return null;
   return {
     apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
-    payment_term_months: tables.termMonths[price.term]!,
-    monthly_payment_estimate: paymentCents(tables, price, applicant.amount) / 100,
+    payment_term_months: tables.termMonths[price.termIndex]!,
+    monthly_payment_estimate: monthlyPaymentCents(tables, price, applicant.amount) / 100,
     loan_amount_range: { min: price.amountMin, max: price.amountMax },
     term_months: tables.termMonths.filter((_months, term) => (price.openTerms & (1 << term)) !== 0),
   };

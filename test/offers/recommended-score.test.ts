@@ -7,14 +7,14 @@ import { createRanker } from '../../src/offers/match.ts';
 import { compileMatchTables } from '../../src/offers/match-tables.ts';
 import { recommendedScore, recommendedWeights } from '../../src/offers/recommended-score.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
+import type { FieldVector } from '../../src/verticals/pocket-vector.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
 import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
 const document = readFileSync(new URL('../../docs/ranking.md', import.meta.url), 'utf8');
 
-function scoresOf(catalog: CatalogFile, borrower: PocketVector): number[] {
+function scoresOf(catalog: CatalogFile, borrower: FieldVector): number[] {
   const scores: number[] = [];
   const rank = createRanker((...priced) => {
     const score = recommendedScore(...priced);

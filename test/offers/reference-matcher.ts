@@ -1,8 +1,8 @@
 import type { CatalogCriterion, CatalogFile, CatalogLender, CatalogOffer } from '../../src/offers/catalog-schema.ts';
-import type { Sort } from '../../src/offers/matcher.ts';
+import type { SortOrder } from '../../src/offers/matcher.ts';
 import { aprPercent, paymentFactor } from '../../src/offers/pricing.ts';
 import { recommendedWeights } from '../../src/offers/recommended-score.ts';
-import type { PocketVector } from '../../src/verticals/pocket-vector.ts';
+import type { FieldVector } from '../../src/verticals/pocket-vector.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { Quote } from './quote.ts';
 
@@ -21,7 +21,7 @@ export interface ReferenceMatch {
 export function referenceMatches(
   catalog: CatalogFile,
   vertical: Vertical,
-  borrower: Readonly<PocketVector>,
+  borrower: Readonly<FieldVector>,
   today: number,
 ): ReferenceMatch[] {
   const values = valuesOf(vertical, borrower);
@@ -31,7 +31,7 @@ export function referenceMatches(
 }
 
 /** The ids of all matches in one order, ties broken by id. */
-export function referenceOrder(matches: readonly ReferenceMatch[], sort: Sort): string[] {
+export function referenceOrder(matches: readonly ReferenceMatch[], sort: SortOrder): string[] {
   const byApr = (one: ReferenceMatch, other: ReferenceMatch) =>
     one.quote.apr_range.min - other.quote.apr_range.min || one.quote.apr_range.max - other.quote.apr_range.max;
   const compare = {
@@ -47,7 +47,7 @@ export function referenceOrder(matches: readonly ReferenceMatch[], sort: Sort): 
 type Band = CatalogOffer['bands'][string];
 type Values = ReadonlyMap<string, unknown>;
 
-function valuesOf(vertical: Vertical, borrower: Readonly<PocketVector>): Values {
+function valuesOf(vertical: Vertical, borrower: Readonly<FieldVector>): Values {
   const values = new Map<string, unknown>();
   for (const [at, field] of vertical.fields.entries()) {
     const code = borrower[at]!;

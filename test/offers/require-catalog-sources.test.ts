@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CatalogSource } from '../../src/offers/catalog-library.ts';
-import { requireCatalogSources } from '../../src/offers/require-catalog-sources.ts';
+import { assertCatalogSources } from '../../src/offers/require-catalog-sources.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
@@ -14,8 +14,8 @@ const [live, sandbox] = of(personalLoans) as [CatalogSource, CatalogSource];
 const boats: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
 test('a live and a test catalog of each vertical are taken, also where each has a copy of the vertical', () => {
-  requireCatalogSources(allFixtures.flatMap(({ catalogs }) => catalogs));
-  requireCatalogSources([...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }]);
+  assertCatalogSources(allFixtures.flatMap(({ catalogs }) => catalogs));
+  assertCatalogSources([...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }]);
 });
 
 const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
@@ -42,6 +42,6 @@ const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
 
 for (const [at, [told, sources]] of wrong.entries()) {
   test(`catalogs that a service could not tell apart or would miss are refused: ${at + 1}, ${told.source}`, () => {
-    assert.throws(() => requireCatalogSources(sources as never), { name: 'RangeError', message: told });
+    assert.throws(() => assertCatalogSources(sources as never), { name: 'RangeError', message: told });
   });
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileMatchTables } from '../../src/offers/match-tables.ts';
-import { shareNumbers } from '../../src/offers/share-numbers.ts';
+import { shareTypedArrays } from '../../src/offers/share-numbers.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 
 test('shared tables are the same tables, and another thread would see the same memory', () => {
   const tables = compileMatchTables(generateCatalog(1, 50), personalLoans);
-  const shared = shareNumbers(tables);
+  const shared = shareTypedArrays(tables);
   assert.deepEqual(shared, tables);
   const sent = structuredClone(shared);
   shared.aprMin[0] = 1_234;
@@ -19,5 +19,5 @@ test('shared tables are the same tables, and another thread would see the same m
 
 test('what would not arrive as it is, is refused', () => {
   class Index {}
-  assert.throws(() => shareNumbers({ index: new Index() }), /Index cannot go to another thread/);
+  assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot go to another thread/);
 });

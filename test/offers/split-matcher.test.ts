@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { openCatalogStore } from '../../src/offers/catalog-library.ts';
 import { rankOffers } from '../../src/offers/match.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
@@ -19,7 +19,7 @@ const smallOffers = 60;
 async function openBench(context: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'split-matcher-'));
   context.after(() => rmSync(folder, { recursive: true }));
-  const catalogs = openCatalogLibrary({
+  const catalogs = openCatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',
@@ -38,12 +38,12 @@ test('a small catalog is ranked at once, and one with an offer more by a worker'
   const { matcher, small, large } = await openBench(context);
   const atOnce = matcher.match({ catalogVersion: small.version, borrower, today });
   assert.deepEqual(atOnce, { catalogVersion: small.version, ...packed(rankOffers(small.tables, borrower, today)) });
-  assert.equal(matcher.waiting, 0);
+  assert.equal(matcher.pendingCount, 0);
 
   const later = matcher.match({ catalogVersion: large.version, borrower, today });
   assert.ok(later instanceof Promise);
-  assert.equal(matcher.waiting, 1);
-  assert.equal(matcher.threadsReady, 1);
+  assert.equal(matcher.pendingCount, 1);
+  assert.equal(matcher.readyThreads, 1);
   assert.deepEqual(await later, {
     catalogVersion: large.version,
     ...packed(rankOffers(large.tables, borrower, today)),

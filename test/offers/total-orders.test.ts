@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { openCatalogStore } from '../../src/offers/catalog-library.ts';
 import type { CatalogOffer } from '../../src/offers/catalog-schema.ts';
 import { compileCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
-import { type Sort, sorts } from '../../src/offers/matcher.ts';
+import { type SortOrder, sortOrders } from '../../src/offers/matcher.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -19,13 +19,13 @@ import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
 
 const borrower = borrowerOf({ ...goodBorrower, loan_term_months: 48 });
 
-function orderOf(offers: readonly CatalogOffer[], sort: Sort): string[] {
+function orderOf(offers: readonly CatalogOffer[], sort: SortOrder): string[] {
   const { offers: compiled, tables } = compileCatalog(catalogOf(offers), personalLoans, {
     mode: 'live',
     cdnUrl: () => '',
   });
   const { total, orders } = rankOffers(tables, borrower, today);
-  const at = sorts.indexOf(sort) * total;
+  const at = sortOrders.indexOf(sort) * total;
   return [...orders.subarray(at, at + total)].map((offer) => compiled[offer]!.id);
 }
 
@@ -67,7 +67,7 @@ const offersOf = (count: number) =>
     .tuple(ids(count), fc.array(content, { minLength: count, maxLength: count }))
     .map(([names, contents]) => names.map((id, at) => plainOffer({ ...contents[at]!, id })));
 
-for (const sort of sorts) {
+for (const sort of sortOrders) {
   test(`${sort}: one of two offers always comes first, whichever the file names first`, () => {
     fc.assert(
       fc.property(offersOf(2), ([one, other]) => {
@@ -130,7 +130,7 @@ test('the matcher in the calling thread and the pool answer alike, and every tim
     const band = offer.bands['700-749']!;
     offer.bands = Object.fromEntries(creditBands.map((name) => [name, band]));
   }
-  const catalogs = openCatalogLibrary({
+  const catalogs = openCatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
     cdnUrl: () => '',

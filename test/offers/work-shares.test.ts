@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { catalogStats } from '../../src/offers/catalog-stats.ts';
+import { computeCatalogStatistics } from '../../src/offers/catalog-stats.ts';
 import { generateCatalog } from '../../src/offers/generate-catalog.ts';
 import { compileMatchTables } from '../../src/offers/match-tables.ts';
-import { judgeCatalog } from '../../src/offers/parse-catalog.ts';
+import { validateCatalogValue } from '../../src/offers/parse-catalog.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 
 const catalog = generateCatalog({ seed: 3, offers: 200, vertical: personalLoans });
 
 for (const [work, run] of [
-  ['judging', (onShare) => judgeCatalog(catalog, personalLoans, onShare)],
+  ['judging', (onShare) => validateCatalogValue(catalog, personalLoans, onShare)],
   ['compiling', (onShare) => compileMatchTables(catalog, personalLoans, onShare)],
-  ['describing', (onShare) => catalogStats(catalog, personalLoans, onShare)],
+  ['describing', (onShare) => computeCatalogStatistics(catalog, personalLoans, onShare)],
 ] as const satisfies readonly (readonly [string, (onShare: (share: number) => void) => unknown])[]) {
   test(`${work} a catalog tells in many small steps which share is done`, () => {
     const shares = [0];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
-import { describes } from '../../src/openapi/describes.ts';
+import { schemaFor } from '../../src/openapi/describes.ts';
 
 interface View {
   readonly name: string;
@@ -14,13 +14,13 @@ const sizes = Type.Array(Type.Number());
 
 test('a schema is the one it was given, and one that says anything else than the type does not compile', () => {
   const schema = Type.Object({ name, sizes, note: Type.Optional(name) });
-  assert.equal(describes<View>()(schema), schema);
+  assert.equal(schemaFor<View>()(schema), schema);
   // @ts-expect-error an optional member is missing
-  describes<View>()(Type.Object({ name, sizes }));
+  schemaFor<View>()(Type.Object({ name, sizes }));
   // @ts-expect-error an optional member is required
-  describes<View>()(Type.Object({ name, sizes, note: name }));
+  schemaFor<View>()(Type.Object({ name, sizes, note: name }));
   // @ts-expect-error there is a member too many
-  describes<View>()(Type.Object({ name, sizes, note: Type.Optional(name), more: name }));
+  schemaFor<View>()(Type.Object({ name, sizes, note: Type.Optional(name), more: name }));
   // @ts-expect-error an item has another type
-  describes<View>()(Type.Object({ name, sizes: Type.Array(name), note: Type.Optional(name) }));
+  schemaFor<View>()(Type.Object({ name, sizes: Type.Array(name), note: Type.Optional(name) }));
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { bounds } from '../../src/bounds.ts';
 import { afterwards } from '../support/afterwards.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
@@ -16,7 +16,7 @@ import { loadId, WidgetCaller } from '../support/widget-caller.ts';
 const sessionsHeld = 12;
 
 /** Large enough that explaining it takes more than one turn of the event loop. */
-const largeCatalog = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainOffersAtOnce));
+const largeCatalog = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainedOffersPerTurn));
 
 test('every status and code that the document promises is answered by a real service', async (t) => {
   const market = await RunningMarketplace.start('uws', {
@@ -90,7 +90,7 @@ async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise
   const unclear = { path: '/w/widget.js', headers: { 'Transfer-Encoding': 'chunked' } };
   assert.equal((await http.send(unclear)).status, 400);
 
-  const large = `{"referrer_tag":"${'a'.repeat(bounds.bodyBytesMax)}"}`;
+  const large = `{"referrer_tag":"${'a'.repeat(bounds.requestBodyBytesMax)}"}`;
   for (const operation of ['session', 'inputs'] as const) {
     assert.equal((await caller.post(operation, large)).status, 413);
     assert.equal((await caller.post(operation, {}, { 'Content-Type': 'text/plain' })).status, 415);
@@ -132,7 +132,7 @@ async function beRefusedOnPages(market: RunningMarketplace, caller: ApiCaller): 
   assert.equal((await stranger.report(report)).status, 404);
   assert.equal((await widget.report(report, foreign)).status, 403);
   assert.equal((await widget.report({})).status, 400);
-  assert.equal((await widget.report(' '.repeat(bounds.bodyBytesMax + 1))).status, 413);
+  assert.equal((await widget.report(' '.repeat(bounds.requestBodyBytesMax + 1))).status, 413);
   let asked = 0;
   while ((await widget.report(report)).status === 204) asked++;
   assert.ok(asked < bounds.widgetRequestsPerMinute);
@@ -192,7 +192,7 @@ async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof after
 
 /** Somebody else has the store of the figures, so that what was recorded last does not come to be counted. */
 async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
-  const store = new Database(analyticsFiles(market.folder).storeFile);
+  const store = new Database(dataFiles(market.folder).analyticsStoreFile);
   store.exec('BEGIN IMMEDIATE');
   try {
     await caller.createSession('not-counted');

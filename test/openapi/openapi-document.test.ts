@@ -5,12 +5,12 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { recordExamples } from '../../bin/record-examples.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 import { openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
-import { recordedExamplesFile } from '../../src/openapi/recorded-examples.ts';
+import { recordedExamplesUrl } from '../../src/openapi/recorded-examples.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const unset = { public: null, click: null, widget: null, cdn: null };
-const { urls } = resolveUrls({ listen: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
+const { urls } = resolveUrls({ publicEndpoint: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);
 const apart = {
   public: 'https://api.test/loans',
   click: 'https://go.test',
@@ -40,7 +40,7 @@ test('the document in docs/ is the one of the service as it starts (make openapi
 });
 
 test('the examples are what a service answers (make openapi records them)', async () => {
-  const filed: unknown = JSON.parse(readFileSync(recordedExamplesFile(personalLoans.segment), 'utf8'));
+  const filed: unknown = JSON.parse(readFileSync(recordedExamplesUrl(personalLoans.segment), 'utf8'));
   assert.deepEqual(filed, await recordExamples());
 });
 

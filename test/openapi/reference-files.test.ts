@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { referenceFiles } from '../../src/openapi/reference-files.ts';
+import { docsFiles } from '../../src/openapi/reference-files.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
@@ -9,7 +9,7 @@ const { vertical: personalLoans } = personalLoansFixture;
 
 async function pageAt(path: string, publicUrl: string, verticals: readonly Vertical[]): Promise<string> {
   const urls = { public: publicUrl, click: publicUrl, widget: `${publicUrl}/w`, cdn: `${publicUrl}/cdn` };
-  const page = referenceFiles(verticals, urls).find((file) => file.path === path);
+  const page = docsFiles(verticals, urls).find((file) => file.path === path);
   assert.equal(page?.kind, 'page');
   return Buffer.from((await page.load()).plain).toString();
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
-import { withReferences } from '../../src/openapi/with-references.ts';
+import { extractComponents } from '../../src/openapi/with-references.ts';
 
 test('a titled schema stands once, however often it is used', () => {
   const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });
-  assert.deepEqual(withReferences({ '/lists': list, '/items': item }), {
+  assert.deepEqual(extractComponents({ '/lists': list, '/items': item }), {
     described: { '/lists': { $ref: '#/components/schemas/List' }, '/items': { $ref: '#/components/schemas/Item' } },
     schemas: {
       List: {
@@ -26,10 +26,10 @@ test('a titled schema stands once, however often it is used', () => {
 test('two schemas with one title are a mistake', () => {
   const one = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const other = Type.Object({ n: Type.String() }, { title: 'Item' });
-  assert.throws(() => withReferences({ one, other }), /two schemas have the title Item/);
+  assert.throws(() => extractComponents({ one, other }), /two schemas have the title Item/);
 });
 
 test('an example is nobody’s schema, whatever members it has', () => {
   const examples = { one: { value: { title: 'A title' } } };
-  assert.deepEqual(withReferences({ examples }).described, { examples });
+  assert.deepEqual(extractComponents({ examples }).described, { examples });
 });

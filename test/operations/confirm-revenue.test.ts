@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
-import { analyticsFiles } from '../../src/analytics/analytics-files.ts';
+import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
-import type { ConfirmationHistory } from '../../src/confirmations/confirmation-history.ts';
+import type { PayoutStateReader } from '../../src/confirmations/confirmation-history.ts';
 import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
-import { TaskQueue } from '../../src/domain/task-queue.ts';
-import { LogUnavailable } from '../../src/events/event-log.ts';
+import { SerialQueue } from '../../src/domain/task-queue.ts';
+import { LogUnavailableError } from '../../src/events/event-log.ts';
 import type { LedgerRecord } from '../../src/events/ledger-record.ts';
 import {
   type ConfirmationsView,
-  type ConfirmRevenuePorts,
+  type ConfirmRevenueDeps,
   confirmRevenue,
 } from '../../src/operations/confirm-revenue.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
@@ -33,25 +33,25 @@ class Bench {
   readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
   readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly ledger: TemporaryLedger;
-  readonly history: ConfirmationHistory;
+  readonly history: PayoutStateReader;
   readonly createdMs = this.clock.wallMs();
   readonly clickedMs = this.createdMs + 2_000;
   readonly subId = this.subIds.issue(this.createdMs, 42, 1, 'live');
-  readonly sub = Buffer.from(this.subIds.issuedBytes);
-  readonly ports: ConfirmRevenuePorts;
+  readonly sub = Buffer.from(this.subIds.lastIssuedBytes);
+  readonly ports: ConfirmRevenueDeps;
 
-  constructor(ledger: TemporaryLedger, history: ConfirmationHistory) {
+  constructor(ledger: TemporaryLedger, history: PayoutStateReader) {
     this.ledger = ledger;
     this.history = history;
     this.ports = {
       clock: this.clock,
       subIds: this.subIds,
       clickIds: this.clickIds,
-      catalogs: { lenderOf: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
+      catalogs: { findLenderName: (_vertical, _mode, offerId) => (offerId === 'shown' ? 'Lender of today' : null) },
       ledger: ledger.log,
-      caps: { see: () => {} },
+      caps: { apply: () => {} },
       history,
-      queue: new TaskQueue(bounds.confirmationBatchesWaitingMax),
+      queue: new SerialQueue(bounds.confirmationQueueBatchesMax),
     };
   }
 
@@ -61,11 +61,11 @@ class Bench {
     const storeFolder = temporaryFolder();
     afterwards(t, () => rmSync(storeFolder, { recursive: true }));
     const analytics = await startThreadAnalytics({
-      files: { ...analyticsFiles(storeFolder), ledgerFolder: ledger.folder },
+      files: { ...dataFiles(storeFolder), ledgerFolder: ledger.folder },
       log: ledger.log,
     });
     afterwards(t, () => analytics.close());
-    ledger.log.onDurable((position) => analytics.durable(position));
+    ledger.log.onDurable((position) => analytics.onLedgerDurable(position));
     const bench = new Bench(ledger, analytics);
     await bench.append(
       createdRecord(bench.sub),
@@ -174,11 +174,11 @@ describe('confirming revenue', () => {
 
   it('books nothing of a batch whose request is over before its turn', async (t) => {
     const bench = await Bench.open(t);
-    const signal = { over: false };
+    const signal = { ended: false };
     const first = confirmRevenue(bench.ports, bench.row(), undefined, signal);
     const second = confirmRevenue(bench.ports, bench.row({ txid: 'tx-2' }), undefined, signal);
     await new Promise(setImmediate);
-    signal.over = true;
+    signal.ended = true;
     assert.ok((await first).ok);
     assert.deepEqual(await second, unavailable(bounds.retryAfterSeconds));
     assert.deepEqual(
@@ -209,8 +209,8 @@ describe('confirming revenue', () => {
     );
     assert.deepEqual(outcomes, ['click_unknown', 'accepted', 'accepted']);
     assert.deepEqual(
-      (await bench.history.knownPayouts([{ sub: bench.sub, offerId: 'shown', txid: 'tx-1' }])).map(
-        ({ clickedMs, lenderName, sessionMicros }) => ({ clickedMs, lenderName, sessionMicros }),
+      (await bench.history.findPayoutStates([{ sub: bench.sub, offerId: 'shown', txid: 'tx-1' }])).map(
+        ({ clickedMs, lenderName, sessionRevenueMicros: sessionMicros }) => ({ clickedMs, lenderName, sessionMicros }),
       ),
       [{ clickedMs: bench.clickedMs, lenderName: 'Lender of today', sessionMicros: 80_000_000 }],
     );
@@ -243,7 +243,7 @@ describe('confirming revenue', () => {
 
   it('refuses a batch of too many rows, and nothing at all, as a whole', async (t) => {
     const bench = await Bench.open(t);
-    const full = Array.from({ length: bounds.confirmationRowsMax }, () => 0);
+    const full = Array.from({ length: bounds.confirmationRowsPerRequestMax }, () => 0);
     assert.equal((await bench.confirm(...full)).rejected, full.length);
     for (const body of [[...full, 0], undefined]) {
       const outcome = await confirmRevenue(bench.ports, body);
@@ -279,10 +279,10 @@ describe('confirming revenue', () => {
 
   it('answers 503 when the history cannot be asked, and when too many batches wait', async (t) => {
     const bench = await Bench.open(t);
-    const history = { knownPayouts: () => Promise.reject(new AnalyticsUnavailable('gone')) };
+    const history = { findPayoutStates: () => Promise.reject(new AnalyticsUnavailable('gone')) };
     const gone = await confirmRevenue({ ...bench.ports, history }, [bench.row()]);
     assert.deepEqual(gone, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
-    const many = Array.from({ length: bounds.confirmationBatchesWaitingMax + 2 }, () =>
+    const many = Array.from({ length: bounds.confirmationQueueBatchesMax + 2 }, () =>
       confirmRevenue(bench.ports, [bench.row()]),
     );
     const codes = (await Promise.all(many)).map((outcome) => (outcome.ok ? 'ok' : outcome.refusal.code));
@@ -291,15 +291,15 @@ describe('confirming revenue', () => {
 });
 
 /** A log that has no room for one record, and then for all. */
-function refusingOnce({ ledger: { log } }: Bench): ConfirmRevenuePorts['ledger'] {
+function refusingOnce({ ledger: { log } }: Bench): ConfirmRevenueDeps['ledger'] {
   let refused = false;
   return {
     append: (record) => {
       if (refused) return log.append(record);
       refused = true;
-      return Promise.reject(new LogUnavailable('too much waits for the log', null));
+      return Promise.reject(new LogUnavailableError('too much waits for the log', null));
     },
-    note: (record) => log.note(record),
+    appendWithoutWaiting: (record) => log.appendWithoutWaiting(record),
     get appendedPosition() {
       return log.appendedPosition;
     },

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { done, invalidRequest } from '../../src/domain/outcome.ts';
+import { succeeded, invalidRequest } from '../../src/domain/outcome.ts';
 import { deviceClasses } from '../../src/events/ledger-record.ts';
 import { createSession } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
-import { decodeSubId, SubIds, subIdText } from '../../src/sessions/sub-id.ts';
+import { decodeSubId, SubIds, formatSubId } from '../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -30,7 +30,7 @@ class Bench {
   readonly idempotencyKeys = new IdempotencyKeys({
     clock: this.clock,
     secrets: ringOf('ours'),
-    rememberedMs: sessionTtlMs,
+    retentionMs: sessionTtlMs,
     keysMax: 3,
   });
   readonly referrerTags: ReferrerTags;
@@ -40,9 +40,9 @@ class Bench {
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number, tagsMax: number) {
     const { clock } = this;
     this.referrerTags = new ReferrerTags(tagsMax);
-    this.referrerTags.complete();
+    this.referrerTags.enableLimit();
     const fieldsMax = liveTenant.vertical.fields.length;
-    this.sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, parts: 4, sweepMs: 60_000 });
+    this.sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: 4, sweepIntervalMs: 60_000 });
     this.ledger = ledger;
     t.after(() => this.sessions.close());
   }
@@ -59,7 +59,7 @@ class Bench {
   /** The session, or the refusal. */
   async create(body: unknown, tenant = liveTenant) {
     const outcome = await this.createWithKey(body, null, tenant);
-    return outcome.ok ? done(outcome.value.session) : outcome;
+    return outcome.ok ? succeeded(outcome.value.session) : outcome;
   }
 
   async createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {
@@ -69,7 +69,7 @@ class Bench {
       told++;
       this.nothingCreated++;
     };
-    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { giveBack });
+    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { release: giveBack });
     // Whoever reserved something for the session must hear of it exactly when there will be none.
     if (outcome.ok) assert.equal(told, outcome.value.replayed ? 1 : 0);
     else if (outcome.refusal.outcomeUnknown !== true) assert.equal(told, 1);
@@ -109,7 +109,7 @@ describe('createSession', () => {
       session.fields,
       liveTenant.vertical.fields.map(() => -1),
     );
-    assert.equal(session.ranked, null);
+    assert.equal(session.cachedRanking, null);
   });
 
   it('answers sandbox for a test key', async (t) => {
@@ -129,7 +129,7 @@ describe('createSession', () => {
     const [record] = await bench.ledger.records();
     const [kind, wallMs, sub, tag, key, device, json] = record!;
     assert.deepEqual([kind, wallMs, tag, key], [1, bench.clock.wallMs(), referrer_tag, keyNumber]);
-    assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.bytesOf(outcome.value.sub_id));
+    assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.toBytes(outcome.value.sub_id));
     assert.equal(deviceClasses[device as 0], 'bot');
     assert.deepEqual(JSON.parse(json as string), metadata);
   });
@@ -307,7 +307,7 @@ describe('createSession', () => {
     await healed;
     for (let i = 0; i < 3; i++) assert.equal(await bench.verdict({ referrer_tag }), 'ok');
     for (const [, , sub] of await bench.ledger.records()) {
-      assert.ok(bench.sessions.get(subIdText(sub as Uint8Array)) !== undefined);
+      assert.ok(bench.sessions.get(formatSubId(sub as Uint8Array)) !== undefined);
     }
   });
 
@@ -380,11 +380,11 @@ describe('createSession under a limit of referrer tags', () => {
 
   it('limits nothing until the tags of earlier runs are there', () => {
     const tags = new ReferrerTags(1);
-    for (const tag of ['tag-1', 'tag-2']) tags.use(liveTenant, tag)!.settle(true);
+    for (const tag of ['tag-1', 'tag-2']) tags.reserve(liveTenant, tag)!.settle(true);
     tags.restore(liveTenant.account, liveTenant.vertical.number, 'live', 'tag-0');
-    tags.complete();
-    assert.equal(tags.use(liveTenant, 'tag-3'), null);
-    for (const tag of ['tag-0', 'tag-1', 'tag-2']) assert.notEqual(tags.use(liveTenant, tag), null);
+    tags.enableLimit();
+    assert.equal(tags.reserve(liveTenant, 'tag-3'), null);
+    for (const tag of ['tag-0', 'tag-1', 'tag-2']) assert.notEqual(tags.reserve(liveTenant, tag), null);
   });
 });
 

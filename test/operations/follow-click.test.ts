@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { ClickBudget } from '../../src/clicks/click-budget.ts';
+import { ClickRecordLimiter } from '../../src/clicks/click-budget.ts';
 import { ClickIds } from '../../src/clicks/click-id.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { OfferValueSeal } from '../../src/clicks/offer-value-seal.ts';
-import { Patience } from '../../src/clicks/patience.ts';
-import { type EventLog, LogUnavailable } from '../../src/events/event-log.ts';
-import { type CatalogLibrary, openCatalogLibrary } from '../../src/offers/catalog-library.ts';
+import { ClickTokenCipher } from '../../src/clicks/offer-value-seal.ts';
+import { SharedTimeout } from '../../src/clicks/patience.ts';
+import { type EventLog, LogUnavailableError } from '../../src/events/event-log.ts';
+import { type CatalogStore, openCatalogStore } from '../../src/offers/catalog-library.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
-import { noneClosed } from '../../src/offers/closed-offers.ts';
+import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { Ranked } from '../../src/sessions/session.ts';
+import type { CachedRanking } from '../../src/sessions/session.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
@@ -76,21 +76,21 @@ const clickMicros = 2_000_000;
 class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
-  readonly seal = new OfferValueSeal(ringOf('ours'), new RandomPool());
+  readonly seal = new ClickTokenCipher(ringOf('ours'), new RandomPool());
   readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);
-  readonly budget = new ClickBudget({
+  readonly budget = new ClickRecordLimiter({
     clicksRecordedPerLinkMax: clicksPerLink,
     clickCountersMax: 2,
     clicksRecordedPerSessionMax: clicksPerSession,
     sessionClickCells: 4_096,
   });
   /** Longer than any test takes: only the one about waiting is to see its end. */
-  patience = new Patience(60_000, 1_000);
+  patience = new SharedTimeout(60_000, 1_000);
   /** Whether the sessions of links are in the store with their rankings, as after GET /marketplace, or gone, as after a restart. */
   readonly held: boolean;
   readonly sessions: MemorySessionStore;
-  readonly catalogs: CatalogLibrary;
+  readonly catalogs: CatalogStore;
   readonly catalogFile: string;
   readonly caps = new DailyCaps(this.clock.wallMs());
   readonly ledger: TemporaryLedger;
@@ -104,8 +104,8 @@ class Bench {
       sessionsMax: 100,
       sessionTtlMs: 4 * hourMs,
       fieldsMax: liveTenant.vertical.fields.length,
-      parts: 1,
-      sweepMs: 60_000,
+      shardCount: 1,
+      sweepIntervalMs: 60_000,
     });
     const archiveFolder = mkdtempSync(join(tmpdir(), 'catalogs-'));
     t.after(() => {
@@ -116,7 +116,7 @@ class Bench {
     this.ledger = ledger;
     this.catalogFile = join(archiveFolder, 'live.json');
     writeFileSync(this.catalogFile, JSON.stringify(liveCatalog));
-    this.catalogs = openCatalogLibrary({
+    this.catalogs = openCatalogStore({
       archiveFolder: join(archiveFolder, 'archive'),
       clock: this.clock,
       cdnUrl: () => 'https://cdn.example',
@@ -139,16 +139,16 @@ class Bench {
   link(tenant: Tenant = liveTenant): { sub: string; offer: string; v: string } {
     const sub = this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
     const catalogVersion = this.catalogs.current(tenant.vertical.number, tenant.mode).version;
-    const v = this.seal.seal(this.subIds.bytesOf(sub), { catalogVersion, creditBand });
+    const v = this.seal.encrypt(this.subIds.toBytes(sub), { catalogVersion, creditBand });
     // Its offers do not matter to a click.
-    const ranking = { catalogVersion, total: 0, openOnly: false, orders: '' };
-    if (this.held) this.hold(sub, tenant, { ranking, today: 20260101, closed: noneClosed, creditBand, sealedValue: v });
+    const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
+    if (this.held) this.hold(sub, tenant, { ranking, rankedOn: 20260101, unavailableOffers: noUnavailableOffers, creditBand, clickToken: v });
     return { sub, offer: 'an-offer', v };
   }
 
-  hold(sub: string, tenant: Tenant, ranked: Ranked): void {
+  hold(sub: string, tenant: Tenant, ranked: CachedRanking): void {
     this.sessions.add(sub, tenant);
-    this.sessions.get(sub)!.keepRanking(ranked, 0);
+    this.sessions.get(sub)!.cacheRanking(ranked, 0);
   }
 
   follow(
@@ -164,7 +164,7 @@ class Bench {
         ...{ clock, subIds, sessions, seal, clickIds, catalogs, devices, budget, patience, caps },
         ...{ ledger, sandboxLandingUrl, onUnrecorded },
       },
-      { userAgent: browsers[0]!.userAgent, looksOnly: false, ...request },
+      { userAgent: browsers[0]!.userAgent, isHead: false, ...request },
     );
   }
 
@@ -189,8 +189,8 @@ for (const held of [true, false]) {
       const link = bench.link();
       bench.clock.advance(hourMs);
       const { clickId } = await bench.redirect(link);
-      const { sub, ...rest } = bench.clickIds.read(clickId)!;
-      assert.deepEqual(Buffer.from(sub), bench.subIds.bytesOf(link.sub));
+      const { sub, ...rest } = bench.clickIds.verify(clickId)!;
+      assert.deepEqual(Buffer.from(sub), bench.subIds.toBytes(link.sub));
       const clickedMs = bench.clock.wallMs();
       assert.deepEqual(rest, { offerId: 'an-offer', clickedMs, valueMicros: clickMicros, countable: true });
     });
@@ -205,7 +205,7 @@ for (const held of [true, false]) {
       const [record] = await bench.ledger.records();
       const [kind, wallMs, sub, ...rest] = record!;
       assert.deepEqual([kind, wallMs], [3, bench.clock.wallMs()]);
-      assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.bytesOf(link.sub));
+      assert.deepEqual(Buffer.from(sub as Uint8Array), bench.subIds.toBytes(link.sub));
       assert.deepEqual(rest, [version, 'an-offer', 'Lender & Sons', clickMicros]);
       assert.equal(bench.unrecorded, 0);
     });
@@ -256,10 +256,10 @@ for (const held of [true, false]) {
       bench.clock.advance(28 * hourMs - 1);
       const old = await bench.redirect(link);
       assert.match(old.location, /^https:\/\/lender\.example\//);
-      assert.equal(bench.clickIds.read(old.clickId)!.valueMicros, clickMicros);
+      assert.equal(bench.clickIds.verify(old.clickId)!.valueMicros, clickMicros);
       const fresh = await bench.redirect(bench.link());
       assert.match(fresh.location, /^https:\/\/new\.example\//);
-      assert.equal(bench.clickIds.read(fresh.clickId)!.valueMicros, 99 * 50_000);
+      assert.equal(bench.clickIds.verify(fresh.clickId)!.valueMicros, 99 * 50_000);
       bench.clock.advance(1);
       assert.deepEqual(await bench.follow(link), { kind: 'unknown' });
     });
@@ -282,7 +282,7 @@ for (const held of [true, false]) {
       const bench = await Bench.open(t, held);
       const { location, clickId } = await bench.redirect(bench.link(testTenant));
       assert.equal(location, `${sandboxLandingUrl}?click_id=${clickId}`);
-      assert.equal(bench.clickIds.read(clickId)!.valueMicros, 0);
+      assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
       const [record] = await bench.ledger.records();
       assert.equal(record!.at(-1), 0);
     });
@@ -291,16 +291,16 @@ for (const held of [true, false]) {
       const bench = await Bench.open(t, held);
       const { sub } = bench.link(testTenant);
       const catalogVersion = bench.catalogs.current(1, 'live').version;
-      const v = bench.seal.seal(bench.subIds.bytesOf(sub), { catalogVersion, creditBand });
+      const v = bench.seal.encrypt(bench.subIds.toBytes(sub), { catalogVersion, creditBand });
       const { location, clickId } = await bench.redirect({ sub, offer: 'an-offer', v });
       assert(location.startsWith(sandboxLandingUrl));
-      assert.equal(bench.clickIds.read(clickId)!.valueMicros, 0);
+      assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
     });
 
     it('redirects a look and records nothing, and nothing can be confirmed of it', async (t) => {
       const bench = await Bench.open(t, held);
-      const { clickId } = await bench.redirect({ ...bench.link(), looksOnly: true });
-      assert.equal(bench.clickIds.read(clickId)!.countable, false);
+      const { clickId } = await bench.redirect({ ...bench.link(), isHead: true });
+      assert.equal(bench.clickIds.verify(clickId)!.countable, false);
       assert.equal(bench.ledger.log.appendedPosition, 0);
       assert.equal(bench.unrecorded, 0);
     });
@@ -309,7 +309,7 @@ for (const held of [true, false]) {
       const bench = await Bench.open(t, held);
       for (const userAgent of ['Googlebot/2.1', 'facebookexternalhit/1.1', 'UptimeRobot/2.0']) {
         const { clickId } = await bench.redirect({ ...bench.link(), userAgent });
-        assert.equal(bench.clickIds.read(clickId)!.countable, false);
+        assert.equal(bench.clickIds.verify(clickId)!.countable, false);
       }
       assert.equal(bench.ledger.log.appendedPosition, 0);
     });
@@ -339,14 +339,14 @@ for (const held of [true, false]) {
       }
       assert.equal(bench.ledger.log.appendedPosition, sessions.length * clicksPerSession);
       const { clickId } = await bench.redirect(sessions[0]!);
-      assert.equal(bench.clickIds.read(clickId)!.countable, true);
+      assert.equal(bench.clickIds.verify(clickId)!.countable, true);
     });
 
     it('does not spend the clicks of a link on looks and bots', async (t) => {
       const bench = await Bench.open(t, held);
       const link = bench.link();
       for (let i = 0; i < clicksPerLink; i++) {
-        await bench.redirect({ ...link, looksOnly: true });
+        await bench.redirect({ ...link, isHead: true });
         await bench.redirect({ ...link, userAgent: 'Googlebot/2.1' });
       }
       await bench.redirect(link);
@@ -379,7 +379,7 @@ for (const held of [true, false]) {
 
     it('redirects without a log that takes too long, and raises the alert', async (t) => {
       const bench = await Bench.open(t, held);
-      bench.patience = new Patience(1, 1);
+      bench.patience = new SharedTimeout(1, 1);
       const stalled = Object.create(bench.ledger.log, {
         append: { value: () => new Promise(() => {}) },
         healthy: { value: true },
@@ -404,7 +404,7 @@ for (const held of [true, false]) {
       const links = Array.from({ length: 40 }, () => bench.link());
       const outcomes = await Promise.all(links.map((link) => bench.redirect(link)));
       const clicked = outcomes.map(
-        ({ clickId }) => `sub_${Buffer.from(bench.clickIds.read(clickId)!.sub).toString('hex')}`,
+        ({ clickId }) => `sub_${Buffer.from(bench.clickIds.verify(clickId)!.sub).toString('hex')}`,
       );
       assert.deepEqual(
         clicked,
@@ -426,12 +426,12 @@ describe('followClick, of a session that was ranked again', () => {
     const bench = await Bench.open(t, true);
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
-    const { ranked } = session;
-    session.keepRanking({ ...ranked!, sealedValue: bench.link().v }, session.revision);
+    const { cachedRanking: ranked } = session;
+    session.cacheRanking({ ...ranked!, clickToken: bench.link().v }, session.revision);
     const { clickId } = await bench.redirect(link);
-    assert.equal(bench.clickIds.read(clickId)!.valueMicros, clickMicros);
-    session.merge([0, 1]);
-    assert.equal(session.ranked, null);
+    assert.equal(bench.clickIds.verify(clickId)!.valueMicros, clickMicros);
+    session.mergeFields([0, 1]);
+    assert.equal(session.cachedRanking, null);
     assert.equal((await bench.follow(link)).kind, 'redirect');
     assert.deepEqual(await bench.follow({ ...link, v: '' }), { kind: 'unknown' });
   });
@@ -443,7 +443,7 @@ describe('followClick, on an offer with a daily cap', () => {
     const [live, ...rest] = liveCatalog.lenders;
     const offers = live!.offers.map((offer) => ({ ...offer, daily_cap: cap }));
     writeFileSync(bench.catalogFile, JSON.stringify({ ...liveCatalog, lenders: [{ ...live, offers }, ...rest] }));
-    bench.catalogs.onUse((catalog) => bench.caps.adopt(catalog, bench.clock.wallMs()));
+    bench.catalogs.onActivate((catalog) => bench.caps.activate(catalog, bench.clock.wallMs()));
     assert((await bench.catalogs.reload(1, 'live')).ok);
     return bench;
   }
@@ -451,9 +451,9 @@ describe('followClick, on an offer with a daily cap', () => {
   /** A link that was shown. */
   function shownLink(bench: Bench) {
     const link = bench.link();
-    const view = [2, bench.clock.wallMs(), bench.subIds.bytesOf(link.sub), 'version', ['an-offer']] as const;
-    assert.ok(bench.ledger.log.note(view));
-    bench.caps.see(view);
+    const view = [2, bench.clock.wallMs(), bench.subIds.toBytes(link.sub), 'version', ['an-offer']] as const;
+    assert.ok(bench.ledger.log.appendWithoutWaiting(view));
+    bench.caps.apply(view);
     return link;
   }
 
@@ -466,7 +466,7 @@ describe('followClick, on an offer with a daily cap', () => {
     for (const link of [...links.slice(0, 2), links[1]!, links[2]!, bench.link()]) {
       const { clickId, location } = await bench.redirect(link);
       assert.match(location, /^https:\/\/lender\.example\//);
-      values.push(bench.clickIds.read(clickId)?.valueMicros);
+      values.push(bench.clickIds.verify(clickId)?.valueMicros);
     }
     assert.deepEqual(values, [clickMicros, clickMicros, 0, 0, 0]);
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
@@ -482,11 +482,11 @@ describe('followClick, on an offer with a daily cap', () => {
     const bench = await capped(t, 1);
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>
-      bench.clickIds.read((await bench.redirect({ ...other, ...request })).clickId)!.valueMicros;
-    assert.equal(await worthOf({ looksOnly: true }), clickMicros);
+      bench.clickIds.verify((await bench.redirect({ ...other, ...request })).clickId)!.valueMicros;
+    assert.equal(await worthOf({ isHead: true }), clickMicros);
     assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), clickMicros);
     await bench.redirect(link);
-    assert.equal(await worthOf({ looksOnly: true }), 0);
+    assert.equal(await worthOf({ isHead: true }), 0);
     assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), 0);
     assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true]]);
   });
@@ -507,7 +507,7 @@ describe('followClick, on an offer with a daily cap', () => {
     const bench = await capped(t, 2);
     const links = [1, 2, 3, 4].map(() => shownLink(bench));
     const full = Object.create(bench.ledger.log, {
-      append: { value: () => Promise.reject(new LogUnavailable('full', null)) },
+      append: { value: () => Promise.reject(new LogUnavailableError('full', null)) },
       healthy: { value: true },
       appendedPosition: { value: 0 },
     }) as EventLog;
@@ -518,7 +518,7 @@ describe('followClick, on an offer with a daily cap', () => {
     while (bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
     await bench.redirect(links[2]!);
     const { clickId } = await bench.redirect(links[3]!);
-    assert.equal(bench.clickIds.read(clickId)!.valueMicros, 0);
+    assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
     const healed = new Promise<void>((resolve) =>
       bench.ledger.log.onDurable((position) => position === bench.ledger.log.appendedPosition && resolve()),
     );

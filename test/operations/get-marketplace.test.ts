@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { OfferValueSeal } from '../../src/clicks/offer-value-seal.ts';
+import { ClickTokenCipher } from '../../src/clicks/offer-value-seal.ts';
 import type { CancelSignal } from '../../src/domain/cancel-signal.ts';
 import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
-import { TaskQueue } from '../../src/domain/task-queue.ts';
-import { openCatalogLibrary } from '../../src/offers/catalog-library.ts';
-import { type ClosedOffers, noneClosed } from '../../src/offers/closed-offers.ts';
+import { SerialQueue } from '../../src/domain/task-queue.ts';
+import { openCatalogStore } from '../../src/offers/catalog-library.ts';
+import { type UnavailableOffers, noUnavailableOffers } from '../../src/offers/closed-offers.ts';
 import type { CompiledCatalog } from '../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../src/offers/match.ts';
-import { type Matcher, type MatchRequest, sorts } from '../../src/offers/matcher.ts';
-import { addOffer, countOf, noOffers } from '../../src/offers/offer-bits.ts';
-import { offerAt } from '../../src/offers/packed-orders.ts';
+import { type Matcher, type MatchRequest, sortOrders } from '../../src/offers/matcher.ts';
+import { addOffer, countOffers, emptyOfferSet } from '../../src/offers/offer-bits.ts';
+import { packedOfferAt } from '../../src/offers/packed-orders.ts';
 import { startMatcher } from '../../src/offers/start-matcher.ts';
-import { type GetMarketplacePorts, getMarketplace } from '../../src/operations/get-marketplace.ts';
+import { type GetMarketplaceDeps, getMarketplace } from '../../src/operations/get-marketplace.ts';
 import type { MarketplaceRequest } from '../../src/operations/marketplace-request.ts';
 import type { MarketplaceView } from '../../src/operations/marketplace-view.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
@@ -47,7 +47,7 @@ async function setUp(
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-'));
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
-  const catalogs = openCatalogLibrary({
+  const catalogs = openCatalogStore({
     ...{ archiveFolder: folder, clock, cdnUrl: () => 'https://cdn.example' },
     catalogs: sources,
   });
@@ -55,12 +55,12 @@ async function setUp(
   afterwards(t, () => matcher.close());
   const sessions = new MemorySessionStore({
     ...{ clock, sessionTtlMs, fieldsMax: vertical.fields.length },
-    ...{ sessionsMax: 100, parts: 1, sweepMs: 60_000 },
+    ...{ sessionsMax: 100, shardCount: 1, sweepIntervalMs: 60_000 },
   });
   afterwards(t, () => sessions.close());
   const subIds = new SubIds(ringOf('ours'), 0, new RandomPool());
   /** The closed offers, for the test to change, and the rankings made. */
-  const shelf: { closed: ClosedOffers; rankings: number } = { closed: noneClosed, rankings: 0 };
+  const shelf: { closed: UnavailableOffers; rankings: number } = { closed: noUnavailableOffers, rankings: 0 };
   const counting: Matcher = Object.create(matcher, {
     match: {
       value: (request: MatchRequest) => {
@@ -69,11 +69,11 @@ async function setUp(
       },
     },
   });
-  const ports: GetMarketplacePorts = {
+  const ports: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
-    seal: new OfferValueSeal(ringOf('ours'), new RandomPool()),
-    caps: { closedOffers: () => shelf.closed, see: () => {} },
-    explanations: new TaskQueue(1),
+    seal: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
+    caps: { unavailableOffers: () => shelf.closed, apply: () => {} },
+    explanations: new SerialQueue(1),
     clickUrlHead: 'https://go.example/c?sub=',
     onViewLost: () => assert.fail('a view was lost'),
     onSessionMissing: () => assert.fail('a session was lost'),
@@ -81,7 +81,7 @@ async function setUp(
   const subId = subIds.issue(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
-  session.merge(validateFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
+  session.mergeFields(validateFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
   const ask = (more: Partial<MarketplaceRequest>, signal: CancelSignal | null = null) =>
     getMarketplace(ports, testTenant, { sub_id: subId, format: 'json', ...more }, true, signal);
   const show = (explain: boolean, signal: CancelSignal | null = null) => ask({ explain: `${explain}` }, signal);
@@ -101,7 +101,7 @@ for (const { threads, explain, what } of [
       const { session, show } = await setUp(t, threads);
       const shown = await show(explain);
       assert(shown.ok);
-      assert.equal(session.ranked!.ranking.total, JSON.parse(shown.value).total_offers);
+      assert.equal(session.cachedRanking!.ranking.total, JSON.parse(shown.value).total_offers);
       const again = show(false);
       assert(!(again instanceof Promise));
       assert(again.ok);
@@ -110,12 +110,12 @@ for (const { threads, explain, what } of [
 
     it('ranks nothing for a request that is over before its turn', async (t) => {
       const { ledger, session, show } = await setUp(t, threads);
-      const signal = { over: false };
+      const signal = { ended: false };
       const showing = show(explain, signal);
-      signal.over = true;
+      signal.ended = true;
       assert.deepEqual(await showing, unavailable(1));
-      assert.equal(session.ranked, null);
-      assert((await show(explain, { over: false })).ok);
+      assert.equal(session.cachedRanking, null);
+      assert((await show(explain, { ended: false })).ok);
       assert.equal((await ledger.records()).length, 1);
     });
 
@@ -123,13 +123,13 @@ for (const { threads, explain, what } of [
       const { session, show } = await setUp(t, threads);
       const before = await show(explain);
       assert(before.ok);
-      session.merge([amount, session.fields[amount]!]);
+      session.mergeFields([amount, session.fields[amount]!]);
       const showing = show(explain);
       assert(showing instanceof Promise);
-      session.merge([amount, 100_000]);
+      session.mergeFields([amount, 100_000]);
       const shown = await showing;
       assert(shown.ok);
-      assert.equal(session.ranked, null);
+      assert.equal(session.cachedRanking, null);
       const idsOf = (json: string) =>
         JSON.parse(json).offers.map(({ svc_offer_id: id }: { svc_offer_id: string }) => id);
       assert(idsOf(before.value).length > 0);
@@ -141,24 +141,24 @@ for (const { threads, explain, what } of [
       const showing = show(explain);
       assert(showing instanceof Promise);
       clock.advance(sessionTtlMs);
-      sessions.sweepNextPart();
+      sessions.sweepNextShard();
       assert.equal(sessions.size, 0);
       const shown = await showing;
       assert(shown.ok);
       assert(JSON.parse(shown.value).offers.length > 0);
-      assert.equal(session.ranked, null);
+      assert.equal(session.cachedRanking, null);
     });
   });
 }
 
 it('counts no view for a request that is over before a worker has answered, and keeps the ranking for its retry', async (t) => {
   const { ledger, session, show } = await setUp(t, 1);
-  const signal = { over: false };
+  const signal = { ended: false };
   const showing = show(false, signal);
   await new Promise(setImmediate);
-  signal.over = true;
+  signal.ended = true;
   assert.deepEqual(await showing, unavailable(1));
-  assert.ok(session.ranked!.ranking.total > 0);
+  assert.ok(session.cachedRanking!.ranking.total > 0);
   assert.deepEqual(await ledger.records(), []);
 });
 
@@ -169,11 +169,11 @@ describe('getMarketplace, while offers close and open', () => {
     text: JSON.stringify(withDailyCap(enlargedCatalog(personalLoansFixture.catalogFiles.live, 2), 1)),
   };
   const setUpLarge = (t: TestContext, threads = 0) => setUp(t, threads, new ManualClock(), [live!, large]);
-  const closing = (offers: readonly number[], { offers: all }: CompiledCatalog): ClosedOffers => {
-    if (offers.length === 0) return noneClosed;
-    const bits = noOffers(all.length);
+  const closing = (offers: readonly number[], { offers: all }: CompiledCatalog): UnavailableOffers => {
+    if (offers.length === 0) return noUnavailableOffers;
+    const bits = emptyOfferSet(all.length);
     for (const offer of offers) addOffer(bits, offer);
-    return { count: countOf(bits), bits };
+    return { count: countOffers(bits), bits };
   };
   const parse = (shown: Outcome<string>): MarketplaceView => {
     assert(shown.ok);
@@ -194,10 +194,10 @@ describe('getMarketplace, while offers close and open', () => {
           offers.slice(0, 20 - count).map(({ svc_offer_id: id }) => id),
           before.offers.slice(count).map(({ svc_offer_id: id }) => id),
         );
-        assert.equal(session.ranked!.closed, shelf.closed);
+        assert.equal(session.cachedRanking!.unavailableOffers, shelf.closed);
       }
     }
-    shelf.closed = noneClosed;
+    shelf.closed = noUnavailableOffers;
     assert.deepEqual(parse(await ask({ max_offers: '20' })), before);
     assert.equal(shelf.rankings, 1);
   });
@@ -205,8 +205,8 @@ describe('getMarketplace, while offers close and open', () => {
   it('ranks again where too few are left, where one opens that the ranking leaves out, and where many changed', async (t) => {
     const { session, catalog, shelf, ask } = await setUpLarge(t);
     await ask({});
-    const first = session.ranked!.ranking.orders;
-    const best = Array.from({ length: 13 }, (_, place) => offerAt(first, place));
+    const first = session.cachedRanking!.ranking.orders;
+    const best = Array.from({ length: 13 }, (_, place) => packedOfferAt(first, place));
     const shown = async (closed: readonly number[], maxOffers: string) => {
       shelf.closed = closing(closed, catalog);
       const { offers } = parse(await ask({ max_offers: maxOffers }));
@@ -214,7 +214,7 @@ describe('getMarketplace, while offers close and open', () => {
     };
     assert.equal((await shown(best, '19')).rankings, 1);
     const { rankings, offers } = await shown(best, '20');
-    assert.deepEqual([rankings, offers.length, session.ranked!.ranking.openOnly], [2, 20, true]);
+    assert.deepEqual([rankings, offers.length, session.cachedRanking!.ranking.availableOnly], [2, 20, true]);
     assert.equal((await shown([...best, offers[0]!], '20')).rankings, 2);
     assert.deepEqual(await shown(best.slice(1), '1'), { rankings: 3, offers: [best[0]] });
     // More changes at once than are counted one by one.
@@ -232,14 +232,14 @@ describe('getMarketplace, while offers close and open', () => {
         const offer = Math.floor(random() * catalog.offers.length);
         if (!closed.delete(offer) && random() < step / 200) closed.add(offer);
       }
-      if (step === 300) session.merge([amount, 12_000]);
+      if (step === 300) session.mergeFields([amount, 12_000]);
       shelf.closed = closing([...closed], catalog);
-      const sort = sorts[step % sorts.length]!;
+      const sort = sortOrders[step % sortOrders.length]!;
       const maxOffers = 1 + Math.floor(random() * 20);
       const view = parse(await ask({ sort, max_offers: String(maxOffers) }));
-      const plain = rankOffers(catalog.tables, session.fields, session.ranked!.today, shelf.closed.bits);
-      const places = plain.orders.length / sorts.length;
-      const from = sorts.indexOf(sort) * places;
+      const plain = rankOffers(catalog.tables, session.fields, session.cachedRanking!.rankedOn, shelf.closed.bits);
+      const places = plain.orders.length / sortOrders.length;
+      const from = sortOrders.indexOf(sort) * places;
       const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));
       assert.deepEqual(
         view.offers.map(({ svc_offer_id: id, position }) => [catalog.offerIndex(id), position]),
@@ -254,7 +254,7 @@ describe('getMarketplace, while offers close and open', () => {
   it('answers a ranking that was under way when offers closed, with those still open', async (t) => {
     const { catalog, shelf, ask, session } = await setUpLarge(t, 1);
     const before = parse(await ask({}));
-    session.merge([amount, session.fields[amount]!]);
+    session.mergeFields([amount, session.fields[amount]!]);
     const asked = ask({});
     shelf.closed = closing([catalog.offerIndex(before.offers[0]!.svc_offer_id)], catalog);
     const after = parse(await asked);
@@ -267,7 +267,7 @@ describe('getMarketplace, while offers close and open', () => {
 it('ranks anew on the next day, when a borrower may have come of age', async (t) => {
   const { clock, session, show } = await setUp(t, 0, new ManualClock(Date.UTC(2026, 4, 20, 23)));
   // In Alabama a borrower of 18 is too young.
-  session.merge(validateFields(vertical, { state: 'AL', birthdate: '2007-05-21' }, 2026_05_20).changes);
+  session.mergeFields(validateFields(vertical, { state: 'AL', birthdate: '2007-05-21' }, 2026_05_20).changes);
   const totalNow = async () => {
     const shown = await show(false);
     assert(shown.ok);

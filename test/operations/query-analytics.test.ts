@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   AnalyticsUnavailable,
-  type DayFigures,
+  type DayMetrics,
   type RowsPage,
   type SessionRow,
-  type SummaryFigures,
+  type SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import { PageCursors } from '../../src/analytics/page-cursors.ts';
 import { isoDate, parseIsoDate } from '../../src/domain/calendar.ts';
@@ -67,7 +67,7 @@ class Bench {
   }
 
   /** The answer where the aggregator has these figures. */
-  async answer(figures: Partial<SummaryFigures>, request: AnalyticsRequest = { referrer_tag }) {
+  async answer(figures: Partial<SummaryResult>, request: AnalyticsRequest = { referrer_tag }) {
     this.analytics.figures = { ...this.analytics.figures, ...figures };
     const outcome = await this.ask(request);
     assert(outcome.ok, JSON.stringify(outcome));
@@ -75,7 +75,7 @@ class Bench {
   }
 
   /** A page of days where the aggregator has these. */
-  async days(request: AnalyticsRequest = {}, days: readonly DayFigures[] = []) {
+  async days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []) {
     this.analytics.days = days;
     const outcome = await this.ask({ referrer_tag, granularity: 'daily', ...request });
     assert(outcome.ok, JSON.stringify(outcome));
@@ -84,7 +84,7 @@ class Bench {
 
   /** A page of sessions where the aggregator has this one. */
   async rows(request: AnalyticsRequest = {}, page: Partial<RowsPage> = {}) {
-    this.analytics.page = { rows: [], keptFromDay: 0, next: null, ...page };
+    this.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: null, ...page };
     const outcome = await this.ask({ referrer_tag, granularity: 'row', ...request });
     assert(outcome.ok, JSON.stringify(outcome));
     return outcome.value as RowsView;
@@ -113,7 +113,7 @@ describe('the filters of an analytics query', () => {
     const id = bench.issue();
     const { referrerTag, subs } = await bench.question({ sub_id_list: id });
     assert.equal(referrerTag, null);
-    assert.deepEqual(subs, [Uint8Array.from(bench.subIds.bytesOf(id))]);
+    assert.deepEqual(subs, [Uint8Array.from(bench.subIds.toBytes(id))]);
     assert.equal((await bench.answer({}, { sub_id_list: id })).referrer_tag, null);
   });
 
@@ -147,7 +147,7 @@ describe('the filters of an analytics query', () => {
       own,
     ];
     const { subs } = await bench.question({ sub_id_list: list.join(',') });
-    assert.deepEqual(subs, [Uint8Array.from(bench.subIds.bytesOf(own))]);
+    assert.deepEqual(subs, [Uint8Array.from(bench.subIds.toBytes(own))]);
   });
 
   it('ask for no session at all when no listed id is the caller’s', async () => {
@@ -162,7 +162,7 @@ describe('the filters of an analytics query', () => {
     const { subs } = await bench.question({ sub_id_list: [one, other, one, one].join(',') });
     assert.deepEqual(
       subs,
-      [one, other].map((id) => Uint8Array.from(bench.subIds.bytesOf(id))),
+      [one, other].map((id) => Uint8Array.from(bench.subIds.toBytes(id))),
     );
   });
 
@@ -495,7 +495,7 @@ describe('the days', () => {
 
 describe('the rows', () => {
   const row = (bench: Bench, more: Partial<SessionRow> = {}, tenant: Tenant = liveTenant): SessionRow => ({
-    sub: Uint8Array.from(bench.subIds.bytesOf(bench.issue(tenant))),
+    sub: Uint8Array.from(bench.subIds.toBytes(bench.issue(tenant))),
     referrerTag: 'experiment-2',
     device: 2,
     metadata: '{"page":"b","bid":1.5,"test":true,"none":null}',
@@ -563,7 +563,7 @@ describe('the rows', () => {
 
   it('are asked for from the ledger’s beginning, and go on after the last one answered', async () => {
     const bench = new Bench();
-    const first = await bench.rows({ limit: '7' }, { next: 4_711 });
+    const first = await bench.rows({ limit: '7' }, { nextAfterPosition: 4_711 });
     const { afterPosition, limit } = bench.analytics.askedForRows!;
     assert.deepEqual([afterPosition, limit, first.has_more], [0, 7, true]);
     const second = await bench.rows({ cursor: first.next_cursor! });
@@ -575,7 +575,7 @@ describe('the rows', () => {
 describe('the pages of an analytics query', () => {
   const paged = ['daily', 'row'] as const;
   const cursorOf = async (bench: Bench, request: AnalyticsRequest): Promise<string> => {
-    bench.analytics.page = { rows: [], keptFromDay: 0, next: 9 };
+    bench.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: 9 };
     const outcome = await bench.ask({ limit: '1', ...request });
     assert(outcome.ok && 'next_cursor' in outcome.value);
     return outcome.value.next_cursor!;

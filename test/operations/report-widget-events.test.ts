@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type EventLog, LogUnavailable } from '../../src/events/event-log.ts';
-import type { LedgerRecord, WidgetReported } from '../../src/events/ledger-record.ts';
-import { reportWidgetEvents } from '../../src/operations/report-widget-events.ts';
+import { type EventLog, LogUnavailableError } from '../../src/events/event-log.ts';
+import type { LedgerRecord, WidgetEventsReported } from '../../src/events/ledger-record.ts';
+import { recordWidgetEvents } from '../../src/operations/report-widget-events.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { KeptRankings } from '../../src/sessions/kept-rankings.ts';
-import { SessionPart } from '../../src/sessions/session-part.ts';
-import { SharedValues } from '../../src/sessions/shared-values.ts';
+import { RankingArena } from '../../src/sessions/kept-rankings.ts';
+import { SessionShard } from '../../src/sessions/session-part.ts';
+import { InternTable } from '../../src/sessions/shared-values.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
-import { readSubIdWords, subIdWords } from '../../src/sessions/sub-id-words.ts';
+import { parseSubIdWords, subIdWordCount } from '../../src/sessions/sub-id-words.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
 import { liveTenant } from '../support/tenants.ts';
@@ -16,8 +16,8 @@ import { loadId } from '../support/widget-caller.ts';
 
 /** A log that fails as it is told to: no disk fails on demand, and here only the outcome matters. */
 class TroubledLog implements Pick<EventLog, 'append' | 'appendedPosition' | 'durablePosition'> {
-  readonly records: WidgetReported[] = [];
-  trouble: LogUnavailable | null = null;
+  readonly records: WidgetEventsReported[] = [];
+  trouble: LogUnavailableError | null = null;
   /** Nothing is durable before this is. */
   disk: Promise<void> = Promise.resolve();
   durablePosition = 0;
@@ -28,7 +28,7 @@ class TroubledLog implements Pick<EventLog, 'append' | 'appendedPosition' | 'dur
 
   append(record: LedgerRecord): Promise<void> {
     const { trouble } = this;
-    if (trouble === null || trouble.taken) this.records.push(record as WidgetReported);
+    if (trouble === null || trouble.isAppended) this.records.push(record as WidgetEventsReported);
     return trouble === null ? this.#store(this.appendedPosition) : Promise.reject(trouble);
   }
 
@@ -44,12 +44,12 @@ function setUp() {
   const ledger = new TroubledLog();
   const subIds = new SubIds(ringOf('reports'), 0, new RandomPool());
   const subId = subIds.issue(clock.wallMs(), 1, 1, 'live');
-  const part = new SessionPart({
-    ...{ tenants: new SharedValues(), rankings: new KeptRankings() },
+  const part = new SessionShard({
+    ...{ tenants: new InternTable(), rankings: new RankingArena() },
     fieldsMax: liveTenant.vertical.fields.length,
   });
-  const id = new Int32Array(subIdWords);
-  readSubIdWords(subId, id);
+  const id = new Int32Array(subIdWordCount);
+  parseSubIdWords(subId, id);
   part.add(id, liveTenant);
   const session = part.get(id, subId)!;
   const told: string[] = [];
@@ -60,7 +60,7 @@ function setUp() {
     onWidgetEvents: (types: readonly string[]) => told.push(...types),
   };
   const report = (...ids: string[]) =>
-    reportWidgetEvents(ports, session, subId, {
+    recordWidgetEvents(ports, session, subId, {
       load: loadId(9),
       events: ids.map((id) => ({ event_id: id, type: 'offer_impression', svc_offer_id: `offer-${id}` })),
     });
@@ -88,7 +88,7 @@ describe('reportWidgetEvents', () => {
 
   it('takes events again that the log did not take', async () => {
     const { ledger, report, told } = setUp();
-    ledger.trouble = new LogUnavailable('full', null);
+    ledger.trouble = new LogUnavailableError('full', null);
     const refused = await report('a');
     assert.ok(!refused.ok && refused.refusal.code === 'SERVICE_UNAVAILABLE');
     assert.ok(refused.refusal.retryAfterSeconds! >= 1);
@@ -100,7 +100,7 @@ describe('reportWidgetEvents', () => {
 
   it('does not record twice what the log took but could not sync in time, and waits until it could', async () => {
     const { ledger, report, told } = setUp();
-    ledger.trouble = new LogUnavailable('slow', new Promise(() => {}));
+    ledger.trouble = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);
     assert.ok(!(await report('a')).ok);
     ledger.trouble = null;
@@ -130,7 +130,7 @@ describe('reportWidgetEvents', () => {
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;
     const both = [report('a'), report('a')];
-    disk.reject(new LogUnavailable('slow', new Promise(() => {})));
+    disk.reject(new LogUnavailableError('slow', new Promise(() => {})));
     for (const outcome of await Promise.all(both)) {
       assert.ok(!outcome.ok && outcome.refusal.code === 'SERVICE_UNAVAILABLE' && outcome.refusal.outcomeUnknown);
     }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { noneClosed } from '../../src/offers/closed-offers.ts';
+import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
 import { submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { Ranked } from '../../src/sessions/session.ts';
+import type { CachedRanking } from '../../src/sessions/session.ts';
 import { SubIds } from '../../src/sessions/sub-id.ts';
-import { emptyPocketVector, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import { emptyFieldVector, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
@@ -64,7 +64,7 @@ class Bench {
     this.journal = journal;
     this.sessions = new MemorySessionStore({
       ...{ clock, sessionTtlMs, fieldsMax: vertical.fields.length },
-      ...{ sessionsMax: 10_000, parts, sweepMs: 60_000 },
+      ...{ sessionsMax: 10_000, shardCount: parts, sweepIntervalMs: 60_000 },
     });
     t.after(() => this.sessions.close());
   }
@@ -219,23 +219,23 @@ describe('submitInputs', () => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const session = bench.sessions.get(sub_id)!;
-    const ranked: Ranked = {
-      ranking: { catalogVersion: 'catalog-1', total: 1, openOnly: false, orders: '\0\0\0\0' },
-      ...{ today: 20260520, closed: noneClosed, creditBand: 3, sealedValue: 'sealed' },
+    const ranked: CachedRanking = {
+      ranking: { catalogVersion: 'catalog-1', total: 1, availableOnly: false, orders: '\0\0\0\0' },
+      ...{ rankedOn: 20260520, unavailableOffers: noUnavailableOffers, creditBand: 3, clickToken: 'sealed' },
     };
-    session.keepRanking(ranked, session.revision);
+    session.cacheRanking(ranked, session.revision);
     await bench.submit(sub_id, { shoe_size: 44 });
     await bench.verdict({ sub_id, fields: { state: 'nowhere' } });
-    assert.deepEqual(session.ranked, ranked);
+    assert.deepEqual(session.cachedRanking, ranked);
     await bench.submit(sub_id, { state: 'CA' });
-    assert.equal(session.ranked, null);
+    assert.equal(session.cachedRanking, null);
   });
 
   it('keeps the fields of two sessions apart', async (t) => {
     const bench = await Bench.open(t);
     const [one, other] = [bench.newSession(), bench.newSession()];
     await bench.submit(one, { state: 'CA' });
-    assert.deepEqual(bench.fieldsOf(other), emptyPocketVector(vertical));
+    assert.deepEqual(bench.fieldsOf(other), emptyFieldVector(vertical));
   });
 
   it('refuses a body that is no object, a sub_id that is no string, fields that are no object', async (t) => {
@@ -279,7 +279,7 @@ describe('submitInputs', () => {
     for (const tenant of [testTenant, { ...liveTenant, account: 43 }]) {
       assert.equal(await bench.verdict({ sub_id, fields: { state: 'CA' } }, tenant), 'SUB_ID_NOT_FOUND');
     }
-    assert.deepEqual(bench.fieldsOf(sub_id), emptyPocketVector(vertical));
+    assert.deepEqual(bench.fieldsOf(sub_id), emptyFieldVector(vertical));
   });
 
   it('reckons ages on the UTC day of the request', async (t) => {
@@ -296,11 +296,11 @@ describe('submitInputs', () => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     const submitting = bench.submit(sub_id, { state: 'CA', loan_amount: 5_000 });
-    assert.deepEqual(bench.fieldsOf(sub_id), emptyPocketVector(vertical));
+    assert.deepEqual(bench.fieldsOf(sub_id), emptyFieldVector(vertical));
     await submitting;
     const [merge, ...others] = await bench.journal.merges();
     assert.deepEqual(others, []);
-    assert.deepEqual(merge!.sub, bench.subIds.bytesOf(sub_id));
+    assert.deepEqual(merge!.sub, bench.subIds.toBytes(sub_id));
     assert.deepEqual(merge!.changes, [fieldIndex(vertical, 'state'), 4, fieldIndex(vertical, 'loan_amount'), 5_000]);
   });
 
@@ -328,7 +328,7 @@ describe('submitInputs', () => {
     const sub_id = bench.newSession();
     const submitting = bench.submitBody({ sub_id, fields: required });
     bench.clock.advance(sessionTtlMs);
-    for (let part = 0; part < parts; part++) bench.sessions.sweepNextPart();
+    for (let part = 0; part < parts; part++) bench.sessions.sweepNextShard();
     assert.equal(bench.sessions.size, 0);
     // So many that its place in the store is another's by now.
     const others = Array.from({ length: 40 * parts }, () => bench.newSession());
@@ -336,7 +336,7 @@ describe('submitInputs', () => {
     assert(!outcome.ok);
     assert.equal(outcome.refusal.code, 'SUB_ID_EXPIRED');
     assert.equal(bench.missing, 0);
-    for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyPocketVector(vertical));
+    for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyFieldVector(vertical));
   });
 
   it('is unavailable while the journal cannot be written, and later applies what the journal took, in its order', async (t) => {
@@ -368,7 +368,7 @@ describe('submitInputs', () => {
       [32, 6_000],
     );
     const restored = bench.newSession();
-    for (const { changes } of await bench.journal.merges()) bench.sessions.get(restored)!.merge(changes);
+    for (const { changes } of await bench.journal.merges()) bench.sessions.get(restored)!.mergeFields(changes);
     assert.deepEqual(bench.fieldsOf(restored), live);
   });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { routeNames } from '../../src/faces/routes.ts';
+import { publicRouteNames } from '../../src/faces/routes.ts';
 import { logNames } from '../../src/metrics/log-names.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { Scrape } from '../support/scrape.ts';
@@ -42,7 +42,7 @@ describe('the page on the operations listener', () => {
     const values = ['limit', 'reason', 'kind'].flatMap((label) =>
       scrape.samples.flatMap(({ labels }) => labels[label] ?? []),
     );
-    for (const value of [...values, ...routeNames, ...logNames]) assert.ok(page.includes(`\`${value}\``), value);
+    for (const value of [...values, ...publicRouteNames, ...logNames]) assert.ok(page.includes(`\`${value}\``), value);
   });
 
   test('has commands that work as they stand', async (t) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test } from 'node:test';
-import { freePort } from '../../bench/target/free-port.ts';
+import { findFreePort } from '../../bench/target/free-port.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { checkout } from './copy-checkout.ts';
@@ -55,7 +55,7 @@ test('the image serves from a read-only root as the first process and not as roo
   }
   const { PATH, ...settings } = image.stages.at(-1)!.env;
   // The health check has to be told which.
-  const env = { ...settings, SVC_PORT: '0', SVC_OPS_PORT: String(await freePort()) };
+  const env = { ...settings, SVC_PORT: '0', SVC_OPS_PORT: String(await findFreePort()) };
   const command = [...JSON.parse(lastOf('ENTRYPOINT')), ...JSON.parse(lastOf('CMD'))];
   const running = await runImage(t, {
     folder: followed.folder,

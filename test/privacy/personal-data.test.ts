@@ -399,7 +399,7 @@ async function driveEveryPath(
     `{"sub_id":"${subId}","fields":{"annual_income":${numbers.income},"${text('malformed JSON')}":${text('malformed JSON')}`,
   );
   await post('inputs', Buffer.concat([Buffer.from(`"${text('invalid UTF-8')}`), Buffer.from([0xff, 0xfe, 0x22])]));
-  await post('inputs', JSON.stringify({ fields, long: text('long body').repeat(bounds.bodyBytesMax / 8) }));
+  await post('inputs', JSON.stringify({ fields, long: text('long body').repeat(bounds.requestBodyBytesMax / 8) }));
   await post('inputs', text('wrong content type'), { 'Content-Type': `text/${text('content type itself')}` });
   await post('session', { referrer_tag: `${text('refused tag')}!`, user_agent: [text('refused user agent')] });
   await post('session', { referrer_tag: 'abc', user_agent: text('refused user agent').repeat(200) });

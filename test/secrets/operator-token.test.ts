@@ -18,16 +18,16 @@ test('the first start writes a token that only its owner can read, and the next 
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const text = readOperatorToken(path);
   assert.match(text, /^svc_operator_[0-9a-f]{64}$/);
-  assert.ok(first.token.isIn(`Bearer ${text}`));
+  assert.ok(first.token.matchesHeader(`Bearer ${text}`));
   const second = openOperatorToken(path);
   assert.equal(second.created, false);
-  assert.ok(second.token.isIn(`Bearer ${text}`));
+  assert.ok(second.token.matchesHeader(`Bearer ${text}`));
 });
 
 test('two folders have different tokens', (t) => {
   const [one, other] = [pathFor(t), pathFor(t)];
   openOperatorToken(one);
-  assert.equal(openOperatorToken(other).token.isIn(`Bearer ${readOperatorToken(one)}`), false);
+  assert.equal(openOperatorToken(other).token.matchesHeader(`Bearer ${readOperatorToken(one)}`), false);
 });
 
 test('nothing but the token of a bearer passes', (t) => {
@@ -35,7 +35,7 @@ test('nothing but the token of a bearer passes', (t) => {
   const { token } = openOperatorToken(path);
   const text = readOperatorToken(path);
   for (const wrong of ['', text, `Basic ${text}`, `Bearer ${text}0`, `Bearer ${text} x`, `Bearer${text}`, 'Bearer x']) {
-    assert.equal(token.isIn(wrong), false, wrong.replace(text, '(the token)'));
+    assert.equal(token.matchesHeader(wrong), false, wrong.replace(text, '(the token)'));
   }
 });
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { openSecretFile, SecretFileError } from '../../src/secrets/secret-file.ts';
+import { openOrCreateSecretFile, SecretFileError } from '../../src/secrets/secret-file.ts';
 
 const hex = (digit: string) => digit.repeat(64);
 
@@ -19,23 +19,23 @@ describe('openSecretFile', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('makes a secret for a service without history, readable to its owner alone, and keeps it', () => {
-    const made = openSecretFile(path, false);
+    const made = openOrCreateSecretFile(path, false);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(folder), ['secret.json']);
     assert.equal(made.newest.bytes.length, 32);
     const content = readFileSync(path, 'utf8');
-    assert.deepEqual(openSecretFile(path, true).newest, made.newest);
+    assert.deepEqual(openOrCreateSecretFile(path, true).newest, made.newest);
     assert.equal(readFileSync(path, 'utf8'), content);
   });
 
   it('makes another secret each time', () => {
-    const one = openSecretFile(path, false);
-    const other = openSecretFile(join(folder, 'other.json'), false);
+    const one = openOrCreateSecretFile(path, false);
+    const other = openOrCreateSecretFile(join(folder, 'other.json'), false);
     assert.notDeepEqual(one.newest.bytes, other.newest.bytes);
   });
 
   it('refuses a missing file where there is history, and makes none', () => {
-    assert.throws(() => openSecretFile(path, true), SecretFileError);
+    assert.throws(() => openOrCreateSecretFile(path, true), SecretFileError);
     assert(!existsSync(path));
   });
 
@@ -49,8 +49,8 @@ describe('openSecretFile', () => {
         ],
       }),
     );
-    const ring = openSecretFile(path, true);
-    assert.deepEqual([...ring.numbers].sort(), [1, 2]);
+    const ring = openOrCreateSecretFile(path, true);
+    assert.deepEqual([...ring.secretNumbers].sort(), [1, 2]);
     assert.deepEqual(ring.newest, { number: 2, bytes: Buffer.alloc(32, 0xbb) });
   });
 
@@ -75,7 +75,7 @@ describe('openSecretFile', () => {
   ] as const) {
     it(`refuses a file that holds ${what}, and leaves it alone`, () => {
       writeFileSync(path, content);
-      assert.throws(() => openSecretFile(path, false), SecretFileError);
+      assert.throws(() => openOrCreateSecretFile(path, false), SecretFileError);
       assert.equal(readFileSync(path, 'utf8'), content);
     });
   }
@@ -84,7 +84,7 @@ describe('openSecretFile', () => {
     const secret = 'c0ffee'.repeat(10);
     writeFileSync(path, JSON.stringify({ secrets: [{ number: 1, hex: secret }] }));
     assert.throws(
-      () => openSecretFile(path, true),
+      () => openOrCreateSecretFile(path, true),
       (error: Error) => error instanceof SecretFileError && !error.message.includes(secret),
     );
   });

@@ -12,7 +12,7 @@ describe('SecretRing', () => {
       { number: 1, bytes: bytes(1) },
     ]);
     assert.equal(ring.newest.number, 9);
-    assert.deepEqual([...ring.numbers].sort(), [1, 2, 9]);
+    assert.deepEqual([...ring.secretNumbers].sort(), [1, 2, 9]);
   });
 
   it('derives a key of its own for each secret and purpose, the same every time', () => {
@@ -23,9 +23,9 @@ describe('SecretRing', () => {
     const keys = new Set<string>();
     for (const number of [1, 2]) {
       for (const purpose of ['sub-id', 'click-id', 'offer-value', 'cursor'] as const) {
-        const key = new SecretRing(secrets).key(number, purpose)!;
+        const key = new SecretRing(secrets).deriveKey(number, purpose)!;
         assert.equal(key.length, 32);
-        assert.deepEqual(key, new SecretRing(secrets).key(number, purpose));
+        assert.deepEqual(key, new SecretRing(secrets).deriveKey(number, purpose));
         keys.add(key.toString('hex'));
       }
     }
@@ -34,7 +34,7 @@ describe('SecretRing', () => {
   });
 
   it('has no key for a number it does not hold', () => {
-    assert.equal(new SecretRing([{ number: 1, bytes: bytes(1) }]).key(2, 'sub-id'), null);
+    assert.equal(new SecretRing([{ number: 1, bytes: bytes(1) }]).deriveKey(2, 'sub-id'), null);
   });
 
   it('is not made of nothing', () => {

@@ -27,8 +27,8 @@ class Bench {
       sessionsMax: 100,
       sessionTtlMs,
       fieldsMax,
-      parts: 4,
-      sweepMs: 60_000,
+      shardCount: 4,
+      sweepIntervalMs: 60_000,
     });
     t.after(() => this.sessions.close());
   }
@@ -43,7 +43,7 @@ class Bench {
     const id = this.issue();
     this.sessions.add(id, liveTenant);
     const session = this.sessions.get(id)!;
-    session.merge([0, ++this.created]);
+    session.mergeFields([0, ++this.created]);
     return { id, session };
   }
 
@@ -127,7 +127,7 @@ describe('findSession', () => {
     const bench = new Bench(t);
     const { id } = bench.create();
     bench.clock.advance(100 * sessionTtlMs);
-    for (let i = 0; i < 4; i++) bench.sessions.sweepNextPart();
+    for (let i = 0; i < 4; i++) bench.sessions.sweepNextShard();
     assert.equal(bench.sessions.size, 0);
     assert.equal(bench.find(id), 'SUB_ID_EXPIRED');
     assert.equal(bench.missing, 0);

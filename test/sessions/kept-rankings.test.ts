@@ -2,31 +2,31 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { ClosedOffers } from '../../src/offers/closed-offers.ts';
-import { noneClosed } from '../../src/offers/closed-offers.ts';
-import { KeptRankings } from '../../src/sessions/kept-rankings.ts';
+import type { UnavailableOffers } from '../../src/offers/closed-offers.ts';
+import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
+import { RankingArena } from '../../src/sessions/kept-rankings.ts';
 import { memoryBesideHeap, memoryOfHeap } from '../support/collect-garbage.ts';
 import { rankedOf } from '../support/ranked-of.ts';
 
-const longest = bounds.sealedValueCharactersMax;
+const longest = bounds.clickTokenCharactersMax;
 /** More than one buffer of them has room for. */
 const many = 3 * 4_096 + 5;
 
-const someClosed: ClosedOffers = { count: 1, bits: Int32Array.of(4) };
+const someClosed: UnavailableOffers = { count: 1, bits: Int32Array.of(4) };
 
 describe('KeptRankings', () => {
   for (const total of [0, 1, 5, 32, 33, 1_000, bounds.catalogOffersMax]) {
     it(`keeps a ranking of ${total} offers as it is`, () => {
-      const rankings = new KeptRankings();
+      const rankings = new RankingArena();
       const ranked = rankedOf({ total, openOnly: total % 2 === 1, closed: someClosed });
-      const read = rankings.read(rankings.keep(ranked));
+      const read = rankings.read(rankings.store(ranked));
       assert.deepEqual(read, ranked);
-      assert.equal(read.closed, someClosed);
+      assert.equal(read.unavailableOffers, someClosed);
     });
   }
 
   it('keeps offers of any index up to 32,767, whatever lay in its place before', () => {
-    const rankings = new KeptRankings();
+    const rankings = new RankingArena();
     const offer = fc.integer({ min: 0, max: 2 ** 15 - 1 });
     const sealed = fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: longest });
     const wanted = fc.record({
@@ -42,7 +42,7 @@ describe('KeptRankings', () => {
     fc.assert(
       fc.property(wanted, (each) => {
         const ranked = rankedOf(each);
-        const next: number = rankings.keep(ranked);
+        const next: number = rankings.store(ranked);
         assert.equal(place ?? next, next);
         place = next;
         assert.deepEqual(rankings.read(next), ranked);
@@ -67,34 +67,34 @@ describe('KeptRankings', () => {
   });
 
   it('keeps sealed values of up to the longest length, and throws for a longer one', () => {
-    const rankings = new KeptRankings();
+    const rankings = new RankingArena();
     for (const length of [0, 1, longest]) {
       const ranked = rankedOf({ sealedValue: 'v'.repeat(length) });
-      assert.deepEqual(rankings.read(rankings.keep(ranked)), ranked);
+      assert.deepEqual(rankings.read(rankings.store(ranked)), ranked);
     }
-    assert.throws(() => rankings.keep(rankedOf({ sealedValue: 'v'.repeat(longest + 1) })), RangeError);
+    assert.throws(() => rankings.store(rankedOf({ sealedValue: 'v'.repeat(longest + 1) })), RangeError);
   });
 
   it('throws for orders that are too long or not equally long, and takes no place for them', () => {
-    const rankings = new KeptRankings();
+    const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
     for (const orders of [`${ranking.orders}\0\0\0\0`, ranking.orders.slice(1)]) {
-      assert.throws(() => rankings.keep({ ...fitting, ranking: { ...ranking, orders } }), RangeError);
+      assert.throws(() => rankings.store({ ...fitting, ranking: { ...ranking, orders } }), RangeError);
     }
-    assert.equal(rankings.keep(fitting), 0);
+    assert.equal(rankings.store(fitting), 0);
   });
 
   it('keeps fewer offers than match, where others are closed', () => {
-    const rankings = new KeptRankings();
-    rankings.release(rankings.keep(rankedOf({ total: bounds.offersRankedMax })));
+    const rankings = new RankingArena();
+    rankings.release(rankings.store(rankedOf({ total: bounds.offersRankedMax })));
     const { ranking, ...rest } = rankedOf({ total: 25 });
     const fewer = { ...rest, ranking: { ...ranking, total: 300 } };
-    assert.deepEqual(rankings.read(rankings.keep(fewer)), fewer);
+    assert.deepEqual(rankings.read(rankings.store(fewer)), fewer);
   });
 
   it('keeps rankings beside each other, in one buffer and the next, and each until it is released', () => {
-    const rankings = new KeptRankings();
+    const rankings = new RankingArena();
     const ranked = (number: number) =>
       rankedOf({
         total: number % 30,
@@ -102,12 +102,12 @@ describe('KeptRankings', () => {
         sealedValue: `${number}`.padStart(number % (longest + 1), '-').slice(0, longest),
         today: number,
         version: `version-${number % 3}`,
-        closed: number % 2 === 0 ? noneClosed : someClosed,
+        closed: number % 2 === 0 ? noUnavailableOffers : someClosed,
       });
-    const places = Array.from({ length: many }, (_, number) => rankings.keep(ranked(number)));
+    const places = Array.from({ length: many }, (_, number) => rankings.store(ranked(number)));
     assert.equal(new Set(places).size, many);
     for (let number = 0; number < many; number += 2) rankings.release(places[number]!);
-    for (let number = 0; number < many; number += 2) places[number] = rankings.keep(ranked(many + number));
+    for (let number = 0; number < many; number += 2) places[number] = rankings.store(ranked(many + number));
     assert.equal(new Set(places).size, many);
     for (const [number, place] of places.entries()) {
       assert.deepEqual(rankings.read(place), ranked(number % 2 === 0 ? many + number : number));
@@ -115,9 +115,9 @@ describe('KeptRankings', () => {
   });
 
   it('gives out no more places than there were rankings at a time', () => {
-    const rankings = new KeptRankings();
+    const rankings = new RankingArena();
     for (let kept = 0; kept < many; kept++) {
-      const [one, other] = [rankings.keep(rankedOf({})), rankings.keep(rankedOf({}))];
+      const [one, other] = [rankings.store(rankedOf({})), rankings.store(rankedOf({}))];
       assert.deepEqual([one, other].toSorted(), [0, 1]);
       // In either order.
       rankings.release(kept % 2 === 0 ? one : other);
@@ -126,28 +126,28 @@ describe('KeptRankings', () => {
   });
 
   it('takes memory for thousands of rankings at once, and none for those that come in place of others', async () => {
-    const rankings = new KeptRankings();
+    const rankings = new RankingArena();
     const before = await memoryBesideHeap();
-    const places = Array.from({ length: 4_096 }, () => rankings.keep(rankedOf({})));
+    const places = Array.from({ length: 4_096 }, () => rankings.store(rankedOf({})));
     const taken = (await memoryBesideHeap()) - before;
     assert(taken <= 4_096 * 344, `${taken} bytes`);
     for (let round = 0; round < 3; round++) {
       for (const place of places) rankings.release(place);
-      for (let at = 0; at < places.length; at++) places[at] = rankings.keep(rankedOf({}));
+      for (let at = 0; at < places.length; at++) places[at] = rankings.store(rankedOf({}));
     }
     assert((await memoryBesideHeap()) - before < taken + 4_096 * longest);
-    assert.equal(rankings.read(places[0]!).sealedValue, rankedOf({}).sealedValue);
+    assert.equal(rankings.read(places[0]!).clickToken, rankedOf({}).clickToken);
   });
 
   it('lets go of a set of closed offers, and of a version, that no ranking has any more', async () => {
-    const rankings = new KeptRankings();
+    const rankings = new RankingArena();
     // Longer texts do not lie on the heap.
     const length = 2 ** 19;
     const before = await memoryOfHeap();
     const refs = Array.from({ length: 64 }, (_, number) => {
-      const closed: ClosedOffers = { count: 1, bits: Int32Array.of(number) };
+      const closed: UnavailableOffers = { count: 1, bits: Int32Array.of(number) };
       const version = Buffer.alloc(length, `${number} `).toString('latin1');
-      const places = [rankings.keep(rankedOf({ closed, version })), rankings.keep(rankedOf({ closed, version }))];
+      const places = [rankings.store(rankedOf({ closed, version })), rankings.store(rankedOf({ closed, version }))];
       for (const place of places) rankings.release(place);
       return new WeakRef(closed);
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { KeyedRequestRing } from '../../src/sessions/keyed-request-ring.ts';
+import { IdempotencyRecordRing } from '../../src/sessions/keyed-request-ring.ts';
 
 const startMs = Date.UTC(2026, 4, 20, 12);
 const keyOf = (name: number) => createHash('md5').update(String(name)).digest();
@@ -14,7 +14,7 @@ function requestOf(serial: number) {
 
 describe('KeyedRequestRing', () => {
   it('finds what was added and not dropped, while it goes round several times and keys come again', () => {
-    const ring = new KeyedRequestRing(3_000);
+    const ring = new IdempotencyRecordRing(3_000);
     const expected = new Map<number, number>();
     const held: [name: number, serial: number][] = [];
     for (let serial = 1; serial <= 20_000; serial++) {
@@ -23,7 +23,7 @@ describe('KeyedRequestRing', () => {
       for (let drops = 0; drops < 3 && held.length >= most; drops++) {
         const [name, oldest] = held.shift()!;
         assert.equal(ring.oldestCreatedMs, startMs + oldest);
-        ring.dropOldest();
+        ring.removeOldest();
         if (expected.get(name) === oldest) expected.delete(name);
       }
       const name = (serial * 7_919) % 6_000;
@@ -40,16 +40,16 @@ describe('KeyedRequestRing', () => {
   });
 
   it('does not find a session created up to the time given', () => {
-    const ring = new KeyedRequestRing(1);
+    const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
     assert.equal(ring.find(keyOf(1), startMs + 5), undefined);
     assert.equal(ring.find(keyOf(1), startMs + 4)?.position, 2 ** 40 + 5);
   });
 
   it('is empty after its last request was dropped, and takes more', () => {
-    const ring = new KeyedRequestRing(1);
+    const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
-    ring.dropOldest();
+    ring.removeOldest();
     assert.deepEqual([ring.size, ring.oldestCreatedMs], [0, Number.POSITIVE_INFINITY]);
     assert.equal(ring.find(keyOf(1), 0), undefined);
     ring.add(keyOf(1), requestOf(6));

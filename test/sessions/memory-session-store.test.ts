@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import { subIdText } from '../../src/sessions/sub-id.ts';
+import { formatSubId } from '../../src/sessions/sub-id.ts';
 import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { subIdAt } from '../support/sub-id-at.ts';
@@ -13,7 +13,7 @@ const sessionTtlMs = 4 * 60 * 60 * 1000;
 function openStore(t: TestContext, { sessionsMax = 1_000, parts = 16 } = {}) {
   const clock = new ManualClock();
   const fieldsMax = liveTenant.vertical.fields.length;
-  const store = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, parts, sweepMs: 60_000 });
+  const store = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: parts, sweepIntervalMs: 60_000 });
   t.after(() => store.close());
   /** The id of a session that could be created now. */
   const newId = () => subIdAt(clock.wallMs());
@@ -36,7 +36,7 @@ describe('MemorySessionStore', () => {
     const session = store.get(id)!;
     assert.equal(session.tenant, liveTenant);
     assert.equal(session.createdMs, clock.wallMs());
-    session.merge([0, 7]);
+    session.mergeFields([0, 7]);
     assert.equal(store.get(id)!.fields[0], 7);
     assert.equal(store.get(other)!.fields[0], -1);
     assert.equal(store.get(newId()), undefined);
@@ -47,7 +47,7 @@ describe('MemorySessionStore', () => {
     const { store, newId } = openStore(t, { sessionsMax: 2 });
     const id = newId();
     assert(store.add(id, liveTenant));
-    store.get(id)!.merge([0, 7]);
+    store.get(id)!.mergeFields([0, 7]);
     assert(store.add(id, testTenant));
     assert.equal(store.get(id)!.tenant, liveTenant);
     assert.equal(store.get(id)!.fields[0], 7);
@@ -77,7 +77,7 @@ describe('MemorySessionStore', () => {
       assert.equal(ids.length, sessionsMax);
       assert.equal(store.size, sessionsMax);
       clock.advance(sessionTtlMs - 1);
-      for (let i = 0; i < parts; i++) store.sweepNextPart();
+      for (let i = 0; i < parts; i++) store.sweepNextShard();
       assert.equal(store.add(newId(), liveTenant), false);
       for (const id of ids) assert(store.get(id) !== undefined);
     });
@@ -86,7 +86,7 @@ describe('MemorySessionStore', () => {
   it('holds its number also when too many ids fall on the same part', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 16 });
     for (let serial = 0; serial < 500; serial++) {
-      assert(store.add(subIdText(subOf({ createdMs: clock.wallMs(), serial })), liveTenant));
+      assert(store.add(formatSubId(subOf({ createdMs: clock.wallMs(), serial })), liveTenant));
     }
     assert.equal(store.add(newId(), liveTenant), false);
     assert.equal(store.size, 500);
@@ -104,10 +104,10 @@ describe('MemorySessionStore', () => {
     const id = subIdAt(clock.wallMs() - 1_000);
     store.add(id, liveTenant);
     clock.advance(sessionTtlMs - 1_001);
-    store.sweepNextPart();
+    store.sweepNextShard();
     assert(store.get(id) !== undefined);
     clock.advance(1);
-    store.sweepNextPart();
+    store.sweepNextShard();
     assert.equal(store.get(id), undefined);
     assert.equal(store.size, 0);
   });
@@ -124,7 +124,7 @@ describe('MemorySessionStore', () => {
     clock.advance(sessionTtlMs / 2);
     const younger = addSome();
     clock.advance(sessionTtlMs / 2 + 1);
-    for (let i = 0; i < 32; i++) store.sweepNextPart();
+    for (let i = 0; i < 32; i++) store.sweepNextShard();
     assert.equal(store.size, 200);
     for (const id of younger) assert(store.get(id) !== undefined);
   });
@@ -144,7 +144,7 @@ describe('MemorySessionStore', () => {
     clock.advance(sessionTtlMs + 1);
     assert.equal(fill(store, newId).length, 300);
     clock.advance(sessionTtlMs + 1);
-    for (let i = 0; i < 64; i++) store.sweepNextPart();
+    for (let i = 0; i < 64; i++) store.sweepNextShard();
     assert.equal(store.size, 0);
     assert.equal(fill(store, newId).length, 300);
   });
@@ -172,7 +172,7 @@ describe('MemorySessionStore', () => {
     assert.equal(store.get(ids[0]!), undefined);
     assert.equal(store.add(newId(), liveTenant), false);
     store.delete(ids[0]!);
-    store.sweepNextPart();
+    store.sweepNextShard();
     assert.equal(store.size, 0);
   });
 });

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { KeptRankings } from '../../src/sessions/kept-rankings.ts';
-import type { Ranked, Session } from '../../src/sessions/session.ts';
-import { SessionPart } from '../../src/sessions/session-part.ts';
-import { SharedValues } from '../../src/sessions/shared-values.ts';
-import { createdMsOf } from '../../src/sessions/sub-id-words.ts';
+import { RankingArena } from '../../src/sessions/kept-rankings.ts';
+import type { CachedRanking, Session } from '../../src/sessions/session.ts';
+import { SessionShard } from '../../src/sessions/session-part.ts';
+import { InternTable } from '../../src/sessions/shared-values.ts';
+import { subIdCreatedMs } from '../../src/sessions/sub-id-words.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { collectGarbage, memoryBesideHeap } from '../support/collect-garbage.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
@@ -24,12 +24,12 @@ const placesAtFirst = 16;
 const many = 4_096 + 1;
 
 /** Rankings that know which of their places are in use. */
-class WatchedRankings extends KeptRankings {
+class WatchedRankings extends RankingArena {
   readonly inUse = new Set<number>();
   most = 0;
 
-  override keep(ranked: Ranked): number {
-    const place = super.keep(ranked);
+  override store(ranked: CachedRanking): number {
+    const place = super.store(ranked);
     assert(!this.inUse.has(place), 'a place in use was given out again');
     this.inUse.add(place);
     this.most = Math.max(this.most, this.inUse.size);
@@ -44,8 +44,8 @@ class WatchedRankings extends KeptRankings {
 }
 
 function newPart() {
-  const shared = { tenants: new SharedValues<Tenant>(), rankings: new WatchedRankings(), fieldsMax };
-  return { part: new SessionPart(shared), ...shared };
+  const shared = { tenants: new InternTable<Tenant>(), rankings: new WatchedRankings(), fieldsMax };
+  return { part: new SessionShard(shared), ...shared };
 }
 
 /** The words of an id: `hashed` says where its place in the index is sought, `serial` tells it from others. */
@@ -54,13 +54,13 @@ function idOf(serial: number, createdMs: number, hashed = serial): Int32Array {
   return Int32Array.of(high, (createdMs % 0x1_0000) << 16, 1, 0, hashed, serial, 5, 6);
 }
 
-const sought = (part: SessionPart, id: Int32Array) => part.get(id, subIdOfWords(id));
+const sought = (part: SessionShard, id: Int32Array) => part.get(id, subIdOfWords(id));
 
 /** As random as an id is there. */
 const scattered = (serial: number): number => createHash('md5').update(`${serial}`).digest().readInt32BE();
 
 /** Adds sessions created a millisecond after each other, all sought at the same place of the index; their ids. */
-function addSome(part: SessionPart, from: number, to: number, hashed = -1): Int32Array[] {
+function addSome(part: SessionShard, from: number, to: number, hashed = -1): Int32Array[] {
   const ids: Int32Array[] = [];
   for (let serial = from; serial < to; serial++) {
     const id = idOf(serial, serial, hashed);
@@ -90,7 +90,7 @@ interface Expected {
   readonly handle: Session;
   fields: number[];
   revision: number;
-  ranked: Ranked | null;
+  ranked: CachedRanking | null;
   widgetUsed: boolean;
   deleted: boolean;
 }
@@ -100,21 +100,21 @@ function assertIs(session: Session, expected: Expected): void {
   assert.equal(session.createdMs, expected.createdMs);
   assert.deepEqual(session.fields, expected.fields);
   assert.equal(session.revision, expected.revision);
-  assert.deepEqual(session.ranked, expected.ranked);
-  if (expected.ranked !== null) assert.equal(session.ranked!.closed, expected.ranked.closed);
-  assert.equal(session.widget.isOwedView(load), !expected.widgetUsed);
+  assert.deepEqual(session.cachedRanking, expected.ranked);
+  if (expected.ranked !== null) assert.equal(session.cachedRanking!.unavailableOffers, expected.ranked.unavailableOffers);
+  assert.equal(session.widgetUsage.shouldCountView(load), !expected.widgetUsed);
 }
 
 /** Whoever still holds a session that is dropped finds nothing in it, and cannot put anything in. */
 function assertDropped({ handle, tenant, createdMs }: Expected): void {
-  assert.equal(handle.merge([0, 99]), null);
-  for (const revision of [0, 1, handle.revision]) handle.keepRanking(rankedOf({}), revision);
-  handle.widget.noteLoad(load);
-  assert(handle.widget.isOwedView(load));
+  assert.equal(handle.mergeFields([0, 99]), null);
+  for (const revision of [0, 1, handle.revision]) handle.cacheRanking(rankedOf({}), revision);
+  handle.widgetUsage.markViewCounted(load);
+  assert(handle.widgetUsage.shouldCountView(load));
   assert.equal(handle.tenant, tenant);
   assert.equal(handle.createdMs, createdMs);
   assert.deepEqual(handle.fields, nothing(tenant));
-  assert.equal(handle.ranked, null);
+  assert.equal(handle.cachedRanking, null);
 }
 
 type Step =
@@ -125,7 +125,7 @@ type Step =
       readonly kind: 'rank';
       readonly pick: number;
       readonly old: boolean;
-      readonly ranked: Ranked;
+      readonly ranked: CachedRanking;
       readonly late: boolean;
     };
 
@@ -139,7 +139,7 @@ const rankedWanted = fc
     version: fc.constantFrom('aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'),
     today: fc.nat(9999_12_31),
     creditBand: fc.nat(6),
-    sealedValue: fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: bounds.sealedValueCharactersMax }),
+    sealedValue: fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: bounds.clickTokenCharactersMax }),
   })
   .map(rankedOf);
 const change = fc.tuple(fc.nat(fieldsMax - 1), fc.integer({ min: -1, max: 2 ** 31 - 1 }));
@@ -203,7 +203,7 @@ class Twice {
         break;
       case 'use widget':
         this.#onPicked(step.pick, false, (session, expected) => {
-          session.widget.noteLoad(load);
+          session.widgetUsage.markViewCounted(load);
           expected.widgetUsed = true;
         });
         break;
@@ -215,7 +215,7 @@ class Twice {
           expected.ranked = null;
           const before = session.fields;
           const copy = [...before];
-          assert.deepEqual(session.merge(changes.flat()), expected.fields);
+          assert.deepEqual(session.mergeFields(changes.flat()), expected.fields);
           assert.deepEqual(before, copy);
         });
         break;
@@ -223,7 +223,7 @@ class Twice {
         this.#onPicked(step.pick, step.old, (session, expected) => {
           // Too late when the fields are others by now: of the revision before, or of one to come.
           if (!step.late) expected.ranked = step.ranked;
-          session.keepRanking(step.ranked, expected.revision + (step.late ? (step.pick % 2) * 2 - 1 : 0));
+          session.cacheRanking(step.ranked, expected.revision + (step.late ? (step.pick % 2) * 2 - 1 : 0));
         });
     }
   }
@@ -297,7 +297,7 @@ class Twice {
       dropped++;
     }
     this.#sessions = this.#sessions.slice(first);
-    assert.equal(this.#part.dropCreatedUpTo(lastMs), dropped);
+    assert.equal(this.#part.deleteCreatedUntil(lastMs), dropped);
     this.#assertSame();
   }
 
@@ -325,7 +325,7 @@ class Twice {
   /** Drops all there is, so that nothing of it may be left. */
   end(): void {
     this.#assertSame(this.#dropped);
-    this.#part.dropCreatedUpTo(Number.MAX_SAFE_INTEGER);
+    this.#part.deleteCreatedUntil(Number.MAX_SAFE_INTEGER);
     for (const each of this.#live()) this.#dropped.push(each);
     this.#sessions = [];
     this.#assertSame(this.#dropped);
@@ -353,13 +353,13 @@ describe('SessionPart', () => {
       for (let wanted = level; wanted > 0; wanted--) {
         const id = idOf(serial, serial, scattered(serial));
         assert(part.add(id, liveTenant));
-        sought(part, id)!.merge([0, serial++]);
+        sought(part, id)!.mergeFields([0, serial++]);
         held.push(id);
       }
       const gone = held.splice(0, Math.max(0, held.length - level));
-      assert.equal(part.dropCreatedUpTo(serial - held.length - 1), gone.length);
+      assert.equal(part.deleteCreatedUntil(serial - held.length - 1), gone.length);
       // Memory is given back in steps, one a sweep.
-      for (let sweep = 0; sweep < 12; sweep++) assert.equal(part.dropCreatedUpTo(-1), 0);
+      for (let sweep = 0; sweep < 12; sweep++) assert.equal(part.deleteCreatedUntil(-1), 0);
       assert.equal(part.size, held.length);
       for (const id of held) {
         const session = sought(part, id)!;
@@ -375,7 +375,7 @@ describe('SessionPart', () => {
     const before = await memoryBesideHeap();
     for (let serial = 0; serial < 2 ** 16; serial++) part.add(idOf(serial, serial, scattered(serial)), liveTenant);
     const taken = (await memoryBesideHeap()) - before;
-    for (let sweep = 0; sweep < 16; sweep++) part.dropCreatedUpTo(2 ** 16 - 2);
+    for (let sweep = 0; sweep < 16; sweep++) part.deleteCreatedUntil(2 ** 16 - 2);
     assert.equal(part.size, 1);
     const left = (await memoryBesideHeap()) - before;
     assert(left < taken / 20, `${left} bytes of ${taken} are left`);
@@ -424,7 +424,7 @@ describe('SessionPart', () => {
       const id = idOf(1, createdMs);
       part.add(id, liveTenant);
       assert.equal(sought(part, id)!.createdMs, createdMs);
-      assert.equal(createdMsOf(id[0]!, id[1]!), createdMs);
+      assert.equal(subIdCreatedMs(id[0]!, id[1]!), createdMs);
       part.delete(id);
     }
   });
@@ -435,7 +435,7 @@ describe('SessionPart', () => {
     part.add(id, liveTenant);
     const session = sought(part, id)!;
     id.fill(0);
-    session.merge([0, 5]);
+    session.mergeFields([0, 5]);
     assert.equal(sought(part, idOf(1, 1_000))!.fields[0], 5);
   });
 
@@ -443,9 +443,9 @@ describe('SessionPart', () => {
     const { part } = newPart();
     const [id] = addSome(part, 0, 1);
     const session = sought(part, id!)!;
-    assert.equal(session.merge([2, 3, 2, 5])![2], 5);
-    assert.equal(session.merge([2, 2 ** 31 - 1])![2], 2 ** 31 - 1);
-    assert.equal(session.merge([2, -1])![2], -1);
+    assert.equal(session.mergeFields([2, 3, 2, 5])![2], 5);
+    assert.equal(session.mergeFields([2, 2 ** 31 - 1])![2], 2 ** 31 - 1);
+    assert.equal(session.mergeFields([2, -1])![2], -1);
   });
 
   it('has as many fields as the vertical of the session, whatever others have', () => {
@@ -464,12 +464,12 @@ describe('SessionPart', () => {
       const [id] = addSome(part, serial, serial + 1);
       const session = sought(part, id!)!;
       assert.deepEqual(session.fields, nothing(liveTenant));
-      assert.deepEqual([session.revision, session.ranked], [0, null]);
-      assert(session.widget.isOwedView(load));
-      session.merge(session.fields.flatMap((_, field) => [field, 7]));
-      session.keepRanking(rankedOf({}), 1);
-      session.widget.noteLoad(load);
-      assert.equal(part.dropCreatedUpTo(serial), 1);
+      assert.deepEqual([session.revision, session.cachedRanking], [0, null]);
+      assert(session.widgetUsage.shouldCountView(load));
+      session.mergeFields(session.fields.flatMap((_, field) => [field, 7]));
+      session.cacheRanking(rankedOf({}), 1);
+      session.widgetUsage.markViewCounted(load);
+      assert.equal(part.deleteCreatedUntil(serial), 1);
     }
   });
 
@@ -477,45 +477,45 @@ describe('SessionPart', () => {
     const { part, rankings } = newPart();
     const [id] = addSome(part, 0, 1);
     const held = sought(part, id!)!;
-    held.merge([0, 1]);
+    held.mergeFields([0, 1]);
     const waiting = new Promise<void>((resolve) => setImmediate(resolve));
-    part.dropCreatedUpTo(0);
+    part.deleteCreatedUntil(0);
     // The ring goes round once: its place is that of another, of the same revision.
     const others = addSome(part, 1, 1 + placesAtFirst).map((other) => sought(part, other)!);
-    for (const other of others) other.merge([0, 2]);
+    for (const other of others) other.mergeFields([0, 2]);
     await waiting;
-    assert.equal(held.merge([0, 99]), null);
-    held.keepRanking(rankedOf({}), 1);
-    held.keepRanking(rankedOf({}), 0);
-    held.widget.noteLoad(load);
-    assert.deepEqual([held.revision, held.ranked, held.fields], [0, null, nothing(liveTenant)]);
+    assert.equal(held.mergeFields([0, 99]), null);
+    held.cacheRanking(rankedOf({}), 1);
+    held.cacheRanking(rankedOf({}), 0);
+    held.widgetUsage.markViewCounted(load);
+    assert.deepEqual([held.revision, held.cachedRanking, held.fields], [0, null, nothing(liveTenant)]);
     assert.equal(rankings.inUse.size, 0);
     for (const other of others) {
-      assert.deepEqual([other.fields[0], other.revision, other.ranked], [2, 1, null]);
-      assert(other.widget.isOwedView(load));
+      assert.deepEqual([other.fields[0], other.revision, other.cachedRanking], [2, 1, null]);
+      assert(other.widgetUsage.shouldCountView(load));
     }
   });
 
   it('holds a session still while its part grows, goes round and shrinks', () => {
     const { part } = newPart();
     addSome(part, 0, 10);
-    part.dropCreatedUpTo(9);
+    part.deleteCreatedUntil(9);
     const [id] = addSome(part, 10, 11);
     const held = sought(part, id!)!;
-    held.merge([0, 42]);
-    held.widget.noteLoad(load);
+    held.mergeFields([0, 42]);
+    held.widgetUsage.markViewCounted(load);
     const ranked = rankedOf({ total: 20 });
-    held.keepRanking(ranked, 1);
+    held.cacheRanking(ranked, 1);
     const same = () => {
-      assert.deepEqual([held.fields[0], held.revision, held.ranked], [42, 1, ranked]);
-      assert.equal(held.widget.isOwedView(load), false);
+      assert.deepEqual([held.fields[0], held.revision, held.cachedRanking], [42, 1, ranked]);
+      assert.equal(held.widgetUsage.shouldCountView(load), false);
     };
     const others = addSome(part, 11, 211);
     same();
     for (const other of others) part.delete(other);
-    part.dropCreatedUpTo(0);
+    part.deleteCreatedUntil(0);
     same();
-    assert.equal(held.merge([1, 3])!.slice(0, 2).join(), '42,3');
+    assert.equal(held.mergeFields([1, 3])!.slice(0, 2).join(), '42,3');
   });
 
   it('lets go of what the widgets of a session have had, and of its tenant, when it goes', async () => {
@@ -524,7 +524,7 @@ describe('SessionPart', () => {
     const refs = [deleted, expired].flatMap((id) => {
       const tenant = { ...liveTenant };
       part.add(id, tenant);
-      return [new WeakRef<object>(tenant), new WeakRef<object>(sought(part, id)!.widget)];
+      return [new WeakRef<object>(tenant), new WeakRef<object>(sought(part, id)!.widgetUsage)];
     });
     const gone = () => refs.map((ref) => ref.deref() === undefined);
     await collectGarbage();
@@ -532,7 +532,7 @@ describe('SessionPart', () => {
     part.delete(deleted);
     await collectGarbage();
     assert.deepEqual(gone(), [true, true, false, false]);
-    part.dropCreatedUpTo(1_000);
+    part.deleteCreatedUntil(1_000);
     await collectGarbage();
     assert.deepEqual(gone(), [true, true, true, true]);
     assert.equal(part.size, 0);
@@ -543,12 +543,12 @@ describe('SessionPart', () => {
     const ids = addSome(part, 0, 10);
     for (const at of [0, 4, 5, 9]) part.delete(ids[at]!);
     assert.equal(part.size, 6);
-    assert.equal(part.dropCreatedUpTo(6), 4);
+    assert.equal(part.deleteCreatedUntil(6), 4);
     assert.deepEqual(
       ids.map((id) => sought(part, id) !== undefined),
       ids.map((_, at) => at === 7 || at === 8),
     );
-    assert.equal(part.dropCreatedUpTo(8), 2);
+    assert.equal(part.deleteCreatedUntil(8), 2);
     assert.equal(part.size, 0);
   });
 
@@ -556,25 +556,25 @@ describe('SessionPart', () => {
     const { part } = newPart();
     const ids = [100, 300, 200].map((createdMs, serial) => idOf(serial, createdMs));
     for (const id of ids) part.add(id, liveTenant);
-    assert.equal(part.dropCreatedUpTo(299), 1);
+    assert.equal(part.deleteCreatedUntil(299), 1);
     assert(sought(part, ids[2]!) !== undefined);
-    assert.equal(part.dropCreatedUpTo(300), 2);
+    assert.equal(part.deleteCreatedUntil(300), 2);
   });
 
   it('releases a ranking that is replaced, merged over, deleted or expired', () => {
     const { part, rankings } = newPart();
     const [replaced, merged, deleted] = addSome(part, 0, 4).map((id) => ({ id, session: sought(part, id)! }));
     const all = [replaced!, merged!, deleted!];
-    for (const { session } of all) session.keepRanking(rankedOf({}), 0);
+    for (const { session } of all) session.cacheRanking(rankedOf({}), 0);
     assert.equal(rankings.inUse.size, 3);
-    replaced!.session.keepRanking(rankedOf({ total: 20 }), 0);
+    replaced!.session.cacheRanking(rankedOf({ total: 20 }), 0);
     assert.equal(rankings.inUse.size, 3);
-    assert.equal(replaced!.session.ranked!.ranking.total, 20);
-    merged!.session.merge([0, 1]);
+    assert.equal(replaced!.session.cachedRanking!.ranking.total, 20);
+    merged!.session.mergeFields([0, 1]);
     assert.equal(rankings.inUse.size, 2);
     part.delete(deleted!.id);
     assert.equal(rankings.inUse.size, 1);
-    part.dropCreatedUpTo(3);
+    part.deleteCreatedUntil(3);
     assert.equal(rankings.inUse.size, 0);
   });
 
@@ -583,11 +583,11 @@ describe('SessionPart', () => {
     for (let serial = 0; serial < many; serial++) {
       const [id] = addSome(part, serial, serial + 1);
       const session = sought(part, id!)!;
-      session.keepRanking(rankedOf({}), 0);
-      if (serial % 3 === 0) session.merge([0, 1]);
-      else if (serial % 3 === 1) session.keepRanking(rankedOf({ total: 20 }), 0);
+      session.cacheRanking(rankedOf({}), 0);
+      if (serial % 3 === 0) session.mergeFields([0, 1]);
+      else if (serial % 3 === 1) session.cacheRanking(rankedOf({ total: 20 }), 0);
       if (serial % 2 === 0) part.delete(id!);
-      part.dropCreatedUpTo(serial);
+      part.deleteCreatedUntil(serial);
     }
     assert.equal(rankings.most, 1);
     assert.equal(rankings.inUse.size, 0);
@@ -597,12 +597,12 @@ describe('SessionPart', () => {
     const { part, rankings } = newPart();
     const [id] = addSome(part, 0, 1);
     const session = sought(part, id!)!;
-    session.keepRanking(rankedOf({}), 0);
-    const tooLarge = rankedOf({ sealedValue: 'v'.repeat(bounds.sealedValueCharactersMax + 1) });
-    assert.throws(() => session.keepRanking(tooLarge, 0), RangeError);
-    assert.equal(session.ranked, null);
+    session.cacheRanking(rankedOf({}), 0);
+    const tooLarge = rankedOf({ sealedValue: 'v'.repeat(bounds.clickTokenCharactersMax + 1) });
+    assert.throws(() => session.cacheRanking(tooLarge, 0), RangeError);
+    assert.equal(session.cachedRanking, null);
     assert.equal(rankings.inUse.size, 0);
-    assert.equal(session.merge([0, 1])![0], 1);
+    assert.equal(session.mergeFields([0, 1])![0], 1);
   });
 
   it('closes up where sessions were deleted before their turn, and whoever holds one that moved goes on with it', async () => {
@@ -616,8 +616,8 @@ describe('SessionPart', () => {
       if (one === undefined) part.delete(id);
       else {
         one.session = sought(part, id)!;
-        one.session.merge([0, serial]);
-        one.session.widget.noteLoad(load);
+        one.session.mergeFields([0, serial]);
+        one.session.widgetUsage.markViewCounted(load);
       }
     }
     assert.equal(part.size, 3);
@@ -625,15 +625,15 @@ describe('SessionPart', () => {
     assert((await memoryBesideHeap()) - before < 100_000);
     for (const { serial, session } of kept) {
       assert.equal(session!.fields[0], serial);
-      assert.equal(session!.merge([0, serial + 1])![0], serial + 1);
+      assert.equal(session!.mergeFields([0, serial + 1])![0], serial + 1);
       assert.equal(session!.revision, 2);
-      session!.keepRanking(rankedOf({ total: 5 }), 2);
-      assert.equal(session!.ranked!.ranking.total, 5);
-      assert(!session!.widget.isOwedView(load));
+      session!.cacheRanking(rankedOf({ total: 5 }), 2);
+      assert.equal(session!.cachedRanking!.ranking.total, 5);
+      assert(!session!.widgetUsage.shouldCountView(load));
       assert.equal(sought(part, idOf(serial, serial, scattered(serial)))!.fields[0], serial + 1);
     }
-    assert.equal(part.dropCreatedUpTo(9_999), 3);
-    for (const { session } of kept) assert.equal(session!.merge([0, 1]), null);
+    assert.equal(part.deleteCreatedUntil(9_999), 3);
+    for (const { session } of kept) assert.equal(session!.mergeFields([0, 1]), null);
   });
 
   it('does not know a session that was put in again for the one that was deleted', () => {
@@ -643,7 +643,7 @@ describe('SessionPart', () => {
     const held = sought(part, id)!;
     part.delete(id);
     part.add(id, liveTenant);
-    assert.equal(held.merge([0, 1]), null);
+    assert.equal(held.mergeFields([0, 1]), null);
     assert.equal(sought(part, id)!.fields[0], -1);
   });
 
@@ -651,7 +651,7 @@ describe('SessionPart', () => {
     const { part } = newPart();
     const [first, second] = addSome(part, 0, 2).map((id) => sought(part, id)!);
     for (const position of [-1, fieldsMax, fieldsMax + 1, Number.NaN, 0.5]) {
-      assert.throws(() => first!.merge([0, 7, position, 8]), RangeError, String(position));
+      assert.throws(() => first!.mergeFields([0, 7, position, 8]), RangeError, String(position));
     }
     for (const session of [first!, second!]) {
       assert.deepEqual(session.fields, nothing(liveTenant));
@@ -672,10 +672,10 @@ describe('SessionPart', () => {
     try {
       const { part } = newPart();
       const [expired, deletedOne] = addSome(part, 0, 2);
-      for (const id of [expired!, deletedOne!]) sought(part, id)!.merge([2, told]);
+      for (const id of [expired!, deletedOne!]) sought(part, id)!.mergeFields([2, told]);
       assert(arrays.some((array) => array.includes(told)));
       part.delete(deletedOne!);
-      part.dropCreatedUpTo(0);
+      part.deleteCreatedUntil(0);
     } finally {
       globalThis.Int32Array = Before;
     }

@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { SharedValues } from '../../src/sessions/shared-values.ts';
+import { InternTable } from '../../src/sessions/shared-values.ts';
 
 describe('SharedValues', () => {
   it('knows a value by one number for as long as anybody holds it', () => {
-    const values = new SharedValues<object>();
+    const values = new InternTable<object>();
     const [one, other] = [{}, {}];
-    const number = values.hold(one);
-    assert.notEqual(values.hold(other), number);
-    assert.equal(values.hold(one), number);
+    const number = values.intern(one);
+    assert.notEqual(values.intern(other), number);
+    assert.equal(values.intern(one), number);
     values.release(number);
-    assert.equal(values.at(number), one);
+    assert.equal(values.get(number), one);
     assert.equal(values.size, 2);
     values.release(number);
     assert.equal(values.size, 1);
   });
 
   it('tells equal objects apart, and equal texts not', () => {
-    const objects = new SharedValues<object>();
-    assert.notEqual(objects.hold({}), objects.hold({}));
-    const texts = new SharedValues<string>();
-    assert.equal(texts.hold('catalog-1'), texts.hold(['catalog', 1].join('-')));
+    const objects = new InternTable<object>();
+    assert.notEqual(objects.intern({}), objects.intern({}));
+    const texts = new InternTable<string>();
+    assert.equal(texts.intern('catalog-1'), texts.intern(['catalog', 1].join('-')));
   });
 
   it('lets go of an object nobody holds any more', () => {
-    const values = new SharedValues<object>();
-    const number = values.hold({ large: true });
+    const values = new InternTable<object>();
+    const number = values.intern({ large: true });
     assert.equal(values.size, 1);
     values.release(number);
-    assert.equal(values.at(number), undefined);
+    assert.equal(values.get(number), undefined);
     assert.equal(values.size, 0);
   });
 
@@ -37,13 +37,13 @@ describe('SharedValues', () => {
     const step = fc.record({ hold: fc.boolean(), value: fc.nat(7) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const values = new SharedValues<number>();
+        const values = new InternTable<number>();
         const held = new Map<number, { number: number; times: number }>();
         let most = 0;
         for (const { hold, value } of steps) {
           const known = held.get(value);
           if (hold) {
-            const number = values.hold(value);
+            const number = values.intern(value);
             if (known === undefined) {
               for (const other of held.values()) assert.notEqual(other.number, number);
               held.set(value, { number, times: 1 });
@@ -58,7 +58,7 @@ describe('SharedValues', () => {
             if (--known.times === 0) held.delete(value);
           }
           assert.equal(values.size, held.size);
-          for (const [each, { number }] of held) assert.equal(values.at(number), each);
+          for (const [each, { number }] of held) assert.equal(values.get(number), each);
         }
       }),
     );

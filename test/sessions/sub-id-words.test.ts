@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createdMsOf, readSubIdWords, subIdWords } from '../../src/sessions/sub-id-words.ts';
+import { subIdCreatedMs, parseSubIdWords, subIdWordCount } from '../../src/sessions/sub-id-words.ts';
 import { subIdAt } from '../support/sub-id-at.ts';
 
 /** The words of a text, or null for what is no id. */
 function wordsOf(text: string): number[] | null {
-  const words = new Int32Array(subIdWords);
-  return readSubIdWords(text, words) ? [...words] : null;
+  const words = new Int32Array(subIdWordCount);
+  return parseSubIdWords(text, words) ? [...words] : null;
 }
 
 const anId = 'sub_00112233445566778899aabbccddeeffffeeddccbbaa99887766554433221100';
@@ -66,7 +66,7 @@ describe('createdMsOf', () => {
     fc.assert(
       fc.property(times, (ms) => {
         const [first, second] = wordsOf(subIdAt(ms))!;
-        assert.equal(createdMsOf(first!, second!), ms);
+        assert.equal(subIdCreatedMs(first!, second!), ms);
       }),
       { examples: [[0], [2 ** 48 - 1], [2 ** 47], [2 ** 31 * 2 ** 16 - 1], [0xffff], [0x8000]] },
     );

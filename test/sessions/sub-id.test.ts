@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Mode } from '../../src/domain/mode.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { SecretRing } from '../../src/secrets/secret-ring.ts';
-import { belongsTo, decodeSubId, SubIds, subIdLength, subIdText } from '../../src/sessions/sub-id.ts';
+import { isOwnedBy, decodeSubId, SubIds, subIdCharacters, formatSubId } from '../../src/sessions/sub-id.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { ringOf } from '../support/secrets.ts';
 import { liveTenant } from '../support/tenants.ts';
@@ -32,7 +32,7 @@ const replacement = fc.oneof(
 describe('an issued sub_id', () => {
   it('is sub_ and 64 lower-case hex digits', () => {
     assert.match(issue(), /^sub_[0-9a-f]{64}$/);
-    assert.equal(issue().length, subIdLength);
+    assert.equal(issue().length, subIdCharacters);
   });
 
   it('verifies, and holds what it was issued for', () => {
@@ -55,9 +55,9 @@ describe('an issued sub_id', () => {
 
   it('has 80 random bits, and a MAC of 64 bits over everything ahead of it', () => {
     const ring = ringOf('ours');
-    const ids = Array.from({ length: 200 }, () => Buffer.from(ours.bytesOf(issue())));
+    const ids = Array.from({ length: 200 }, () => Buffer.from(ours.toBytes(issue())));
     for (const bytes of ids) {
-      const mac = createHmac('sha256', ring.key(1, 'sub-id')!).update(bytes.subarray(0, 24)).digest();
+      const mac = createHmac('sha256', ring.deriveKey(1, 'sub-id')!).update(bytes.subarray(0, 24)).digest();
       assert.deepEqual(bytes.subarray(24), mac.subarray(0, 8));
     }
     // Of 200 random bytes at one place more than 64 differ, whatever the luck.
@@ -76,17 +76,17 @@ describe('an issued sub_id', () => {
 
   it('has the same bytes wherever they are asked for', () => {
     const id = issue();
-    const issued = Buffer.from(ours.issuedBytes);
+    const issued = Buffer.from(ours.lastIssuedBytes);
     assert.deepEqual(ours.verify(id), issued);
-    assert.deepEqual(ours.bytesOf(id), issued);
-    assert.equal(subIdText(issued), id);
+    assert.deepEqual(ours.toBytes(id), issued);
+    assert.equal(formatSubId(issued), id);
   });
 
   it('is read from bytes that lie within a larger buffer', () => {
     const id = issue();
-    const around = Buffer.concat([Buffer.alloc(7, 0xff), ours.bytesOf(id), Buffer.alloc(7, 0xff)]);
+    const around = Buffer.concat([Buffer.alloc(7, 0xff), ours.toBytes(id), Buffer.alloc(7, 0xff)]);
     const within = new Uint8Array(around.buffer, around.byteOffset + 7, 32);
-    assert.equal(subIdText(within), id);
+    assert.equal(formatSubId(within), id);
     assert.equal(decodeSubId(within).account, 42);
   });
 });
@@ -95,10 +95,10 @@ it('belongs to the tenant of its account, vertical and mode, and to no other', (
   const parts = decodeSubId(
     ours.verify(ours.issue(createdMs, liveTenant.account, liveTenant.vertical.number, 'live'))!,
   );
-  assert(belongsTo(parts, liveTenant));
-  assert(!belongsTo(parts, { ...liveTenant, account: liveTenant.account + 1 }));
-  assert(!belongsTo(parts, { ...liveTenant, mode: 'test' }));
-  assert(!belongsTo(parts, { ...liveTenant, vertical: equipmentLeases }));
+  assert(isOwnedBy(parts, liveTenant));
+  assert(!isOwnedBy(parts, { ...liveTenant, account: liveTenant.account + 1 }));
+  assert(!isOwnedBy(parts, { ...liveTenant, mode: 'test' }));
+  assert(!isOwnedBy(parts, { ...liveTenant, vertical: equipmentLeases }));
 });
 
 describe('a forged sub_id', () => {
@@ -114,7 +114,7 @@ describe('a forged sub_id', () => {
 
   it('does not verify with any one character changed', () => {
     fc.assert(
-      fc.property(fc.nat(subIdLength - 1), replacement, (at, character) => {
+      fc.property(fc.nat(subIdCharacters - 1), replacement, (at, character) => {
         const id = issue();
         fc.pre(character !== id[at]);
         assert.equal(ours.verify(id.slice(0, at) + character + id.slice(at + 1)), null);
@@ -166,7 +166,7 @@ describe('a forged sub_id', () => {
 
   it('does not verify when two issued ids are spliced', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 5, max: subIdLength - 1 }), (at) => {
+      fc.property(fc.integer({ min: 5, max: subIdCharacters - 1 }), (at) => {
         const [one, other] = [issue(), issue()];
         const spliced = one.slice(0, at) + other.slice(at);
         fc.pre(spliced !== one && spliced !== other);

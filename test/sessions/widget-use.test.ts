@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { WidgetUse } from '../../src/sessions/widget-use.ts';
+import { WidgetUsage } from '../../src/sessions/widget-use.ts';
 
 const { widgetRequestsPerMinute: perMinute } = bounds;
 const idOf = (number: number): Buffer => {
@@ -16,16 +16,16 @@ describe('WidgetUse', () => {
     const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
     fc.assert(
       fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {
-        const use = new WidgetUse();
+        const use = new WidgetUsage();
         const admitted: number[] = [];
         let nowMs = startMs;
         for (const wait of waits) {
-          const seconds = use.admit(nowMs);
+          const seconds = use.admitRequest(nowMs);
           if (seconds === 0) admitted.push(nowMs);
           else {
             assert.ok(Number.isInteger(seconds) && seconds >= 1);
             nowMs += seconds * 1000;
-            assert.equal(use.admit(nowMs), 0);
+            assert.equal(use.admitRequest(nowMs), 0);
             admitted.push(nowMs);
           }
           nowMs += wait;
@@ -40,32 +40,32 @@ describe('WidgetUse', () => {
   });
 
   it('admits a burst of a minute, then none until time has passed', () => {
-    const use = new WidgetUse();
-    for (let asked = 0; asked < perMinute; asked++) assert.equal(use.admit(5_000), 0);
-    assert.equal(use.admit(5_000), 1);
-    assert.equal(use.admit(5_000 + 60_000 / perMinute), 0);
-    assert.equal(use.admit(5_000 + 60_000 / perMinute), 1);
+    const use = new WidgetUsage();
+    for (let asked = 0; asked < perMinute; asked++) assert.equal(use.admitRequest(5_000), 0);
+    assert.equal(use.admitRequest(5_000), 1);
+    assert.equal(use.admitRequest(5_000 + 60_000 / perMinute), 0);
+    assert.equal(use.admitRequest(5_000 + 60_000 / perMinute), 1);
   });
 
   it('owes each load one view, up to the bound', () => {
-    const use = new WidgetUse();
-    for (let number = 0; number < bounds.widgetLoadsMax; number++) {
-      assert.ok(use.isOwedView(idOf(number)));
-      use.noteLoad(idOf(number));
-      use.noteLoad(idOf(number));
-      assert.ok(!use.isOwedView(idOf(number)));
+    const use = new WidgetUsage();
+    for (let number = 0; number < bounds.widgetLoadsPerSessionMax; number++) {
+      assert.ok(use.shouldCountView(idOf(number)));
+      use.markViewCounted(idOf(number));
+      use.markViewCounted(idOf(number));
+      assert.ok(!use.shouldCountView(idOf(number)));
     }
-    assert.ok(!use.isOwedView(idOf(bounds.widgetLoadsMax)));
+    assert.ok(!use.shouldCountView(idOf(bounds.widgetLoadsPerSessionMax)));
   });
 
   it('takes each event once, up to the bound, and again what was given back', () => {
-    const use = new WidgetUse();
-    for (let number = 0; number < bounds.widgetEventsMax; number++) {
-      assert.ok(use.takeEvent(idOf(number)));
-      assert.ok(!use.takeEvent(idOf(number)));
+    const use = new WidgetUsage();
+    for (let number = 0; number < bounds.widgetEventsPerSessionMax; number++) {
+      assert.ok(use.claimEvent(idOf(number)));
+      assert.ok(!use.claimEvent(idOf(number)));
     }
-    assert.ok(!use.takeEvent(idOf(bounds.widgetEventsMax)));
-    use.giveBackEvent(idOf(3));
-    assert.ok(use.takeEvent(idOf(3)));
+    assert.ok(!use.claimEvent(idOf(bounds.widgetEventsPerSessionMax)));
+    use.releaseEvent(idOf(3));
+    assert.ok(use.claimEvent(idOf(3)));
   });
 });

@@ -1,12 +1,12 @@
 import type {
   CohortQuery,
-  DailyFigures,
-  DayFigures,
-  Figures,
+  DailyResult,
+  DayMetrics,
+  CohortMetrics,
   RowsPage,
   RowsQuery,
   SessionRow,
-  SummaryFigures,
+  SummaryResult,
   SummaryQuery,
 } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
@@ -82,7 +82,7 @@ export class AnalyticsModel {
     } else if (record[0] === 3) {
       const [, wallMs, sub, , offer, lender, micros] = record;
       const { createdMs, mode } = decodeSubId(sub);
-      const inTime = wallMs - createdMs <= bounds.clickAttributedMs;
+      const inTime = wallMs - createdMs <= bounds.clickAttributionMs;
       if (session.shown.has(offer) && !session.clicks.has(offer) && inTime) {
         session.clicks.set(offer, { lender, micros: mode === 'test' ? 0 : micros, atMs: wallMs });
         session.lastEventMs = Math.max(session.lastEventMs, wallMs);
@@ -100,7 +100,7 @@ export class AnalyticsModel {
     const createdMs = decodeSubId(sub).createdMs;
     const payout = session.payouts.get(`${offer} ${txid}`);
     let click = session.clicks.get(offer);
-    if (click === undefined && evidenceMs !== null && evidenceMs - createdMs <= bounds.clickAttributedMs) {
+    if (click === undefined && evidenceMs !== null && evidenceMs - createdMs <= bounds.clickAttributionMs) {
       click = { lender, micros: value ?? 0, atMs: evidenceMs };
     }
     if (click === undefined || !session.shown.has(offer)) return;
@@ -121,10 +121,10 @@ export class AnalyticsModel {
     return dayOf(decodeSubId(sub).createdMs) >= this.#keptFromDay;
   }
 
-  summary(query: SummaryQuery): SummaryFigures {
+  summary(query: SummaryQuery): SummaryResult {
     const all = { ...none };
     const matured = { sessions: 0, confirmedMicros: 0, confirmedUsdSquared: 0 };
-    const devices = new Map<number, Figures & { device: number }>();
+    const devices = new Map<number, CohortMetrics & { device: number }>();
     let centsSquared = 0;
     const lenders: LenderShare[] = [];
     const events: WidgetEventType[] = [];
@@ -169,11 +169,11 @@ export class AnalyticsModel {
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
     const keptFromDay = this.#keptFromDay;
     const widgetEvents = widgetEventTypes.map((type) => events.filter((event) => event === type).length);
-    return { ...all, topLenders, widgetEvents, byDevice, matured, subsOutsideDates, keptFromDay, asOfMs: this.#asOfMs };
+    return { ...all, topLenders, widgetEvents, byDevice, matured, subsOutsideDates, retainedFromDay: keptFromDay, asOfMs: this.#asOfMs };
   }
 
-  daily(query: SummaryQuery): DailyFigures {
-    const days: DayFigures[] = [];
+  daily(query: SummaryQuery): DailyResult {
+    const days: DayMetrics[] = [];
     for (let day = query.fromDay; day <= query.toDay; day++) {
       const { sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents } = this.summary({
         ...query,
@@ -183,7 +183,7 @@ export class AnalyticsModel {
       const matured = query.today - day > bounds.maturedDays;
       days.push({ day, sessions, views, clicks, attributedMicros, confirmedMicros, widgetEvents, matured });
     }
-    return { days, keptFromDay: this.#keptFromDay };
+    return { days, retainedFromDay: this.#keptFromDay };
   }
 
   rows(query: RowsQuery): RowsPage {
@@ -191,8 +191,8 @@ export class AnalyticsModel {
     const page = behind.slice(0, query.limit);
     return {
       rows: page.map(({ row }) => row),
-      keptFromDay: this.#keptFromDay,
-      next: behind.length > page.length ? page.at(-1)!.position : null,
+      retainedFromDay: this.#keptFromDay,
+      nextAfterPosition: behind.length > page.length ? page.at(-1)!.position : null,
     };
   }
 

@@ -11,8 +11,8 @@ export class FoldedStore {
 
   /** In one batch. */
   fold(...records: readonly unknown[]): void {
-    this.store.foldBatch((batch) => {
-      for (const record of records) batch.fold(++this.#position, record, 1);
+    this.store.applyBatch((batch) => {
+      for (const record of records) batch.apply(++this.#position, record, 1);
       return { position: this.#position, segment: 1, offset: this.#position, crc: 0 };
     });
   }

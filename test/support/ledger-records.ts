@@ -7,10 +7,10 @@ import type {
   RevenueReversed,
   SessionCreated,
   WidgetEventType,
-  WidgetReported,
+  WidgetEventsReported,
 } from '../../src/events/ledger-record.ts';
 import { widgetEventTypes, widgetIdBytes } from '../../src/events/ledger-record.ts';
-import { subIdBytes } from '../../src/sessions/sub-id.ts';
+import { subIdByteLength } from '../../src/sessions/sub-id.ts';
 
 /** What a test wants of a sub_id; the rest of its bytes follow from `serial`, so that different serials are different ids. */
 export interface SubWanted {
@@ -23,7 +23,7 @@ export interface SubWanted {
 
 /** The 32 bytes of a sub_id as the ledger holds it, without a valid MAC: the aggregator does not verify. */
 export function subOf({ createdMs, serial, account = 1, vertical = 1, mode = 'live' }: SubWanted): Buffer {
-  const bytes = Buffer.alloc(subIdBytes);
+  const bytes = Buffer.alloc(subIdByteLength);
   bytes.writeUIntBE(createdMs, 0, 6);
   bytes.writeUInt32BE(account, 8);
   bytes[12] = (vertical << 1) | (mode === 'test' ? 1 : 0);
@@ -72,7 +72,7 @@ export function reportedRecord(
   sub: Buffer,
   types: readonly (WidgetEventType | number)[],
   { load = 1, firstEvent = 1, offerId = null, wallMs = sub.readUIntBE(0, 6) + 3_000 }: ReportWanted = {},
-): WidgetReported {
+): WidgetEventsReported {
   return [
     6,
     wallMs,

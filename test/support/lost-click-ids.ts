@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { type Click, ClickIds } from '../../src/clicks/click-id.ts';
+import { type ClickIdPayload, ClickIds } from '../../src/clicks/click-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { openSecretFile } from '../../src/secrets/secret-file.ts';
+import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { subIdPrefix } from '../../src/sessions/sub-id.ts';
 
-type LostClick = Pick<Click, 'offerId' | 'clickedMs' | 'valueMicros'>;
+type LostClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicros'>;
 
 /** Issues the click_ids of a service for clicks without a record (docs/contract.md#clicks-without-a-record). */
 export function lostClickIds(dataDir: string): (subId: string, click: LostClick) => string {
-  const clickIds = new ClickIds(openSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
+  const clickIds = new ClickIds(openOrCreateSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
   return (subId, click) =>
     clickIds.issue({ ...click, sub: Buffer.from(subId.slice(subIdPrefix.length), 'hex'), countable: true });
 }

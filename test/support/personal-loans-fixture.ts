@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { personalLoanCatalogs } from '../../src/catalogs/example-catalogs.ts';
+import { examplePersonalLoanCatalogs } from '../../src/catalogs/example-catalogs.ts';
 import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases } from './field-cases.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
-const catalogs = personalLoanCatalogs();
+const catalogs = examplePersonalLoanCatalogs();
 const read = (mode: 'live' | 'test'): CatalogFile => {
   const source = catalogs.find((candidate) => candidate.mode === mode);
   if (source === undefined || !('file' in source)) throw new Error('the example catalogs are files');

@@ -1,8 +1,8 @@
 import { bounds } from '../../src/bounds.ts';
-import { type ClosedOffers, noneClosed } from '../../src/offers/closed-offers.ts';
-import { sorts } from '../../src/offers/matcher.ts';
+import { type UnavailableOffers, noUnavailableOffers } from '../../src/offers/closed-offers.ts';
+import { sortOrders } from '../../src/offers/matcher.ts';
 import { packOrders } from '../../src/offers/packed-orders.ts';
-import type { Ranked } from '../../src/sessions/session.ts';
+import type { CachedRanking } from '../../src/sessions/session.ts';
 
 export interface RankedWanted {
   readonly total?: number;
@@ -10,7 +10,7 @@ export interface RankedWanted {
   /** Repeated until the orders are full. */
   readonly offers?: readonly number[];
   readonly version?: string;
-  readonly closed?: ClosedOffers;
+  readonly closed?: UnavailableOffers;
   readonly today?: number;
   readonly creditBand?: number;
   readonly sealedValue?: string;
@@ -22,17 +22,17 @@ export function rankedOf({
   openOnly = false,
   offers = [0, 1, 255, 256, 32_767],
   version = 'a1b2c3d4e5f6',
-  closed = noneClosed,
+  closed = noUnavailableOffers,
   today = 2026_05_20,
   creditBand = 3,
   sealedValue = 'c2VhbGVk',
-}: RankedWanted): Ranked {
+}: RankedWanted): CachedRanking {
   const orders = Uint16Array.from(
-    { length: sorts.length * Math.min(total, bounds.offersRankedMax) },
+    { length: sortOrders.length * Math.min(total, bounds.offersRankedMax) },
     (_, at) => offers[at % offers.length]!,
   );
   return {
-    ranking: { catalogVersion: version, total, openOnly, orders: packOrders(orders) },
-    ...{ today, closed, creditBand, sealedValue },
+    ranking: { catalogVersion: version, total, availableOnly: openOnly, orders: packOrders(orders) },
+    ...{ rankedOn: today, unavailableOffers: closed, creditBand, clickToken: sealedValue },
   };
 }

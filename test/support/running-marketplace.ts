@@ -81,7 +81,7 @@ export class RunningMarketplace {
     const { account = `account ${this.#accounts}`, mode = 'live', ...rest } = wanted;
     const issued = this.marketplace.keys.create({ account, vertical: vertical.segment, mode, ...rest });
     // An unknown key makes the service look for new ones, but not more often than this.
-    this.clock.advance(bounds.keyMissPollMs);
+    this.clock.advance(bounds.unknownApiKeyPollIntervalMs);
     return issued;
   }
 

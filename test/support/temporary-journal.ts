@@ -29,10 +29,10 @@ export class TemporaryJournal {
       clock: new ManualClock(),
       secrets: ringOf('ours'),
       verticals: [personalLoans],
-      keptMs: 4 * 60 * 60 * 1000,
+      sessionTtlMs: 4 * 60 * 60 * 1000,
       files: this.#files,
       healMs: 1,
-      onMerge: () => {},
+      onFieldChanges: () => {},
       ...options,
     };
   }
@@ -44,7 +44,7 @@ export class TemporaryJournal {
     const onMerge = (sub: Uint8Array, changes: readonly number[]) => {
       kept.push({ sub: Buffer.from(sub), changes: [...changes] });
     };
-    this.journal = await FileJournal.open({ ...this.options, onMerge, ...options });
+    this.journal = await FileJournal.open({ ...this.options, onFieldChanges: onMerge, ...options });
     return kept;
   }
 

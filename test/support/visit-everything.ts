@@ -29,7 +29,7 @@ export async function visitEverything(market: RunningMarketplace): Promise<void>
   await caller.post('session', { referrer_tag: 'X' });
   await http.send({ path: `${caller.basePath}/session` });
   await market.callerWith(fixture, 'nobody').post('session', {});
-  await caller.post('inputs', 'x'.repeat(bounds.bodyBytesMax + 1));
+  await caller.post('inputs', 'x'.repeat(bounds.requestBodyBytesMax + 1));
   await http.send({ path: '/nowhere/anybody/asked/for' });
   await http.send({ path: '/w/nothing' });
   await http.send({ method: 'OPTIONS', path: `${caller.basePath}/inputs` });

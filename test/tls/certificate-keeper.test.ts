@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { type Certificate, CertificateFaulty } from '../../src/tls/certificate.ts';
-import { CertificateKeeper } from '../../src/tls/certificate-keeper.ts';
+import { type Certificate, InvalidCertificateError } from '../../src/tls/certificate.ts';
+import { CertificateStore } from '../../src/tls/certificate-keeper.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -20,7 +20,7 @@ function keeperFor(t: TestContext, daysLeft: number) {
   const files = put(daysLeft);
   const warnings: number[] = [];
   const used: Certificate[] = [];
-  const keeper = new CertificateKeeper({ files, clock, onExpiry: (secondsLeft) => warnings.push(secondsLeft) });
+  const keeper = new CertificateStore({ files, clock, onExpiryWarning: (secondsLeft) => warnings.push(secondsLeft) });
   afterwards(t, () => keeper.close());
   keeper.onChange((certificate) => used.push(certificate));
   return { keeper, clock, files, put, warnings, used };
@@ -54,13 +54,13 @@ test('a faulty pair changes nothing, and is named', (t) => {
 
 test('it is faulty from a look at a pair that cannot be used to a look at one that can, be it new or the one in use', (t) => {
   const { keeper, files, put } = keeperFor(t, 90);
-  assert.equal(keeper.faulty, false);
+  assert.equal(keeper.lastReloadFailed, false);
   const key = readFileSync(files.keyFile);
   // Renewed one file after the other, with a look in between.
   writeFileSync(files.keyFile, selfSigned('other.test').key);
   for (let look = 0; look < 2; look++) {
     keeper.reload();
-    assert.equal(keeper.faulty, true);
+    assert.equal(keeper.lastReloadFailed, true);
   }
   const recoveredBy = () => {
     const change = keeper.reload();
@@ -68,44 +68,44 @@ test('it is faulty from a look at a pair that cannot be used to a look at one th
   };
   writeFileSync(files.keyFile, key);
   assert.deepEqual([recoveredBy(), recoveredBy()], [true, false]);
-  assert.equal(keeper.faulty, false);
+  assert.equal(keeper.lastReloadFailed, false);
   rmSync(files.keyFile);
   keeper.reload();
-  assert.equal(keeper.faulty, true);
+  assert.equal(keeper.lastReloadFailed, true);
   put(180);
   assert.equal(recoveredBy(), true);
-  assert.equal(keeper.faulty, false);
+  assert.equal(keeper.lastReloadFailed, false);
 });
 
 test('a pair that its user cannot take changes nothing either', (t) => {
   const { keeper, files, put } = keeperFor(t, 90);
   const { current } = keeper;
   keeper.onChange(() => {
-    throw new CertificateFaulty('certificate', files, 'to my taste');
+    throw new InvalidCertificateError('certificate', files, 'to my taste');
   });
   put(180);
   assert.deepEqual(keeper.reload(), { ok: false, fault: `${files.certificateFile} is not to my taste` });
-  assert.deepEqual([keeper.current, keeper.faulty], [current, true]);
+  assert.deepEqual([keeper.current, keeper.lastReloadFailed], [current, true]);
 });
 
 test('the end of a certificate is counted down, and warned of in its last two weeks', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { keeper, clock, warnings, put } = keeperFor(t, 15);
-  t.mock.timers.tick(bounds.certificateExpiryCheckMs);
+  t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
   assert.deepEqual(warnings, []);
-  const before = keeper.secondsLeft;
+  const before = keeper.secondsUntilExpiry;
   clock.advance(2 * dayMs);
-  assert.equal(keeper.secondsLeft, before - 2 * 86_400);
-  t.mock.timers.tick(bounds.certificateExpiryCheckMs);
-  assert.deepEqual(warnings, [keeper.secondsLeft]);
+  assert.equal(keeper.secondsUntilExpiry, before - 2 * 86_400);
+  t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
+  assert.deepEqual(warnings, [keeper.secondsUntilExpiry]);
   put(90);
   keeper.reload();
-  t.mock.timers.tick(bounds.certificateExpiryCheckMs);
+  t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
   assert.equal(warnings.length, 1);
 });
 
 test('one that has expired is used, with a warning from the start', (t) => {
   const { keeper, warnings } = keeperFor(t, -1);
-  assert.ok(keeper.secondsLeft < 0);
-  assert.deepEqual(warnings, [keeper.secondsLeft]);
+  assert.ok(keeper.secondsUntilExpiry < 0);
+  assert.deepEqual(warnings, [keeper.secondsUntilExpiry]);
 });

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { CertificateFaulty, type CertificateFiles, readCertificate } from '../../src/tls/certificate.ts';
+import { InvalidCertificateError, type CertificateFiles, readCertificate } from '../../src/tls/certificate.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 
@@ -69,7 +69,7 @@ const faulty: readonly (readonly [
   [
     'a file far too large',
     'certificate',
-    ({ certificateFile }) => writeFileSync(certificateFile, Buffer.alloc(bounds.certificateBytesMax + 1)),
+    ({ certificateFile }) => writeFileSync(certificateFile, Buffer.alloc(bounds.certificateFileBytesMax + 1)),
   ],
 ];
 
@@ -80,7 +80,7 @@ for (const [what, part, spoil] of faulty) {
     assert.throws(
       () => readCertificate(files),
       (fault) => {
-        assert.ok(fault instanceof CertificateFaulty);
+        assert.ok(fault instanceof InvalidCertificateError);
         assert.equal(fault.part, part);
         assert.ok(fault.message.startsWith(part === 'key' ? files.keyFile : files.certificateFile));
         assert.ok(!fault.message.includes(secretText));

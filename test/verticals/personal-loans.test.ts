@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { personalLoans, uspsCodes } from '../../src/verticals/personal-loans.ts';
+import { personalLoans, usStateCodes } from '../../src/verticals/personal-loans.ts';
 
 describe('the personal loans vertical', () => {
   it('has the pocket fields of the contract, in its order', () => {
@@ -37,11 +37,11 @@ describe('the personal loans vertical', () => {
   });
 
   it('knows the fifty states, the District of Columbia and five territories', () => {
-    assert.equal(new Set(uspsCodes).size, 56);
-    for (const code of uspsCodes) assert.match(code, /^[A-Z]{2}$/);
-    for (const code of ['DC', 'PR', 'GU', 'VI', 'AS', 'MP']) assert((uspsCodes as readonly string[]).includes(code));
+    assert.equal(new Set(usStateCodes).size, 56);
+    for (const code of usStateCodes) assert.match(code, /^[A-Z]{2}$/);
+    for (const code of ['DC', 'PR', 'GU', 'VI', 'AS', 'MP']) assert((usStateCodes as readonly string[]).includes(code));
     for (const code of ['AA', 'AE', 'AP', 'UM', 'FM', 'MH', 'PW', 'XX']) {
-      assert(!(uspsCodes as readonly string[]).includes(code));
+      assert(!(usStateCodes as readonly string[]).includes(code));
     }
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { emptyPocketVector } from '../../src/verticals/pocket-vector.ts';
-import { readinessOf } from '../../src/verticals/readiness.ts';
+import { emptyFieldVector } from '../../src/verticals/pocket-vector.ts';
+import { computeReadiness } from '../../src/verticals/readiness.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
@@ -18,9 +18,9 @@ const required = {
 function readiness(fields: object) {
   const { invalid, changes } = validateFields(personalLoans, fields, 2026_05_20);
   assert.deepEqual(invalid, []);
-  const vector = emptyPocketVector(personalLoans);
+  const vector = emptyFieldVector(personalLoans);
   for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
-  return readinessOf(personalLoans, vector);
+  return computeReadiness(personalLoans, vector);
 }
 
 describe('readiness', () => {
@@ -75,6 +75,6 @@ describe('readiness', () => {
 
   it('refuses a vertical whose rules name a field it does not have', () => {
     const broken: Vertical = { ...personalLoans, required: ['no_such_field'] };
-    assert.throws(() => readinessOf(broken, emptyPocketVector(broken)), /no_such_field/);
+    assert.throws(() => computeReadiness(broken, emptyFieldVector(broken)), /no_such_field/);
   });
 });

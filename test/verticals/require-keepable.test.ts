@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { rangeKept, requireKeepable } from '../../src/verticals/require-keepable.ts';
+import { encodedRange, assertEncodable } from '../../src/verticals/require-keepable.ts';
 import { servedVerticals } from '../../src/verticals/served-verticals.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
@@ -10,7 +10,7 @@ import { allFixtures } from '../support/vertical-fixtures.ts';
 const verticals = new Set<Vertical>([...servedVerticals, ...allFixtures.map(({ vertical }) => vertical)]);
 
 for (const vertical of verticals) {
-  it(`every value of ${vertical.segment} can be kept`, () => requireKeepable(vertical));
+  it(`every value of ${vertical.segment} can be kept`, () => assertEncodable(vertical));
 }
 
 for (const field of [
@@ -22,19 +22,19 @@ for (const field of [
 ] as const satisfies readonly PocketField[]) {
   it(`a vertical with ${field.kind} from another range is refused by name`, () => {
     const vertical = { ...personalLoans, fields: [...personalLoans.fields, field] };
-    assert.throws(() => requireKeepable(vertical), { name: 'RangeError', message: new RegExp(field.name) });
+    assert.throws(() => assertEncodable(vertical), { name: 'RangeError', message: new RegExp(field.name) });
   });
 }
 
 it('the largest number there is a bit for can be kept', () => {
-  requireKeepable({ ...personalLoans, fields: [{ name: 'turnover', kind: 'integer', min: 0, max: 2 ** 31 - 1 }] });
+  assertEncodable({ ...personalLoans, fields: [{ name: 'turnover', kind: 'integer', min: 0, max: 2 ** 31 - 1 }] });
 });
 
 for (const { vertical, fields } of allFixtures) {
   it(`values of ${vertical.segment} are kept as numbers between the least and the largest`, () => {
     for (const { name, valid } of fields) {
       const position = vertical.fields.findIndex((field) => field.name === name);
-      const [least, largest] = rangeKept(vertical.fields[position]!);
+      const [least, largest] = encodedRange(vertical.fields[position]!);
       for (const value of valid) {
         const { changes } = validateFields(vertical, { [name]: value }, 2026_08_01);
         assert.equal(changes[0], position);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { requireVertical } from '../../src/verticals/require-vertical.ts';
+import { assertVertical } from '../../src/verticals/require-vertical.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {
-  it(`${vertical.segment} can be served`, () => requireVertical(vertical));
+  it(`${vertical.segment} can be served`, () => assertVertical(vertical));
 }
 
 const { fields, roles } = personalLoans;
@@ -40,10 +40,10 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
 
 for (const [told, change] of wrong) {
   it(`personal loans with ${JSON.stringify(change).slice(-60)} are refused`, () => {
-    assert.throws(() => requireVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
+    assert.throws(() => assertVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
   });
 }
 
 it('what is no object is no vertical', () => {
-  assert.throws(() => requireVertical(null as never), { name: 'RangeError', message: 'a vertical must be an object' });
+  assert.throws(() => assertVertical(null as never), { name: 'RangeError', message: 'a vertical must be an object' });
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { InvalidField } from '../../src/domain/outcome.ts';
-import { personalLoans, uspsCodes } from '../../src/verticals/personal-loans.ts';
-import { absent, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import { personalLoans, usStateCodes } from '../../src/verticals/personal-loans.ts';
+import { absentValue, fieldIndex } from '../../src/verticals/pocket-vector.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 
 const today = 2026_05_20;
@@ -52,7 +52,7 @@ const choices: Record<string, readonly string[]> = {
   housing_status: ['own', 'rent', 'other'],
   citizenship_status: ['citizen', 'perm_resident', 'visa'],
   education_level: ['high_school', 'bachelors', 'graduate', 'other'],
-  state: uspsCodes,
+  state: usStateCodes,
 };
 
 const integers: Record<string, readonly [min: number, max: number]> = {
@@ -128,7 +128,7 @@ describe('loan_term_months', () => {
 
 describe('co_borrower', () => {
   it('holds true and false, and keeps them apart from each other and from absence', () => {
-    assert.equal(new Set([kept('co_borrower', true), kept('co_borrower', false), absent]).size, 3);
+    assert.equal(new Set([kept('co_borrower', true), kept('co_borrower', false), absentValue]).size, 3);
   });
 
   it('is not coerced', () => {
@@ -215,7 +215,7 @@ describe('birthdate', () => {
 
 describe('null', () => {
   for (const { name } of personalLoans.fields) {
-    it(`clears ${name} and counts as accepted`, () => assert.equal(kept(name, null), absent));
+    it(`clears ${name} and counts as accepted`, () => assert.equal(kept(name, null), absentValue));
   }
 });
 

@@ -57,8 +57,8 @@ test('what is missing or wrong is told by the attribute to write', () => {
 });
 
 test('the widget keeps to what its server takes', () => {
-  assert.equal(limits.offersMax, bounds.offersMax);
-  assert.equal(limits.offersDefault, bounds.offersDefault);
-  assert.equal(limits.cardsComingMax, bounds.widgetCardsComingMax);
-  assert.ok(limits.eventsInBatchMax <= bounds.widgetBatchEventsMax);
+  assert.equal(limits.offersMax, bounds.offersShownMax);
+  assert.equal(limits.offersDefault, bounds.offersShownDefault);
+  assert.equal(limits.placeholderCardsMax, bounds.widgetPlaceholderCardsMax);
+  assert.ok(limits.eventsPerBatchMax <= bounds.widgetEventsPerBatchMax);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { embedPolicy } from '../../src/widgets/embed-policy.ts';
+import { createEmbedPolicy } from '../../src/widgets/embed-policy.ts';
 
 const own = 'https://widget.example';
 const home = 'https://shop.example';
@@ -8,9 +8,9 @@ const home = 'https://shop.example';
 describe('embedPolicy', () => {
   it('lets the origins named show a widget, and its own page ask', () => {
     for (const mode of ['live', 'test'] as const) {
-      const policy = embedPolicy(mode, [home, 'http://localhost:3000'], own);
+      const policy = createEmbedPolicy(mode, [home, 'http://localhost:3000'], own);
       assert.equal(policy.frameAncestors, `${home} http://localhost:3000`);
-      assert.deepEqual([home, own, '', 'https://evil.example', 'null'].map(policy.allowOrigin), [
+      assert.deepEqual([home, own, '', 'https://evil.example', 'null'].map(policy.corsOriginFor), [
         home,
         own,
         '',
@@ -21,11 +21,11 @@ describe('embedPolicy', () => {
   });
 
   it('lets everybody show what is not real, and nobody what is, where none is named', () => {
-    const sandbox = embedPolicy('test', [], own);
+    const sandbox = createEmbedPolicy('test', [], own);
     assert.equal(sandbox.frameAncestors, '*');
-    assert.deepEqual([home, own, '', 'null'].map(sandbox.allowOrigin), ['*', '*', '', '*']);
-    const live = embedPolicy('live', [], own);
+    assert.deepEqual([home, own, '', 'null'].map(sandbox.corsOriginFor), ['*', '*', '', '*']);
+    const live = createEmbedPolicy('live', [], own);
     assert.equal(live.frameAncestors, "'none'");
-    assert.deepEqual([home, own, '', 'null'].map(live.allowOrigin), [null, own, '', null]);
+    assert.deepEqual([home, own, '', 'null'].map(live.corsOriginFor), [null, own, '', null]);
   });
 });

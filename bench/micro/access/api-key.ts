@@ -1,38 +1,38 @@
-import { bearerKey, hashApiKey } from '../../../src/access/api-key.ts';
+import { parseBearerKey, hashApiKey } from '../../../src/access/api-key.ts';
 import { keyFilePath } from '../../../src/access/key-file.ts';
-import { noOwnLimits } from '../../../src/access/key-limits.ts';
-import { KeyRegister } from '../../../src/access/key-register.ts';
+import { noLimitOverrides } from '../../../src/access/key-limits.ts';
+import { KeyRegistry } from '../../../src/access/key-register.ts';
 import { SqliteKeyDirectory } from '../../../src/access/sqlite-key-directory.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
-import { makeOwnedFolder } from '../../target/owned-folder.ts';
-import type { Micro } from '../micro.ts';
+import { createOwnedFolder } from '../../target/owned-folder.ts';
+import type { MicroBenchmark } from '../micro.ts';
 
-const keyCount = 500;
+const issuedKeyCount = 500;
 
-export const apiKeyMicro: Micro = {
-  name: `access/api-key: hash a key and find it among ${keyCount}`,
+export const apiKeyBenchmark: MicroBenchmark = {
+  name: `access/api-key: hash a key and find it among ${issuedKeyCount}`,
   call: 'one Authorization header: key, hash, directory',
   prepare: async ({ folder }) => {
-    const owned = await makeOwnedFolder(folder, 'keys-');
+    const owned = await createOwnedFolder(folder, 'keys-');
     const path = keyFilePath(owned.path);
-    const headers = issueKeys(path);
+    const headers = issueApiKeys(path);
     const directory = new SqliteKeyDirectory({
       path,
       clock: systemClock,
-      onFault: (fault) => {
+      onReadError: (fault) => {
         throw fault;
       },
     });
     return {
-      calls: keyCount,
+      calls: issuedKeyCount,
       run: () => {
         let found = 0;
         for (const header of headers) {
-          const key = bearerKey(header);
-          if (key !== null && directory.find(hashApiKey(key)) !== undefined) found++;
+          const key = parseBearerKey(header);
+          if (key !== null && directory.findByHash(hashApiKey(key)) !== undefined) found++;
         }
-        if (found !== keyCount) throw new Error('an issued key is not known');
+        if (found !== issuedKeyCount) throw new Error('an issued key is not known');
         return found;
       },
       close: async () => {
@@ -43,17 +43,17 @@ export const apiKeyMicro: Micro = {
   },
 };
 
-function issueKeys(path: string): string[] {
-  const register = KeyRegister.open(path);
+function issueApiKeys(path: string): string[] {
+  const register = KeyRegistry.open(path);
   try {
     const wanted = {
       accountName: 'micro',
       vertical: personalLoans,
       mode: 'live',
       expiresAtMs: null,
-      limits: noOwnLimits,
+      limits: noLimitOverrides,
     } as const;
-    return Array.from({ length: keyCount }, () => `Bearer ${register.create(wanted, Date.now()).key}`);
+    return Array.from({ length: issuedKeyCount }, () => `Bearer ${register.create(wanted, Date.now()).key}`);
   } finally {
     register.close();
   }

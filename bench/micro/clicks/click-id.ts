@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { type Click, ClickIds } from '../../../src/clicks/click-id.ts';
+import { type ClickIdPayload, ClickIds } from '../../../src/clicks/click-id.ts';
 import { RandomPool } from '../../../src/secrets/random-pool.ts';
-import { subIdBytes } from '../../../src/sessions/sub-id.ts';
-import type { Micro } from '../micro.ts';
-import { newSecrets } from '../secrets.ts';
+import { subIdByteLength } from '../../../src/sessions/sub-id.ts';
+import type { MicroBenchmark } from '../micro.ts';
+import { createSecretRing } from '../secrets.ts';
 
-const calls = 1_000;
+const clickIdCalls = 1_000;
 
-const newClickIds = () => new ClickIds(newSecrets(), new RandomPool());
+const createClickIds = () => new ClickIds(createSecretRing(), new RandomPool());
 
-function drawClicks(): Click[] {
-  return Array.from({ length: calls }, (_, i) => ({
-    sub: randomBytes(subIdBytes),
+function randomClicks(): ClickIdPayload[] {
+  return Array.from({ length: clickIdCalls }, (_, i) => ({
+    sub: randomBytes(subIdByteLength),
     offerId: `lender-offer-${i % 60}`,
     clickedMs: 1_760_000_000_000 + i,
     valueMicros: 4_500_000 + i,
@@ -19,15 +19,15 @@ function drawClicks(): Click[] {
   }));
 }
 
-export const clickIdMicros: readonly Micro[] = [
+export const clickIdBenchmarks: readonly MicroBenchmark[] = [
   {
     name: 'clicks/click-id: issue',
     call: 'one id: put together, encrypted, signed, written',
     prepare: () => {
-      const clickIds = newClickIds();
-      const clicks = drawClicks();
+      const clickIds = createClickIds();
+      const clicks = randomClicks();
       return {
-        calls,
+        calls: clickIdCalls,
         run: () => {
           let characters = 0;
           for (const click of clicks) characters += clickIds.issue(click).length;
@@ -40,14 +40,14 @@ export const clickIdMicros: readonly Micro[] = [
     name: 'clicks/click-id: read',
     call: 'one id: read, its signature checked, decrypted',
     prepare: () => {
-      const clickIds = newClickIds();
-      const issued = drawClicks().map((click) => clickIds.issue(click));
+      const clickIds = createClickIds();
+      const issued = randomClicks().map((click) => clickIds.issue(click));
       return {
-        calls,
+        calls: clickIdCalls,
         run: () => {
           let genuine = 0;
-          for (const text of issued) if (clickIds.read(text) !== null) genuine++;
-          if (genuine !== calls) throw new Error('an issued click id is not taken for genuine');
+          for (const text of issued) if (clickIds.verify(text) !== null) genuine++;
+          if (genuine !== clickIdCalls) throw new Error('an issued click id is not taken for genuine');
           return genuine;
         },
       };

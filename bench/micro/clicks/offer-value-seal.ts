@@ -1,29 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { OfferValueSeal } from '../../../src/clicks/offer-value-seal.ts';
+import { ClickTokenCipher } from '../../../src/clicks/offer-value-seal.ts';
 import { RandomPool } from '../../../src/secrets/random-pool.ts';
-import { subIdBytes } from '../../../src/sessions/sub-id.ts';
-import type { Micro } from '../micro.ts';
-import { newSecrets } from '../secrets.ts';
+import { subIdByteLength } from '../../../src/sessions/sub-id.ts';
+import type { MicroBenchmark } from '../micro.ts';
+import { createSecretRing } from '../secrets.ts';
 
-const calls = 500;
+const clickTokenCalls = 500;
 /** As long as the version of a catalog is. */
 const basis = { catalogVersion: '0123456789abcdef', creditBand: 3 };
 
-const newSeal = () => new OfferValueSeal(newSecrets(), new RandomPool());
-const drawSubs = () => Array.from({ length: calls }, () => randomBytes(subIdBytes));
+const createClickTokenCipher = () => new ClickTokenCipher(createSecretRing(), new RandomPool());
+const randomClickSubs = () => Array.from({ length: clickTokenCalls }, () => randomBytes(subIdByteLength));
 
-export const offerValueSealMicros: readonly Micro[] = [
+export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
   {
     name: 'clicks/offer-value-seal: seal',
     call: 'one value for a session, encrypted and written',
     prepare: () => {
-      const seal = newSeal();
-      const subs = drawSubs();
+      const seal = createClickTokenCipher();
+      const subs = randomClickSubs();
       return {
-        calls,
+        calls: clickTokenCalls,
         run: () => {
           let characters = 0;
-          for (const sub of subs) characters += seal.seal(sub, basis).length;
+          for (const sub of subs) characters += seal.encrypt(sub, basis).length;
           return characters;
         },
       };
@@ -33,14 +33,14 @@ export const offerValueSealMicros: readonly Micro[] = [
     name: 'clicks/offer-value-seal: open',
     call: 'one value of a session, read and decrypted',
     prepare: () => {
-      const seal = newSeal();
-      const sealed = drawSubs().map((sub) => ({ sub, text: seal.seal(sub, basis) }));
+      const seal = createClickTokenCipher();
+      const sealed = randomClickSubs().map((sub) => ({ sub, text: seal.encrypt(sub, basis) }));
       return {
-        calls,
+        calls: clickTokenCalls,
         run: () => {
           let bands = 0;
-          for (const { sub, text } of sealed) bands += seal.open(sub, text)?.creditBand ?? 0;
-          if (bands !== calls * basis.creditBand) throw new Error('a sealed value was not opened');
+          for (const { sub, text } of sealed) bands += seal.decrypt(sub, text)?.creditBand ?? 0;
+          if (bands !== clickTokenCalls * basis.creditBand) throw new Error('a sealed value was not opened');
           return bands;
         },
       };

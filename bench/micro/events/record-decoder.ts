@@ -1,19 +1,19 @@
 import { Encoder } from '@msgpack/msgpack';
 import { RecordDecoder } from '../../../src/events/record-decoder.ts';
-import type { Micro } from '../micro.ts';
-import { drawRecords } from './records.ts';
+import type { MicroBenchmark } from '../micro.ts';
+import { randomRecords } from './records.ts';
 
-const calls = 999;
+const recordDecoderCalls = 999;
 
-export const recordDecoderMicros: readonly Micro[] = [
+export const recordDecoderBenchmarks: readonly MicroBenchmark[] = [
   {
     name: 'events/ledger-record: encode',
     call: 'one record to msgpack; sessions, views of five offers and clicks in turn',
     prepare: () => {
-      const records = drawRecords(calls);
+      const records = randomRecords(recordDecoderCalls);
       const encoder = new Encoder();
       return {
-        calls,
+        calls: recordDecoderCalls,
         run: () => {
           let bytes = 0;
           for (const record of records) bytes += encoder.encodeSharedRef(record).length;
@@ -27,10 +27,10 @@ export const recordDecoderMicros: readonly Micro[] = [
     call: 'one record from msgpack, bounds looked at; sessions, views of five offers and clicks in turn',
     prepare: () => {
       const encoder = new Encoder();
-      const payloads = drawRecords(calls).map((record) => encoder.encode(record));
+      const payloads = randomRecords(recordDecoderCalls).map((record) => encoder.encode(record));
       const decoder = new RecordDecoder();
       return {
-        calls,
+        calls: recordDecoderCalls,
         run: () => {
           let items = 0;
           for (const payload of payloads) items += decoder.decode(payload).length;

@@ -1,48 +1,48 @@
 import { bounds } from '../../../src/bounds.ts';
 import { rankOffers } from '../../../src/offers/match.ts';
 import {
-  type Batch,
-  type BatchAnswer,
+  type MatchBatch,
+  type WorkerResult,
   type BatchRequest,
-  decodeAnswers,
+  decodeResults,
   decodeBatch,
-  encodeAnswers,
+  encodeResults,
   encodeBatch,
 } from '../../../src/offers/match-batch.ts';
 import { compileMatchTables } from '../../../src/offers/match-tables.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import { generateCatalog } from '../../../test/support/random-catalog.ts';
-import type { Micro } from '../micro.ts';
-import { drawVectors, today } from './borrowers.ts';
+import type { MicroBenchmark } from '../micro.ts';
+import { randomBorrowerVectors, fixedToday } from './borrowers.ts';
 
-const calls = bounds.matchBatchMax;
+const batchCalls = bounds.matchBatchRequestsMax;
 
-function newBatch(): Batch {
-  const requests = drawVectors(calls, 5).map((borrower): BatchRequest => ['0123456789abcdef', today, ...borrower]);
-  return { requests, closed: [] };
+function createBatch(): MatchBatch {
+  const requests = randomBorrowerVectors(batchCalls, 5).map((borrower): BatchRequest => ['0123456789abcdef', fixedToday, ...borrower]);
+  return { requests, unavailable: [] };
 }
 
-function newAnswers(): BatchAnswer[] {
+function createBatchAnswers(): WorkerResult[] {
   const tables = compileMatchTables(generateCatalog(200, 200), personalLoans);
-  return drawVectors(calls, 5).map((borrower) => rankOffers(tables, borrower, today));
+  return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankOffers(tables, borrower, fixedToday));
 }
 
-export const matchBatchMicros: readonly Micro[] = [
+export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
   {
-    name: `offers/match-batch: encode ${calls} requests`,
-    call: `one request of a batch of ${calls}, to msgpack`,
+    name: `offers/match-batch: encode ${batchCalls} requests`,
+    call: `one request of a batch of ${batchCalls}, to msgpack`,
     prepare: () => {
-      const batch = newBatch();
-      return { calls, run: () => encodeBatch(batch).length };
+      const batch = createBatch();
+      return { calls: batchCalls, run: () => encodeBatch(batch).length };
     },
   },
   {
-    name: `offers/match-batch: decode ${calls} requests`,
-    call: `one request of a batch of ${calls}, from msgpack`,
+    name: `offers/match-batch: decode ${batchCalls} requests`,
+    call: `one request of a batch of ${batchCalls}, from msgpack`,
     prepare: () => {
-      const bytes = encodeBatch(newBatch());
+      const bytes = encodeBatch(createBatch());
       return {
-        calls,
+        calls: batchCalls,
         run: () => {
           let values = 0;
           for (const request of decodeBatch(bytes).requests) values += request.length;
@@ -52,23 +52,23 @@ export const matchBatchMicros: readonly Micro[] = [
     },
   },
   {
-    name: `offers/match-batch: encode ${calls} answers`,
-    call: `one ranking of a batch of ${calls}, packed and to msgpack`,
+    name: `offers/match-batch: encode ${batchCalls} answers`,
+    call: `one ranking of a batch of ${batchCalls}, packed and to msgpack`,
     prepare: () => {
-      const answers = newAnswers();
-      return { calls, run: () => encodeAnswers(answers).length };
+      const answers = createBatchAnswers();
+      return { calls: batchCalls, run: () => encodeResults(answers).length };
     },
   },
   {
-    name: `offers/match-batch: decode ${calls} answers`,
-    call: `one ranking of a batch of ${calls}, from msgpack and unpacked`,
+    name: `offers/match-batch: decode ${batchCalls} answers`,
+    call: `one ranking of a batch of ${batchCalls}, from msgpack and unpacked`,
     prepare: () => {
-      const bytes = encodeAnswers(newAnswers());
+      const bytes = encodeResults(createBatchAnswers());
       return {
-        calls,
+        calls: batchCalls,
         run: () => {
           let offers = 0;
-          for (const answer of decodeAnswers(bytes)) if ('total' in answer) offers += answer.orders.length;
+          for (const answer of decodeResults(bytes)) if ('total' in answer) offers += answer.orders.length;
           return offers;
         },
       };

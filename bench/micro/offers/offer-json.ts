@@ -1,12 +1,12 @@
 import { compileCatalog } from '../../../src/offers/compile-catalog.ts';
 import { rankOffers } from '../../../src/offers/match.ts';
-import { renderOffers } from '../../../src/offers/offer-json.ts';
+import { renderOffersJson } from '../../../src/offers/offer-json.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import { generateCatalog } from '../../../test/support/random-catalog.ts';
-import type { Micro } from '../micro.ts';
-import { drawVectors, today } from './borrowers.ts';
+import type { MicroBenchmark } from '../micro.ts';
+import { randomBorrowerVectors, fixedToday } from './borrowers.ts';
 
-export const offerJsonMicros: readonly Micro[] = [5, 20].map((offersShown) => ({
+export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({
   name: `offers/offer-json: render and write ${offersShown} offers`,
   call: `all ${offersShown} offers of one answer, and their bytes`,
   prepare: () => {
@@ -14,8 +14,8 @@ export const offerJsonMicros: readonly Micro[] = [5, 20].map((offersShown) => ({
       mode: 'live',
       cdnUrl: () => 'http://127.0.0.1:8080/cdn',
     });
-    const ranked = drawVectors(1_000, 7)
-      .map((borrower) => ({ borrower, orders: rankOffers(catalog.tables, borrower, today).orders }))
+    const ranked = randomBorrowerVectors(1_000, 7)
+      .map((borrower) => ({ borrower, orders: rankOffers(catalog.tables, borrower, fixedToday).orders }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
     const head = 'http://127.0.0.1:8080/c?sub=';
     const subId = `sub_${'0'.repeat(64)}`;
@@ -27,7 +27,7 @@ export const offerJsonMicros: readonly Micro[] = [5, 20].map((offersShown) => ({
       run: () => {
         let bytes = 0;
         for (const { borrower, orders } of ranked) {
-          bytes += wire.write(renderOffers(catalog, orders, offersShown, borrower, head, subId, v));
+          bytes += wire.write(renderOffersJson(catalog, orders, offersShown, borrower, head, subId, v));
         }
         return bytes;
       },

@@ -1,7 +1,7 @@
 import { bounds } from '../../../src/bounds.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { EventLog } from '../../../src/events/event-log.ts';
-import { type CreateSessionPorts, createSession, type SessionView } from '../../../src/operations/create-session.ts';
+import { type CreateSessionDeps, createSession, type SessionView } from '../../../src/operations/create-session.ts';
 import { RandomPool } from '../../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../../src/sessions/memory-session-store.ts';
@@ -10,15 +10,15 @@ import { SubIds } from '../../../src/sessions/sub-id.ts';
 import { DeviceClassifier } from '../../../src/user-agents/device-class.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import type { Tenant } from '../../../src/verticals/tenant.ts';
-import { newSecrets } from '../secrets.ts';
+import { createSecretRing } from '../secrets.ts';
 
-const tenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
-const body = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
+const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
+const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 
 /** A log that takes everything and is durable at once, so that what is timed is everything but the log. */
 const instantLog: EventLog = {
   append: () => Promise.resolve(),
-  note: () => true,
+  appendWithoutWaiting: () => true,
   appendedPosition: 0,
   durablePosition: 0,
   healthy: true,
@@ -27,44 +27,44 @@ const instantLog: EventLog = {
 };
 
 /** Creates sessions as the service does, but for the log. */
-export class SessionMaker {
-  readonly #ports: CreateSessionPorts;
+export class SessionCreator {
+  readonly #deps: CreateSessionDeps;
   readonly #sessions: MemorySessionStore;
 
   constructor() {
     const clock = systemClock;
-    const secrets = newSecrets();
+    const secrets = createSecretRing();
     const sessionTtlMs = bounds.sessionTtlMs;
     this.#sessions = new MemorySessionStore({
       clock,
       sessionsMax: 1_000_000,
       sessionTtlMs,
       fieldsMax: personalLoans.fields.length,
-      parts: bounds.sessionStoreParts,
-      sweepMs: bounds.sessionSweepMs,
+      shardCount: bounds.sessionStoreShards,
+      sweepIntervalMs: bounds.sessionSweepIntervalMs,
     });
-    this.#ports = {
+    this.#deps = {
       clock,
       subIds: new SubIds(secrets, 0, new RandomPool()),
       sessions: this.#sessions,
       ledger: instantLog,
-      devices: new DeviceClassifier(bounds.userAgentsRememberedMax),
-      idempotencyKeys: new IdempotencyKeys({ clock, secrets, rememberedMs: sessionTtlMs, keysMax: 1_000 }),
-      referrerTags: new ReferrerTags(bounds.referrerTagsDefault),
+      devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
+      idempotencyKeys: new IdempotencyKeys({ clock, secrets, retentionMs: sessionTtlMs, keysMax: 1_000 }),
+      referrerTags: new ReferrerTags(bounds.referrerTagLimitDefault),
       sessionTtlMs,
     };
   }
 
   async create(): Promise<SessionView> {
-    const outcome = await createSession(this.#ports, tenant, 1, body, null, { giveBack: () => {} });
+    const outcome = await createSession(this.#deps, creatorTenant, 1, sessionBody, null, { release: () => {} });
     if (!outcome.ok) throw new Error(`no session: ${outcome.refusal.code}`);
     return outcome.value.session;
   }
 
-  forget(sessions: readonly SessionView[]): void {
+  deleteAll(sessions: readonly SessionView[]): void {
     for (const { sub_id } of sessions) this.#sessions.delete(sub_id);
     // What is deleted keeps its place until the sweep.
-    for (let part = 0; part < bounds.sessionStoreParts; part++) this.#sessions.sweepNextPart();
+    for (let part = 0; part < bounds.sessionStoreShards; part++) this.#sessions.sweepNextShard();
   }
 
   close(): void {

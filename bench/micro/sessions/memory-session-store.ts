@@ -4,18 +4,18 @@ import { MemorySessionStore } from '../../../src/sessions/memory-session-store.t
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import type { Tenant } from '../../../src/verticals/tenant.ts';
 import { subIdsAt } from '../../../test/support/sub-id-at.ts';
-import type { Micro, Prepared } from '../micro.ts';
+import type { MicroBenchmark, PreparedBenchmark } from '../micro.ts';
 
-const calls = 250;
-const growths = 3;
+const storeCalls = 250;
+const growthRounds = 3;
 /** Larger than any of the sizes' prime factors, so that steps of so many meet every session, and no two near each other. */
 const stride = 7_919;
 
-const tenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
+const storeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
 /** The store at work with a number of sessions in it; and how long the longest `add` took while it grew to that number. */
-export function sessionStoreMicros(sizes: readonly number[]): Micro[] {
-  const repeated = sizes.flatMap((size): Micro[] => {
+export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark[] {
+  const repeated = sizes.flatMap((size): MicroBenchmark[] => {
     const held = `${size.toLocaleString('en-US')} sessions`;
     return [
       {
@@ -37,13 +37,13 @@ export function sessionStoreMicros(sizes: readonly number[]): Micro[] {
   });
   return [
     ...repeated,
-    ...sizes.map((size) => growth(size, bounds.sessionStoreParts)),
+    ...sizes.map((size) => growthBenchmark(size, bounds.sessionStoreShards)),
     // What the parts are for.
-    ...sizes.slice(-1).map((size) => growth(size, 1)),
+    ...sizes.slice(-1).map((size) => growthBenchmark(size, 1)),
   ];
 }
 
-function growth(size: number, parts: number): Micro {
+function growthBenchmark(size: number, parts: number): MicroBenchmark {
   const named = parts === 1 ? 'in one part instead of many' : 'each add by itself';
   return {
     name: `sessions/memory-session-store: grow to ${size.toLocaleString('en-US')} sessions, ${named}`,
@@ -51,7 +51,7 @@ function growth(size: number, parts: number): Micro {
     measure: () => {
       const ids = subIdsAt(Date.now(), size);
       const times = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
-      for (let round = 0; round < growths; round++) grow(ids, parts, times);
+      for (let round = 0; round < growthRounds; round++) growStore(ids, parts, times);
       times.sort();
       const at = (share: number) => times[Math.min(size - 1, Math.floor(size * share))]!;
       return { medianNs: at(0.5), p99Ns: at(0.99), worstNs: times[size - 1]! };
@@ -63,11 +63,11 @@ function growth(size: number, parts: number): Micro {
  * Grows a store from nothing and leaves, for each session, the shortest time its `add` has taken in any growth. A part moves into
  * more memory at the same session every time, while whatever else the machine does holds up another one each time.
  */
-function grow(ids: readonly string[], parts: number, times: Float64Array): void {
-  const store = newStore(systemClock, parts);
+function growStore(ids: readonly string[], parts: number, times: Float64Array): void {
+  const store = createStore(systemClock, parts);
   for (let at = 0; at < ids.length; at++) {
     const startedMs = performance.now();
-    store.add(ids[at]!, tenant);
+    store.add(ids[at]!, storeTenant);
     times[at] = Math.min(times[at]!, (performance.now() - startedMs) * 1e6);
   }
   const { size } = store;
@@ -75,22 +75,22 @@ function grow(ids: readonly string[], parts: number, times: Float64Array): void 
   if (size !== ids.length) throw new Error('the store does not hold what it was given');
 }
 
-function prepareGet(size: number): Prepared {
+function prepareGet(size: number): PreparedBenchmark {
   const { store, ids } = new FilledStore(size);
   let asked: string[] = [];
   let at = 0;
   return {
-    calls,
-    before: () => {
-      asked = Array.from({ length: calls }, () => {
+    calls: storeCalls,
+    beforeEach: () => {
+      asked = Array.from({ length: storeCalls }, () => {
         at = (at + stride) % size;
-        return newText(ids[at]!);
+        return copyText(ids[at]!);
       });
     },
     run: () => {
       let found = 0;
       for (const id of asked) if (store.get(id) !== undefined) found++;
-      if (found !== calls) throw new Error('a session that is held was not found');
+      if (found !== storeCalls) throw new Error('a session that is held was not found');
       return found;
     },
     close: () => store.close(),
@@ -98,17 +98,17 @@ function prepareGet(size: number): Prepared {
 }
 
 /** For every session that comes the oldest is gone, as in a service that has run for hours. */
-function prepareAdd(size: number): Prepared {
+function prepareAdd(size: number): PreparedBenchmark {
   const filled = new FilledStore(size);
   let coming: string[] = [];
   return {
-    calls,
-    before: () => {
+    calls: storeCalls,
+    beforeEach: () => {
       filled.sweepOldest();
-      coming = filled.newestIds(calls);
+      coming = filled.nextIds(storeCalls);
     },
     run: () => {
-      for (const id of coming) filled.store.add(id, tenant);
+      for (const id of coming) filled.store.add(id, storeTenant);
       if (filled.store.size !== size) throw new Error('a session was not added');
       return filled.store.size;
     },
@@ -117,16 +117,16 @@ function prepareAdd(size: number): Prepared {
 }
 
 /** Only a session that has just come is deleted: its record could not be written. */
-function prepareDelete(size: number): Prepared {
+function prepareDelete(size: number): PreparedBenchmark {
   const filled = new FilledStore(size);
   let gone: string[] = [];
   return {
-    calls,
-    before: () => {
+    calls: storeCalls,
+    beforeEach: () => {
       filled.sweepOldest();
-      const coming = filled.newestIds(2 * calls);
-      for (const id of coming) filled.store.add(id, tenant);
-      gone = coming.slice(calls);
+      const coming = filled.nextIds(2 * storeCalls);
+      for (const id of coming) filled.store.add(id, storeTenant);
+      gone = coming.slice(storeCalls);
     },
     run: () => {
       for (const id of gone) filled.store.delete(id);
@@ -146,14 +146,14 @@ class FilledStore {
   #createdMs = this.#wallMs;
 
   constructor(size: number) {
-    this.store = newStore({ wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs }, bounds.sessionStoreParts);
-    while (this.ids.length < size) this.ids.push(...this.newestIds(calls));
-    for (const id of this.ids) this.store.add(id, tenant);
+    this.store = createStore({ wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs }, bounds.sessionStoreShards);
+    while (this.ids.length < size) this.ids.push(...this.nextIds(storeCalls));
+    for (const id of this.ids) this.store.add(id, storeTenant);
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 
   /** Ids of a batch of sessions, a millisecond younger than the youngest. */
-  newestIds(count: number): string[] {
+  nextIds(count: number): string[] {
     return subIdsAt(this.#createdMs++, count);
   }
 
@@ -161,23 +161,23 @@ class FilledStore {
   sweepOldest(): void {
     const { size } = this.store;
     this.#wallMs++;
-    for (let part = 0; part < bounds.sessionStoreParts; part++) this.store.sweepNextPart();
-    if (this.store.size !== size - calls) throw new Error('the oldest sessions were not swept');
+    for (let part = 0; part < bounds.sessionStoreShards; part++) this.store.sweepNextShard();
+    if (this.store.size !== size - storeCalls) throw new Error('the oldest sessions were not swept');
   }
 }
 
-function newStore(clock: Clock, parts: number): MemorySessionStore {
+function createStore(clock: Clock, parts: number): MemorySessionStore {
   return new MemorySessionStore({
     clock,
     sessionsMax: Number.MAX_SAFE_INTEGER,
     sessionTtlMs: bounds.sessionTtlMs,
     fieldsMax: personalLoans.fields.length,
-    parts,
-    sweepMs: bounds.sessionSweepMs,
+    shardCount: parts,
+    sweepIntervalMs: bounds.sessionSweepIntervalMs,
   });
 }
 
 /** The same text, but new: as one read from a request, which is no session's own. */
-function newText(text: string): string {
+function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -1,25 +1,25 @@
 import { RandomPool } from '../../../src/secrets/random-pool.ts';
 import { SubIds } from '../../../src/sessions/sub-id.ts';
-import type { Micro } from '../micro.ts';
-import { newSecrets } from '../secrets.ts';
+import type { MicroBenchmark } from '../micro.ts';
+import { createSecretRing } from '../secrets.ts';
 
-const calls = 1_000;
+const subIdCalls = 1_000;
 
-function newSubIds(): SubIds {
-  return new SubIds(newSecrets(), 0, new RandomPool());
+function createSubIds(): SubIds {
+  return new SubIds(createSecretRing(), 0, new RandomPool());
 }
 
-export const subIdMicros: readonly Micro[] = [
+export const subIdBenchmarks: readonly MicroBenchmark[] = [
   {
     name: 'sessions/sub-id: issue',
     call: 'one id: its bytes, random ones among them, signed and written',
     prepare: () => {
-      const subIds = newSubIds();
+      const subIds = createSubIds();
       return {
-        calls,
+        calls: subIdCalls,
         run: () => {
           let characters = 0;
-          for (let i = 0; i < calls; i++) characters += subIds.issue(1_760_000_000_000 + i, 7, 1, 'live').length;
+          for (let i = 0; i < subIdCalls; i++) characters += subIds.issue(1_760_000_000_000 + i, 7, 1, 'live').length;
           return characters;
         },
       };
@@ -29,14 +29,14 @@ export const subIdMicros: readonly Micro[] = [
     name: 'sessions/sub-id: verify',
     call: 'one id: read and its signature checked',
     prepare: () => {
-      const subIds = newSubIds();
-      const issued = Array.from({ length: calls }, (_, i) => subIds.issue(1_760_000_000_000 + i, 7, 1, 'live'));
+      const subIds = createSubIds();
+      const issued = Array.from({ length: subIdCalls }, (_, i) => subIds.issue(1_760_000_000_000 + i, 7, 1, 'live'));
       return {
-        calls,
+        calls: subIdCalls,
         run: () => {
           let genuine = 0;
           for (const subId of issued) if (subIds.verify(subId) !== null) genuine++;
-          if (genuine !== calls) throw new Error('an issued id is not taken for genuine');
+          if (genuine !== subIdCalls) throw new Error('an issued id is not taken for genuine');
           return genuine;
         },
       };

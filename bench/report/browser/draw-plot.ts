@@ -1,14 +1,14 @@
 import uPlot from 'uplot';
-import { short } from '../numbers.ts';
+import { formatShort } from '../numbers.ts';
 import type { Line, LinePlot } from '../plot.ts';
 import { linearTicks, logarithmicTicks } from './ticks.ts';
 
-const height = 260;
+const plotHeight = 260;
 const dashes: Readonly<Record<string, number[]>> = { guide: [4, 4], 0: [], 1: [10, 4], 2: [2, 3], 3: [10, 3, 2, 3] };
 /** More x values than these are not all named at the axis. */
-const namedPointsMax = 9;
+const labelledPointsMax = 9;
 /** How far apart two numbers at a logarithmic axis must be, as a factor, so that they do not touch. */
-const namedFactor = 1.6;
+const labelDistanceFactor = 1.6;
 
 /** Draws into an element, over whatever was drawn there before. */
 export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): void {
@@ -19,27 +19,27 @@ export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): vo
   const font = '12px system-ui, sans-serif';
   const { x, y, lines } = plot;
   const series: uPlot.Series[] = [
-    { label: 'at', value: (_, value) => told(value) },
+    { label: 'at', value: (_, value) => formatValue(value) },
     ...lines.map((line) => ({
       label: line.label,
-      stroke: colour(line.look === 'guide' ? 'guide' : `line-${line.look}`),
-      width: line.look === 'guide' ? 1.5 : 2,
-      dash: dashes[line.look]!,
-      points: { show: line.look !== 'guide', size: 6, fill: colour('paper') },
+      stroke: colour(line.style === 'guide' ? 'guide' : `line-${line.style}`),
+      width: line.style === 'guide' ? 1.5 : 2,
+      dash: dashes[line.style]!,
+      points: { show: line.style !== 'guide', size: 6, fill: colour('paper') },
       spanGaps: true,
-      value: (_: uPlot, value: number | null) => told(value),
+      value: (_: uPlot, value: number | null) => formatValue(value),
     })),
   ];
   const options: uPlot.Options = {
     width,
-    height,
+    height: plotHeight,
     padding: [8, 14, 0, 0],
     // A logarithmic x axis begins and ends near its points, not at the next power of ten.
     scales: {
       x: {
         time: false,
         distr: x.logarithmic ? 3 : 1,
-        range: (_, low, high) => (x.logarithmic ? [low / 1.15, high * 1.15] : spread(low, high)),
+        range: (_, low, high) => (x.logarithmic ? [low / 1.15, high * 1.15] : paddedRange(low, high)),
       },
       y: {
         distr: y.logarithmic ? 3 : 1,
@@ -57,11 +57,11 @@ export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): vo
         grid,
         ticks: grid,
         splits: (_, __, low, high) => {
-          if (!x.logarithmic) return linearTicks(low, high, x.values, Math.min(namedPointsMax, Math.floor(width / 60)));
-          return x.values.length <= namedPointsMax ? apart(x.values) : logarithmicTicks(low, high);
+          if (!x.logarithmic) return linearTicks(low, high, x.values, Math.min(labelledPointsMax, Math.floor(width / 60)));
+          return x.values.length <= labelledPointsMax ? separatedTicks(x.values) : logarithmicTicks(low, high);
         },
         filter: (_, splits) => splits,
-        values: (_, splits) => splits.map((split) => short(split)),
+        values: (_, splits) => splits.map((split) => formatShort(split)),
       },
       {
         label: y.label,
@@ -76,7 +76,7 @@ export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): vo
           ? { splits: (_: uPlot, __: number, low: number, high: number) => logarithmicTicks(low, high) }
           : {}),
         filter: (_, splits) => splits,
-        values: (_, splits) => splits.map((split) => short(split)),
+        values: (_, splits) => splits.map((split) => formatShort(split)),
       },
     ],
     series,
@@ -87,19 +87,19 @@ export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): vo
   new uPlot(options, [[...x.values], ...lines.map(({ values }: Line) => [...values])], holder);
 }
 
-function told(value: number | null | undefined): string {
+function formatValue(value: number | null | undefined): string {
   return value === null || value === undefined ? '' : value.toLocaleString('en-US', { maximumSignificantDigits: 4 });
 }
 
 /** The points of a linear axis, with some room on both sides. */
-function spread(low: number, high: number): [number, number] {
+function paddedRange(low: number, high: number): [number, number] {
   const room = (high - low) * 0.03 || 1;
   return [low - room, high + room];
 }
 
 /** Points far enough from the one before for their names to fit. */
-function apart(values: readonly number[]): number[] {
+function separatedTicks(values: readonly number[]): number[] {
   const kept: number[] = [];
-  for (const value of values) if (kept.length === 0 || value / kept.at(-1)! >= namedFactor) kept.push(value);
+  for (const value of values) if (kept.length === 0 || value / kept.at(-1)! >= labelDistanceFactor) kept.push(value);
   return kept;
 }

@@ -1,10 +1,10 @@
-import { short } from '../numbers.ts';
+import { formatShort } from '../numbers.ts';
 import type { Bar, BarPlot } from '../plot.ts';
 import { escapeHtml } from './escape.ts';
 
 interface BarScale {
   /** Where a value lies between the ends of the scale, in percent. */
-  place(value: number): number;
+  percent(value: number): number;
   readonly ticks: readonly number[];
 }
 
@@ -31,14 +31,14 @@ export function barsHtml(plot: BarPlot): string {
 }
 
 function rowHtml(label: string, bar: Bar, scale: BarScale, { reference }: BarPlot): string {
-  const at = (value: number) => `${scale.place(value).toFixed(2)}%`;
+  const at = (value: number) => `${scale.percent(value).toFixed(2)}%`;
   const middle = rowHeight / 2;
   const top = middle - barHeight / 2;
   const vertical = (value: number, kind: string, from = 0, to = rowHeight) =>
     `<line class="${kind}" x1="${at(value)}" x2="${at(value)}" y1="${from}" y2="${to}"/>`;
   const parts = [
     ...scale.ticks.map((tick) => vertical(tick, 'grid')),
-    `<rect class="bar-${bar.look}" x="0" width="${at(bar.value)}" y="${top}" height="${barHeight}" rx="1.5"/>`,
+    `<rect class="bar-${bar.style}" x="0" width="${at(bar.value)}" y="${top}" height="${barHeight}" rx="1.5"/>`,
     ...(bar.high > bar.low
       ? [
           `<line class="whisker" x1="${at(bar.low)}" x2="${at(bar.high)}" y1="${middle}" y2="${middle}"/>`,
@@ -57,16 +57,16 @@ function rowHtml(label: string, bar: Bar, scale: BarScale, { reference }: BarPlo
 }
 
 function tickText(tick: number, scale: BarScale, unit: string): string {
-  const place = scale.place(tick);
+  const place = scale.percent(tick);
   const anchor = place < 2 ? 'start' : place > 98 ? 'end' : 'middle';
-  const text = unit === 'ns' ? duration(tick) : short(tick);
+  const text = unit === 'ns' ? formatDuration(tick) : formatShort(tick);
   return `<text x="${place.toFixed(2)}%" y="14" text-anchor="${anchor}">${escapeHtml(text)}</text>`;
 }
 
-function duration(ns: number): string {
-  if (ns >= 1e9) return `${short(ns / 1e9)} s`;
-  if (ns >= 1e6) return `${short(ns / 1e6)} ms`;
-  return ns >= 1e3 ? `${short(ns / 1e3)} us` : `${short(ns)} ns`;
+function formatDuration(ns: number): string {
+  if (ns >= 1e9) return `${formatShort(ns / 1e9)} s`;
+  if (ns >= 1e6) return `${formatShort(ns / 1e6)} ms`;
+  return ns >= 1e3 ? `${formatShort(ns / 1e3)} us` : `${formatShort(ns)} ns`;
 }
 
 function linearScale(bars: readonly Bar[], reference: number | null): BarScale {
@@ -77,12 +77,12 @@ function linearScale(bars: readonly Bar[], reference: number | null): BarScale {
   const ticks = Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, at) =>
     Number((at * step).toPrecision(6)),
   );
-  return { place: (value) => (100 * value) / end, ticks };
+  return { percent: (value) => (100 * value) / end, ticks };
 }
 
 function logarithmicScale(bars: readonly Bar[]): BarScale {
   const low = Math.ceil(Math.log10(Math.min(...bars.map(({ value }) => value)))) - 1;
   const high = Math.ceil(Math.log10(Math.max(...bars.map((bar) => bar.high))));
   const ticks = Array.from({ length: high - low + 1 }, (_, at) => 10 ** (low + at));
-  return { place: (value) => (100 * (Math.log10(value) - low)) / (high - low), ticks };
+  return { percent: (value) => (100 * (Math.log10(value) - low)) / (high - low), ticks };
 }

@@ -1,4 +1,4 @@
-const replacements: Readonly<Record<string, string>> = {
+const htmlEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -8,11 +8,11 @@ const replacements: Readonly<Record<string, string>> = {
 
 /** Text as HTML, in elements and in quoted attributes. */
 export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => replacements[character]!);
+  return text.replaceAll(/[&<>"']/g, (character) => htmlEscapes[character]!);
 }
 
 /** The same, with what stands between backticks as code. */
-export function escapeProse(text: string): string {
+export function escapeWithCode(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 

@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { BenchResult } from '../../result/bench-result.ts';
 import { type KeyFigure, keyFigures } from '../key-figures.ts';
-import { counted, fixed, whole } from '../numbers.ts';
+import { pluralize, formatDecimals, formatInteger } from '../numbers.ts';
 import type { LinePlot, Plot } from '../plot.ts';
-import { type Cell, type ReportSection, type ReportTable, textOf } from '../section.ts';
-import { sectionsOf } from '../sections/sections.ts';
-import { readAssets } from './assets.ts';
+import { type Cell, type ReportSection, type ReportTable, cellText } from '../section.ts';
+import { reportSections } from '../sections/sections.ts';
+import { buildAssets } from './assets.ts';
 import { barsHtml } from './bars.ts';
-import { escapeHtml, escapeProse, jsonForScript } from './escape.ts';
+import { escapeHtml, escapeWithCode, jsonForScript } from './escape.ts';
 
 /** Characters from which a cell's text may break. */
-const longText = 44;
+const longTextCharacters = 44;
 
 /**
  * A result as one HTML file that needs nothing else, now or later: script, style and figures are in it, and its policy lets
  * it ask for nothing. The whole result is in the element `result`, as JSON.
  */
-export async function toHtml(result: BenchResult): Promise<string> {
-  const { script, style } = await readAssets();
-  const sections = sectionsOf(result);
+export async function renderPage(result: BenchResult): Promise<string> {
+  const { script, style } = await buildAssets();
+  const sections = reportSections(result);
   const plots: LinePlot[] = [];
   const body = sections.map((section) => sectionHtml(section, plots)).join('\n');
   const policy = [
     "default-src 'none'",
-    `script-src '${hashOf(script)}'`,
-    `style-src '${hashOf(style)}'`,
+    `script-src '${sha256(script)}'`,
+    `style-src '${sha256(style)}'`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -42,11 +42,11 @@ export async function toHtml(result: BenchResult): Promise<string> {
 <body>
 <header>
 <h1>What this machine carries</h1>
-<p class="when">svc-marketplace, ${escapeHtml(moment(result.startedAt))}${result.commit === null ? '' : `, commit <code>${escapeHtml(result.commit)}</code>`}${result.quick ? ' <strong class="pill bad">quick run: indicative only</strong>' : ''}</p>
-${navigation(sections)}
+<p class="when">svc-marketplace, ${escapeHtml(formatTimestamp(result.startedAt))}${result.commit === null ? '' : `, commit <code>${escapeHtml(result.commit)}</code>`}${result.quick ? ' <strong class="pill bad">quick run: indicative only</strong>' : ''}</p>
+${navigationHtml(sections)}
 </header>
 <main>
-${keysHtml(keyFigures(result))}
+${keyFiguresHtml(keyFigures(result))}
 <section id="machine">
 <h2>Machine and method</h2>
 <div class="columns">
@@ -65,21 +65,21 @@ ${body}
 `;
 }
 
-function hashOf(text: string): string {
+function sha256(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
 /** 2026-01-02T03:04:05.678Z -> 2026-01-02 03:04 UTC. */
-function moment(iso: string): string {
+function formatTimestamp(iso: string): string {
   return `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function navigation(sections: readonly ReportSection[]): string {
+function navigationHtml(sections: readonly ReportSection[]): string {
   const links = sections.map(({ id, title }) => `<li><a href="#${id}">${escapeHtml(title)}</a></li>`);
   return `<nav aria-label="Chapters"><ul>${links.join('')}</ul></nav>`;
 }
 
-function keysHtml(keys: readonly KeyFigure[]): string {
+function keyFiguresHtml(keys: readonly KeyFigure[]): string {
   if (keys.length === 0) return '';
   const cards = keys.map(
     ({ label, value, note, mark }) =>
@@ -90,12 +90,12 @@ function keysHtml(keys: readonly KeyFigure[]): string {
 
 function machineHtml({ machine }: BenchResult): string {
   const facts: readonly (readonly [string, string])[] = [
-    ['Processor', `${machine.cpu}, ${whole(machine.cores)} cores`],
-    ['Memory', `${whole(machine.memoryGiB)} GiB`],
+    ['Processor', `${machine.cpu}, ${formatInteger(machine.cores)} cores`],
+    ['Memory', `${formatInteger(machine.memoryGiB)} GiB`],
     ['System', machine.system],
     ['Node.js', machine.node],
     ['Data on', machine.disk],
-    ['Load average before', fixed(machine.loadAverage, 1)],
+    ['Load average before', formatDecimals(machine.loadAverage, 1)],
   ];
   return `<dl class="facts">${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`).join('')}</dl>`;
 }
@@ -106,8 +106,8 @@ function methodHtml({ scale, routes }: BenchResult): string {
   const points = [
     `Each round puts the same load${by} on the service and on servers that only read the request and write as many bytes, in turn. ` +
       'What counts is the ratio: requests a second say more about the machine than about the code.',
-    `${counted(scale.rounds, 'round')} of about ${scale.seconds} s after one that warms up, ${whole(scale.connections)} connections, ` +
-      `requests spread over ${whole(scale.keys)} keys with their real limits. Figures are of the middle round, spreads from the lowest to the highest.`,
+    `${pluralize(scale.rounds, 'round')} of about ${scale.seconds} s after one that warms up, ${formatInteger(scale.connections)} connections, ` +
+      `requests spread over ${formatInteger(scale.keys)} keys with their real limits. Figures are of the middle round, spreads from the lowest to the highest.`,
     'Refusals (429, 503) are never throughput. Client and servers share the cores of one machine, over loopback.',
   ];
   return `<ul class="method">${points.map((point) => `<li>${point}</li>`).join('')}</ul>`;
@@ -116,7 +116,7 @@ function methodHtml({ scale, routes }: BenchResult): string {
 function sectionHtml({ id, title, text, tables }: ReportSection, plots: LinePlot[]): string {
   return `<section id="${id}">
 <h2>${escapeHtml(title)}</h2>
-${text.map((paragraph) => `<p>${escapeProse(paragraph)}</p>`).join('\n')}
+${text.map((paragraph) => `<p>${escapeWithCode(paragraph)}</p>`).join('\n')}
 ${tables.map((table) => tableHtml(table, plots)).join('\n')}
 </section>`;
 }
@@ -127,9 +127,9 @@ function tableHtml({ caption, head, rows, plots: drawn }: ReportTable, plots: Li
   return `<div class="block">
 ${above}<div class="scroller" role="region" tabindex="0" aria-label="${escapeHtml(caption)}"><table>
 <caption>${escapeHtml(caption)}</caption>
-<thead><tr>${head.map((cell, at) => `<th scope="col"${alignment(rows, at)}>${escapeHtml(cell)}</th>`).join('')}</tr></thead>
+<thead><tr>${head.map((cell, at) => `<th scope="col"${alignmentClass(rows, at)}>${escapeHtml(cell)}</th>`).join('')}</tr></thead>
 <tbody>
-${rows.map((row) => `<tr>${row.map((cell, at) => cellHtml(cell, at, alignment(rows, at))).join('')}</tr>`).join('\n')}
+${rows.map((row) => `<tr>${row.map((cell, at) => cellHtml(cell, at, alignmentClass(rows, at))).join('')}</tr>`).join('\n')}
 </tbody>
 </table></div>
 </div>`;
@@ -137,18 +137,18 @@ ${rows.map((row) => `<tr>${row.map((cell, at) => cellHtml(cell, at, alignment(ro
 
 function cellHtml(cell: Cell, at: number, aligned: string): string {
   const html =
-    typeof cell === 'string' ? escapeProse(cell) : `<span class="pill ${cell.mark}">${escapeHtml(cell.text)}</span>`;
+    typeof cell === 'string' ? escapeWithCode(cell) : `<span class="pill ${cell.mark}">${escapeHtml(cell.text)}</span>`;
   return at === 0 ? `<th scope="row"${aligned}>${html}</th>` : `<td${aligned}>${html}</td>`;
 }
 
 /** Columns of numbers stand at the right; those with whole sentences may break their lines. */
-function alignment(rows: readonly (readonly Cell[])[], at: number): string {
+function alignmentClass(rows: readonly (readonly Cell[])[], at: number): string {
   const numbers = rows.every((row) => {
     const cell = row[at]!;
     return typeof cell === 'string' && /^(-|[\d.,]+( [%/(].*)?)$/.test(cell);
   });
   if (numbers) return ' class="number"';
-  return rows.some((row) => textOf(row[at]!).length > longText) ? ' class="prose"' : '';
+  return rows.some((row) => cellText(row[at]!).length > longTextCharacters) ? ' class="prose"' : '';
 }
 
 function figureHtml(plot: Plot, plots: LinePlot[]): string {

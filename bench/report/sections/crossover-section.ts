@@ -1,5 +1,5 @@
 import type { CrossoverCell } from '../../crossover/crossover.ts';
-import { fixed, whole } from '../numbers.ts';
+import { formatDecimals, formatInteger } from '../numbers.ts';
 import type { Line, LinePlot } from '../plot.ts';
 import type { ReportSection } from '../section.ts';
 
@@ -24,17 +24,17 @@ export function crossoverSection(cells: readonly CrossoverCell[]): ReportSection
             'with one worker',
           ],
           rows: cells.map(({ offers, batch, inThread, pool }) => [
-            whole(offers),
-            whole(batch),
-            fixed(inThread.frontEndMicros, 1),
-            fixed(pool.frontEndMicros, 1),
-            fixed(inThread.perSecond / 1_000, 1),
-            fixed(pool.perSecond / 1_000, 1),
+            formatInteger(offers),
+            formatInteger(batch),
+            formatDecimals(inThread.frontEndMicros, 1),
+            formatDecimals(pool.frontEndMicros, 1),
+            formatDecimals(inThread.perSecond / 1_000, 1),
+            formatDecimals(pool.perSecond / 1_000, 1),
           ]),
-          plots: lines === null ? [] : [plotOf(cells, lines)],
+          plots: lines === null ? [] : [crossoverPlot(cells, lines)],
         },
       ],
-      markdownOnly: lines === null ? [] : mermaid(cells, lines),
+      markdownOnly: lines === null ? [] : mermaidChart(cells, lines),
     },
   ];
 }
@@ -43,44 +43,44 @@ export function crossoverSection(cells: readonly CrossoverCell[]): ReportSection
 function crossoverLines(cells: readonly CrossoverCell[]): Line[] | null {
   const batches = [...new Set(cells.map(({ batch }) => batch))];
   const of = (batch: number) =>
-    sizesOf(cells).map((size) => cells.find((cell) => cell.offers === size && cell.batch === batch));
+    catalogSizes(cells).map((size) => cells.find((cell) => cell.offers === size && cell.batch === batch));
   const lines = [
     {
       label: 'in the thread',
-      look: 'guide' as const,
+      style: 'guide' as const,
       values: of(batches.at(-1)!).map((cell) => cell?.inThread.frontEndMicros ?? null),
     },
     ...batches.map((batch, at) => ({
       label: `worker, batch of ${batch}`,
-      look: (at % 4) as 0 | 1 | 2 | 3,
+      style: (at % 4) as 0 | 1 | 2 | 3,
       values: of(batch).map((cell) => cell?.pool.frontEndMicros ?? null),
     })),
   ];
   return lines.some(({ values }) => values.includes(null)) ? null : lines;
 }
 
-function sizesOf(cells: readonly CrossoverCell[]): number[] {
+function catalogSizes(cells: readonly CrossoverCell[]): number[] {
   return [...new Set(cells.map(({ offers }) => offers))];
 }
 
-function plotOf(cells: readonly CrossoverCell[], lines: readonly Line[]): LinePlot {
+function crossoverPlot(cells: readonly CrossoverCell[], lines: readonly Line[]): LinePlot {
   return {
     kind: 'lines',
     title: 'CPU of the front-end thread for a ranking',
-    x: { label: 'offers in the catalog', logarithmic: true, values: sizesOf(cells) },
+    x: { label: 'offers in the catalog', logarithmic: true, values: catalogSizes(cells) },
     y: { label: 'us a request', logarithmic: true },
     lines,
   };
 }
 
-function mermaid(cells: readonly CrossoverCell[], lines: readonly Line[]): string[] {
+function mermaidChart(cells: readonly CrossoverCell[], lines: readonly Line[]): string[] {
   const batches = [...new Set(cells.map(({ batch }) => batch))];
   return [
     [
       '```mermaid',
       'xychart-beta',
       '  title "CPU of the front-end thread for a ranking"',
-      `  x-axis "offers in the catalog" [${sizesOf(cells).join(', ')}]`,
+      `  x-axis "offers in the catalog" [${catalogSizes(cells).join(', ')}]`,
       '  y-axis "us a request"',
       ...lines.map(({ values }) => `  line [${values.map((value) => value!.toFixed(1)).join(', ')}]`),
       '```',

@@ -1,7 +1,7 @@
 import type { CurvePoint, CurveResult, LoadFigures } from '../../result/curve-result.ts';
-import { fixed, list, short, whole } from '../numbers.ts';
+import { formatDecimals, joinWords, formatShort, formatInteger } from '../numbers.ts';
 import type { Line, LinePlot } from '../plot.ts';
-import { type ReportSection, type ReportTable, withoutEmptyColumns } from '../section.ts';
+import { type ReportSection, type ReportTable, removeEmptyColumns } from '../section.ts';
 
 const shortTitles: Readonly<Record<CurveResult['name'], string>> = {
   'offered-load': 'Offered load',
@@ -12,7 +12,7 @@ const shortTitles: Readonly<Record<CurveResult['name'], string>> = {
 };
 
 /** Share of what was offered that must be answered as expected for the service to count as keeping up. */
-const keepingUpShare = 0.99;
+const sustainedShare = 0.99;
 
 export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
   const drawn = curves.filter(({ points }) => points.length > 0);
@@ -24,9 +24,9 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
       text: [
         'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
           'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
-        ...besideBare(drawn),
-        ...drawn.flatMap(told),
-        ...drawn.flatMap(clientAtItsEnd),
+        ...bareServerText(drawn),
+        ...drawn.flatMap(sustainedLoadText),
+        ...drawn.flatMap(clientSaturatedText),
       ],
       tables: drawn.map(curveTable),
     },
@@ -34,11 +34,11 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
 }
 
 /** The last point, in the order of the load, up to which the service answered all that was offered, and the client was fit to tell. */
-export function keptUp(points: readonly CurvePoint[]): CurvePoint | null {
+export function lastSustainedPoint(points: readonly CurvePoint[]): CurvePoint | null {
   let last: CurvePoint | null = null;
   for (const point of [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond)) {
     const keeps =
-      point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond &&
+      point.achievedPerSecond >= sustainedShare * point.offeredPerSecond &&
       point.refused === 0 &&
       point.failed === 0 &&
       !point.client.saturated;
@@ -48,18 +48,18 @@ export function keptUp(points: readonly CurvePoint[]): CurvePoint | null {
   return last;
 }
 
-function told({ name, points }: CurveResult): string[] {
+function sustainedLoadText({ name, points }: CurveResult): string[] {
   if (name !== 'offered-load') return [];
   const most = Math.max(...points.map(({ achievedPerSecond }) => achievedPerSecond));
-  const last = keptUp(points);
+  const last = lastSustainedPoint(points);
   const kept =
     last === null
       ? 'It kept up with none of the offered loads'
-      : `It kept up with ${whole(last.offeredPerSecond)} requests a second (p99 ${fixed(last.latencyMs.p99, 1)} ms)`;
-  return [`${kept}; the most it answered as expected was ${whole(most)} a second.`];
+      : `It kept up with ${formatInteger(last.offeredPerSecond)} requests a second (p99 ${formatDecimals(last.latencyMs.p99, 1)} ms)`;
+  return [`${kept}; the most it answered as expected was ${formatInteger(most)} a second.`];
 }
 
-function besideBare(curves: readonly CurveResult[]): string[] {
+function bareServerText(curves: readonly CurveResult[]): string[] {
   if (!curves.some(({ points }) => points.some(({ bare }) => bare !== undefined))) return [];
   return [
     'Where the bare server is told of, it had the same load right before or after: its latency is that of the machine, the client and ' +
@@ -68,18 +68,18 @@ function besideBare(curves: readonly CurveResult[]): string[] {
 }
 
 /** A client that had no time left, or sent late, is told beside the points whose latencies are its own as well. */
-function clientAtItsEnd({ name, xLabel, points }: CurveResult): string[] {
-  const at = points.filter(({ client }) => client.saturated).map(({ x }) => fixedX(x));
+function clientSaturatedText({ name, xLabel, points }: CurveResult): string[] {
+  const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatX(x));
   if (at.length === 0) return [];
   return [
-    `${shortTitles[name]}: at ${list(at)} ${xLabel} the client was at its end too. What is told there is no figure of the service alone.`,
+    `${shortTitles[name]}: at ${joinWords(at)} ${xLabel} the client was at its end too. What is told there is no figure of the service alone.`,
   ];
 }
 
 function curveTable(curve: CurveResult): ReportTable {
   const { title, xLabel, name, points } = curve;
   const x = name === 'offered-load' ? [] : [xLabel];
-  return withoutEmptyColumns({
+  return removeEmptyColumns({
     caption: `${shortTitles[name]}: ${title}`,
     head: [
       ...x,
@@ -97,30 +97,30 @@ function curveTable(curve: CurveResult): ReportTable {
       'Longest GC ms',
     ],
     rows: points.map((point) => [
-      ...x.map(() => fixedX(point.x)),
-      whole(point.offeredPerSecond),
-      whole(point.achievedPerSecond),
-      latencies(point),
-      point.bare === undefined ? '-' : latencies(point.bare),
-      point.bare === undefined ? '-' : fixed(point.latencyMs.p999 / point.bare.latencyMs.p999, 1),
-      whole(point.refused),
-      whole(point.failed),
-      fixed(point.cpuMicros, 1),
-      fixed(point.client.lagMs.p99, 2),
-      fixed(point.process?.eventLoopDelayMs.p99 ?? null, 1),
-      whole(point.process?.rssMiB ?? null),
-      fixed(point.process?.gc.longestMs ?? null, 1),
+      ...x.map(() => formatX(point.x)),
+      formatInteger(point.offeredPerSecond),
+      formatInteger(point.achievedPerSecond),
+      formatLatencies(point),
+      point.bare === undefined ? '-' : formatLatencies(point.bare),
+      point.bare === undefined ? '-' : formatDecimals(point.latencyMs.p999 / point.bare.latencyMs.p999, 1),
+      formatInteger(point.refused),
+      formatInteger(point.failed),
+      formatDecimals(point.cpuMicros, 1),
+      formatDecimals(point.client.lagMs.p99, 2),
+      formatDecimals(point.process?.eventLoopDelayMs.p99 ?? null, 1),
+      formatInteger(point.process?.rssMiB ?? null),
+      formatDecimals(point.process?.gc.longestMs ?? null, 1),
     ]),
     plots: [throughputPlot(curve), latencyPlot(curve)],
   });
 }
 
-function latencies({ latencyMs: { p50, p99, p999 } }: LoadFigures): string {
-  return [p50, p99, p999].map((ms) => fixed(ms, 2)).join(' / ');
+function formatLatencies({ latencyMs: { p50, p99, p999 } }: LoadFigures): string {
+  return [p50, p99, p999].map((ms) => formatDecimals(ms, 2)).join(' / ');
 }
 
-function fixedX(x: number): string {
-  return Number.isInteger(x) ? whole(x) : short(x);
+function formatX(x: number): string {
+  return Number.isInteger(x) ? formatInteger(x) : formatShort(x);
 }
 
 function throughputPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePlot {
@@ -130,16 +130,16 @@ function throughputPlot({ name, xLabel, logarithmic, points }: CurveResult): Lin
     x: { label: xLabel, logarithmic, values: points.map(({ x }) => x) },
     y: { label: 'requests a second', logarithmic: false },
     lines: [
-      { label: 'offered', look: 'guide', values: points.map(({ offeredPerSecond }) => offeredPerSecond) },
-      { label: 'answered', look: 0, values: points.map(({ achievedPerSecond }) => achievedPerSecond) },
+      { label: 'offered', style: 'guide', values: points.map(({ offeredPerSecond }) => offeredPerSecond) },
+      { label: 'answered', style: 0, values: points.map(({ achievedPerSecond }) => achievedPerSecond) },
     ],
   };
 }
 
 function latencyPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePlot {
-  const line = (label: string, look: Line['look'], of: (point: CurvePoint) => number): Line => ({
+  const line = (label: string, look: Line['style'], of: (point: CurvePoint) => number): Line => ({
     label,
-    look,
+    style: look,
     // Nothing is at 0 on a logarithmic scale.
     values: points.map((point) => (of(point) > 0 ? of(point) : null)),
   });

@@ -1,11 +1,11 @@
-import { isExact } from '../../limits/limit-fault.ts';
+import { isLimitExact } from '../../limits/limit-fault.ts';
 import type { LimitResult } from '../../result/limit-result.ts';
-import { fixed, whole } from '../numbers.ts';
-import { type ReportSection, withoutEmptyColumns } from '../section.ts';
+import { formatDecimals, formatInteger } from '../numbers.ts';
+import { type ReportSection, removeEmptyColumns } from '../section.ts';
 
 export function limitsSection(limits: readonly LimitResult[]): ReportSection[] {
   if (limits.length === 0) return [];
-  const table = withoutEmptyColumns({
+  const table = removeEmptyColumns({
     caption: 'Limits under more load than they let through',
     head: [
       'Limit',
@@ -22,16 +22,16 @@ export function limitsSection(limits: readonly LimitResult[]): ReportSection[] {
     ],
     rows: limits.map((limit) => [
       limit.title,
-      whole(limit.connections),
-      whole(limit.attempted),
-      whole(limit.expected),
-      whole(limit.admitted),
-      isExact(limit) ? { text: 'yes', mark: 'good' as const } : { text: 'no', mark: 'bad' as const },
-      whole(limit.refused),
-      whole(limit.other),
-      fixed(limit.refusalCpuMicros, 1),
-      fixed(limit.admittedCpuMicros, 1),
-      `${limit.clientSaturated ? 'at least ' : ''}${whole(limit.refusalsPerSecond)}`,
+      formatInteger(limit.connections),
+      formatInteger(limit.attempted),
+      formatInteger(limit.expected),
+      formatInteger(limit.admitted),
+      isLimitExact(limit) ? { text: 'yes', mark: 'good' as const } : { text: 'no', mark: 'bad' as const },
+      formatInteger(limit.refused),
+      formatInteger(limit.other),
+      formatDecimals(limit.refusalCpuMicros, 1),
+      formatDecimals(limit.admittedCpuMicros, 1),
+      `${limit.clientSaturated ? 'at least ' : ''}${formatInteger(limit.refusalsPerSecond)}`,
     ]),
     plots: [],
   });

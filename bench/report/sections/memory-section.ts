@@ -1,5 +1,5 @@
 import type { MemoryResult } from '../../result/curve-result.ts';
-import { whole } from '../numbers.ts';
+import { formatInteger } from '../numbers.ts';
 import type { ReportSection } from '../section.ts';
 
 export function memorySection(memory: MemoryResult | null): ReportSection[] {
@@ -10,14 +10,14 @@ export function memorySection(memory: MemoryResult | null): ReportSection[] {
       id: 'memory',
       title: 'Memory of live sessions',
       text: [
-        `A live session with ${fields} fields takes ${whole(residentBytes)} bytes of resident memory, ${whole(Math.max(0, heapBytes))} of them on the JavaScript heap.`,
-        `The most live sessions this machine holds is ${whole(sessionsMax)} (\`SVC_MAX_SESSIONS\`, as the service sets it itself); a new one beyond gets 503.`,
+        `A live session with ${fields} fields takes ${formatInteger(residentBytes)} bytes of resident memory, ${formatInteger(Math.max(0, heapBytes))} of them on the JavaScript heap.`,
+        `The most live sessions this machine holds is ${formatInteger(sessionsMax)} (\`SVC_MAX_SESSIONS\`, as the service sets it itself); a new one beyond gets 503.`,
       ],
       tables: [
         {
           caption: 'Memory by live sessions',
           head: ['Live sessions', 'Heap MiB', 'Resident MiB'],
-          rows: points.map(({ sessions, heapUsedMiB, rssMiB }) => [whole(sessions), whole(heapUsedMiB), whole(rssMiB)]),
+          rows: points.map(({ sessions, heapUsedMiB, rssMiB }) => [formatInteger(sessions), formatInteger(heapUsedMiB), formatInteger(rssMiB)]),
           plots: [
             {
               kind: 'lines',
@@ -25,8 +25,8 @@ export function memorySection(memory: MemoryResult | null): ReportSection[] {
               x: { label: 'live sessions', logarithmic: false, values: points.map(({ sessions }) => sessions) },
               y: { label: 'MiB', logarithmic: false },
               lines: [
-                { label: 'heap', look: 0, values: points.map(({ heapUsedMiB }) => heapUsedMiB) },
-                { label: 'resident', look: 1, values: points.map(({ rssMiB }) => rssMiB) },
+                { label: 'heap', style: 0, values: points.map(({ heapUsedMiB }) => heapUsedMiB) },
+                { label: 'resident', style: 1, values: points.map(({ rssMiB }) => rssMiB) },
               ],
             },
           ],

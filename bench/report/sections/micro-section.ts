@@ -1,6 +1,6 @@
 import type { MicroResult } from '../../micro/micro.ts';
-import { whole } from '../numbers.ts';
-import { type ReportSection, withoutEmptyColumns } from '../section.ts';
+import { formatInteger } from '../numbers.ts';
+import { type ReportSection, removeEmptyColumns } from '../section.ts';
 
 export function microSection(results: readonly MicroResult[]): ReportSection[] {
   if (results.length === 0) return [];
@@ -10,15 +10,15 @@ export function microSection(results: readonly MicroResult[]): ReportSection[] {
       title: 'Hot functions alone',
       text: ['One function at a time, called in the process that measures.'],
       tables: [
-        withoutEmptyColumns({
+        removeEmptyColumns({
           caption: 'Time of one call',
           head: ['Function', 'One call', 'ns (middle)', 'p99 ns', 'Longest ns'],
           rows: results.map(({ name, call, medianNs, p99Ns, worstNs }) => [
             name,
             call ?? '-',
-            whole(medianNs),
-            whole(p99Ns),
-            whole(worstNs ?? null),
+            formatInteger(medianNs),
+            formatInteger(p99Ns),
+            formatInteger(worstNs ?? null),
           ]),
           plots: [
             {
@@ -32,12 +32,12 @@ export function microSection(results: readonly MicroResult[]): ReportSection[] {
                 bars: [
                   {
                     label: '',
-                    look: 0,
+                    style: 0,
                     value: medianNs,
                     low: medianNs,
                     high: p99Ns,
                     target: null,
-                    text: whole(medianNs),
+                    text: formatInteger(medianNs),
                   },
                 ],
               })),

@@ -1,13 +1,13 @@
 import type { ProcessFigures } from '../../result/measurement.ts';
 import type { RouteResult } from '../../result/route-result.ts';
-import { fixed, list, whole, withSpread } from '../numbers.ts';
+import { formatDecimals, joinWords, formatInteger, formatSummary } from '../numbers.ts';
 import type { BarGroup } from '../plot.ts';
-import { baselinesOf, cpuRatios, middleOf, roundsOf, throughputRatios } from '../ratios.ts';
+import { measuredBaselines, cpuRatios, medianFigure, roundsFor, throughputRatios } from '../ratios.ts';
 import type { Cell, ReportSection, ReportTable } from '../section.ts';
 import { serverNames } from '../server-names.ts';
-import { judgedRoutes } from '../targets.ts';
+import { selectDecidingRoutes } from '../targets.ts';
 
-const looks = { bare: 0, synced: 3, 'node-http': 1, fastify: 2 } as const;
+const serverStyles = { bare: 0, synced: 3, 'node-http': 1, fastify: 2 } as const;
 
 /** Every route beside the servers that do nothing else. */
 export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
@@ -18,12 +18,12 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
   ];
   const synced = routes.flatMap(({ name, client, servers }) => {
     const ratio = throughputRatios({ servers }, 'bare', 'synced');
-    return ratio === null ? [] : [`${fixed(ratio.median, 2)} in \`${name}\` (${client})`];
+    return ratio === null ? [] : [`${formatDecimals(ratio.median, 2)} in \`${name}\` (${client})`];
   });
   if (synced.length > 0) {
     text.push(
       'The server called synced is the bare one with a few bytes on disk before each answer: what that costs here, whatever else a ' +
-        `server does. Of the bare one's requests a second it has ${list(synced)}.`,
+        `server does. Of the bare one's requests a second it has ${joinWords(synced)}.`,
     );
   }
   const saturated = routes
@@ -31,7 +31,7 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
     .map(({ name, client }) => `\`${name}\` (${client})`);
   if (saturated.length > 0) {
     text.push(
-      `The client gave first against the fastest server in ${list(saturated)}: that server could have answered more, and the ` +
+      `The client gave first against the fastest server in ${joinWords(saturated)}: that server could have answered more, and the ` +
         'throughput ratio to it is too high. Read the ratio of CPU time.',
     );
   }
@@ -41,7 +41,7 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
 
 function ratioTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap((route) =>
-    baselinesOf(route).map((over): Cell[] => {
+    measuredBaselines(route).map((over): Cell[] => {
       const throughput = throughputRatios(route, over);
       const cpu = cpuRatios(route, over);
       const target = route.targets.find((each) => each.over === over);
@@ -49,10 +49,10 @@ function ratioTable(routes: readonly RouteResult[]): ReportTable {
         route.title,
         route.client,
         serverNames[over],
-        throughput === null ? '-' : withSpread(throughput, 2),
-        cpu === null ? '-' : withSpread(cpu, 2),
-        target === undefined ? '-' : fixed(target.ratio, 2),
-        target === undefined || throughput === null ? '-' : outcome(throughput.median >= target.ratio),
+        throughput === null ? '-' : formatSummary(throughput, 2),
+        cpu === null ? '-' : formatSummary(cpu, 2),
+        target === undefined ? '-' : formatDecimals(target.ratio, 2),
+        target === undefined || throughput === null ? '-' : outcomeCell(throughput.median >= target.ratio),
       ];
     }),
   );
@@ -67,61 +67,61 @@ function ratioTable(routes: readonly RouteResult[]): ReportTable {
         logarithmic: false,
         reference: 1,
         unit: '',
-        groups: judgedRoutes(routes).map(throughputBars),
+        groups: selectDecidingRoutes(routes).map(throughputBars),
       },
     ],
   };
 }
 
-function outcome(reached: boolean): Cell {
+function outcomeCell(reached: boolean): Cell {
   return reached ? { text: 'reached', mark: 'good' } : { text: 'missed', mark: 'bad' };
 }
 
 function throughputBars(route: RouteResult): BarGroup {
-  const bars = baselinesOf(route).flatMap((over) => {
+  const bars = measuredBaselines(route).flatMap((over) => {
     const ratios = throughputRatios(route, over);
     if (ratios === null) return [];
     return [
       {
         label: serverNames[over],
-        look: looks[over],
+        style: serverStyles[over],
         value: ratios.median,
         low: ratios.lowest,
         high: ratios.highest,
         target: route.targets.find((each) => each.over === over)?.ratio ?? null,
-        text: fixed(ratios.median, 2),
+        text: formatDecimals(ratios.median, 2),
       },
     ];
   });
-  return { label: labelled(route.title, route.client), bars };
+  return { label: titleWithClient(route.title, route.client), bars };
 }
 
 function absoluteTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap(({ name, client, bodyBytes, servers }) =>
     servers.map(({ kind, rounds }) => {
       const latency = [
-        middleOf(rounds, ({ latencyMs }) => latencyMs.p50),
-        middleOf(rounds, ({ latencyMs }) => latencyMs.p99),
-        middleOf(rounds, ({ latencyMs }) => latencyMs.p999),
+        medianFigure(rounds, ({ latencyMs }) => latencyMs.p50),
+        medianFigure(rounds, ({ latencyMs }) => latencyMs.p99),
+        medianFigure(rounds, ({ latencyMs }) => latencyMs.p999),
       ];
-      const clientShare = middleOf(rounds, ({ clientCpuSeconds, clientThreads, seconds }) =>
+      const clientShare = medianFigure(rounds, ({ clientCpuSeconds, clientThreads, seconds }) =>
         seconds > 0 ? clientCpuSeconds / (clientThreads * seconds) : null,
       );
       return [
-        labelled(name, client),
+        titleWithClient(name, client),
         serverNames[kind],
-        whole(bodyBytes),
-        whole(middleOf(rounds, ({ perSecond }) => perSecond)),
-        fixed(
-          middleOf(rounds, ({ cpuMicros }) => cpuMicros),
+        formatInteger(bodyBytes),
+        formatInteger(medianFigure(rounds, ({ perSecond }) => perSecond)),
+        formatDecimals(
+          medianFigure(rounds, ({ cpuMicros }) => cpuMicros),
           1,
         ),
-        fixed(
-          middleOf(rounds, ({ mainThreadCpuMicros }) => mainThreadCpuMicros),
+        formatDecimals(
+          medianFigure(rounds, ({ mainThreadCpuMicros }) => mainThreadCpuMicros),
           1,
         ),
-        latency.map((ms) => fixed(ms, 2)).join(' / '),
-        clientShare === null ? '-' : `${whole(100 * clientShare)} %`,
+        latency.map((ms) => formatDecimals(ms, 2)).join(' / '),
+        clientShare === null ? '-' : `${formatInteger(100 * clientShare)} %`,
       ];
     }),
   );
@@ -144,16 +144,16 @@ function absoluteTable(routes: readonly RouteResult[]): ReportTable {
 
 function processTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap((route) => {
-    const rounds = roundsOf(route, 'service');
+    const rounds = roundsFor(route, 'service');
     if (rounds.every(({ process }) => process === null)) return [];
     const figure = (of: (process: ProcessFigures) => number, decimals: number) =>
-      fixed(
-        middleOf(rounds, ({ process }) => (process === null ? null : of(process))),
+      formatDecimals(
+        medianFigure(rounds, ({ process }) => (process === null ? null : of(process))),
         decimals,
       );
     return [
       [
-        labelled(route.name, route.client),
+        titleWithClient(route.name, route.client),
         [
           figure(({ eventLoopDelayMs }) => eventLoopDelayMs.p50, 2),
           figure(({ eventLoopDelayMs }) => eventLoopDelayMs.p99, 2),
@@ -183,6 +183,6 @@ function processTable(routes: readonly RouteResult[]): ReportTable {
   };
 }
 
-function labelled(text: string, client: RouteResult['client']): string {
+function titleWithClient(text: string, client: RouteResult['client']): string {
   return `${text} (${client})`;
 }

@@ -9,7 +9,7 @@ import { microSection } from './micro-section.ts';
 import { routesSection } from './routes-section.ts';
 
 /** The chapters of the report: one for each part that was run. */
-export function sectionsOf(result: BenchResult): ReportSection[] {
+export function reportSections(result: BenchResult): ReportSection[] {
   return [
     ...routesSection(result.routes),
     ...limitsSection(result.limits),

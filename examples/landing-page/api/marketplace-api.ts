@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EmbedAnswer, InputsAnswer, InvalidField, OffersAnswer, SessionAnswer, SummaryAnswer } from './shapes.ts';
+import type { EmbedResponse, InputsResponse, InvalidField, OffersResponse, SessionResponse, SummaryResponse } from './shapes.ts';
 
 /** An operation that did not succeed. What to do about it follows from `code` alone. */
 export interface ApiFailure {
@@ -16,9 +16,9 @@ export interface ApiFailure {
 export type ApiResult<Answer> = { readonly ok: true; readonly answer: Answer } | ApiFailure;
 
 /** Text, numbers and so on by pocket field; null clears one. */
-export type PocketFields = Readonly<Record<string, unknown>>;
+export type ApiFields = Readonly<Record<string, unknown>>;
 
-const answerWaitMs = 5_000;
+const responseTimeoutMs = 5_000;
 
 /** The four operations, called by our own server: the key never leaves it. */
 export class MarketplaceApi {
@@ -39,36 +39,36 @@ export class MarketplaceApi {
     referrerTag: string,
     userAgent: string | undefined,
     metadata: Readonly<Record<string, string>>,
-  ): Promise<ApiResult<SessionAnswer>> {
+  ): Promise<ApiResult<SessionResponse>> {
     // Says on which device the page was seen. Longer ones than the API takes are nobody's browser.
     const fitting = userAgent !== undefined && userAgent.length <= 1024 ? { user_agent: userAgent } : {};
     const body = { referrer_tag: referrerTag, ...fitting, metadata };
     const headers = { 'Idempotency-Key': randomUUID() };
-    const first = await this.#post<SessionAnswer>('/session', body, headers);
+    const first = await this.#post<SessionResponse>('/session', body, headers);
     if (first.ok || first.code !== 'UNREACHABLE') return first;
-    return this.#post<SessionAnswer>('/session', body, headers);
+    return this.#post<SessionResponse>('/session', body, headers);
   }
 
   /** Without any field it only tells what is missing. */
-  submitInputs(subId: string, fields: PocketFields): Promise<ApiResult<InputsAnswer>> {
+  submitInputs(subId: string, fields: ApiFields): Promise<ApiResult<InputsResponse>> {
     return this.#post('/inputs', { sub_id: subId, fields });
   }
 
-  offers(subId: string, maxOffers: number): Promise<ApiResult<OffersAnswer>> {
+  offers(subId: string, maxOffers: number): Promise<ApiResult<OffersResponse>> {
     return this.#get('/marketplace', { sub_id: subId, format: 'json', max_offers: String(maxOffers) });
   }
 
-  embed(subId: string, format: 'iframe' | 'js', maxOffers: number): Promise<ApiResult<EmbedAnswer>> {
+  embed(subId: string, format: 'iframe' | 'js', maxOffers: number): Promise<ApiResult<EmbedResponse>> {
     return this.#get('/marketplace', { sub_id: subId, format, max_offers: String(maxOffers) });
   }
 
   /** Figures of one experiment since a date, `YYYY-MM-DD`. */
-  summary(referrerTag: string, dateFrom: string): Promise<ApiResult<SummaryAnswer>> {
+  summary(referrerTag: string, dateFrom: string): Promise<ApiResult<SummaryResponse>> {
     return this.#get('/analytics', { referrer_tag: referrerTag, date_from: dateFrom });
   }
 
   /** Null when the API answers and knows the key, or else why not. */
-  async findFault(): Promise<ApiFailure | null> {
+  async checkAccess(): Promise<ApiFailure | null> {
     // A question without its parameters: a known key gets INVALID_REQUEST, before which everything else is checked.
     const result = await this.#get('/marketplace', {});
     return result.ok || result.code === 'INVALID_REQUEST' ? null : result;
@@ -96,11 +96,11 @@ export class MarketplaceApi {
         ...init,
         headers,
         redirect: 'error',
-        signal: AbortSignal.timeout(answerWaitMs),
+        signal: AbortSignal.timeout(responseTimeoutMs),
       });
       body = await response.json();
     } catch (error) {
-      return failure('UNREACHABLE', `${operation}: no usable answer (${reasonOf(error)})`);
+      return createFailure('UNREACHABLE', `${operation}: no usable answer (${errorReason(error)})`);
     }
     if (response.ok) return { ok: true, answer: body as Answer };
     const { error = 'UNKNOWN', fields_invalid = [] } = body as {
@@ -109,18 +109,18 @@ export class MarketplaceApi {
     };
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
     return {
-      ...failure(error, `${operation}: ${response.status} ${error}, request ${response.headers.get('x-request-id')}`),
+      ...createFailure(error, `${operation}: ${response.status} ${error}, request ${response.headers.get('x-request-id')}`),
       retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
       invalidFields: fields_invalid,
     };
   }
 }
 
-function failure(code: string, description: string): ApiFailure {
+function createFailure(code: string, description: string): ApiFailure {
   return { ok: false, code, description, retryAfterSeconds: null, invalidFields: [] };
 }
 
-function reasonOf(error: unknown): string {
+function errorReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.name;

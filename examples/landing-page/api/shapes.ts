@@ -1,17 +1,17 @@
 /** What this page reads of the API's answers; docs/api.md has the rest. */
-export interface SessionAnswer {
+export interface SessionResponse {
   readonly sub_id: string;
   /** A test key made it: its offers are made up. */
   readonly sandbox: boolean;
 }
 
-export interface InputsAnswer {
+export interface InputsResponse {
   readonly match_readiness: 'high' | 'partial' | 'insufficient';
   readonly missing_required: readonly string[];
   readonly missing_conditional: readonly string[];
 }
 
-interface Range {
+interface NumberRange {
   readonly min: number;
   readonly max: number;
 }
@@ -21,12 +21,12 @@ export interface Offer {
   readonly lender_name: string;
   readonly logo_url: string;
   /** Percent. */
-  readonly apr_range: Range;
+  readonly apr_range: NumberRange;
   /** USD, for the amount asked for. */
   readonly monthly_payment_estimate: number;
   /** The term that the payment is for. */
   readonly payment_term_months?: number;
-  readonly loan_amount_range: Range;
+  readonly loan_amount_range: NumberRange;
   readonly term_months: readonly number[];
   readonly svc_star_rating: number;
   readonly features: readonly string[];
@@ -34,13 +34,13 @@ export interface Offer {
   readonly click_url: string;
 }
 
-export interface OffersAnswer {
+export interface OffersResponse {
   readonly offers: readonly Offer[];
   readonly total_offers: number;
   readonly disclosure: string;
 }
 
-export interface EmbedAnswer {
+export interface EmbedResponse {
   readonly format: 'iframe' | 'js';
   /** To be put into the page as it is. */
   readonly html: string;
@@ -48,7 +48,7 @@ export interface EmbedAnswer {
   readonly src: string;
 }
 
-export interface SummaryAnswer {
+export interface SummaryResponse {
   readonly sessions_total: number;
   readonly marketplace_views: number;
   readonly offer_clicks: number;

@@ -1,10 +1,10 @@
 import type { ApiFailure, MarketplaceApi } from '../api/marketplace-api.ts';
-import type { SummaryAnswer } from '../api/shapes.ts';
+import type { SummaryResponse } from '../api/shapes.ts';
 import { variants } from './variants.ts';
 
 export interface Results {
-  readonly a: SummaryAnswer;
-  readonly b: SummaryAnswer;
+  readonly a: SummaryResponse;
+  readonly b: SummaryResponse;
   /** The first day they cover, `YYYY-MM-DD`. */
   readonly since: string;
 }
@@ -12,10 +12,10 @@ export interface Results {
 /** The days that matured figures cover by default: with the same first day, every figure of the page has one population. */
 export const resultDays = 180;
 /** Two questions in so many seconds are 24 a minute; a key may ask 50. */
-const keptMs = 5_000;
+const cacheMs = 5_000;
 
 /** Figures of both variants, asked for at most every few seconds however often the page is reloaded. */
-export class ResultsReader {
+export class ResultsCache {
   readonly #api: MarketplaceApi;
   #latest: { readonly askedAtMs: number; readonly results: Promise<Results | ApiFailure> } | null = null;
 
@@ -25,13 +25,13 @@ export class ResultsReader {
 
   read(): Promise<Results | ApiFailure> {
     const nowMs = performance.now();
-    if (this.#latest === null || nowMs - this.#latest.askedAtMs >= keptMs) {
-      this.#latest = { askedAtMs: nowMs, results: this.#ask() };
+    if (this.#latest === null || nowMs - this.#latest.askedAtMs >= cacheMs) {
+      this.#latest = { askedAtMs: nowMs, results: this.#fetch() };
     }
     return this.#latest.results;
   }
 
-  async #ask(): Promise<Results | ApiFailure> {
+  async #fetch(): Promise<Results | ApiFailure> {
     const since = new Date(Date.now() - resultDays * 86_400_000).toISOString().slice(0, 10);
     const [a, b] = await Promise.all([
       this.#api.summary(variants.a.referrerTag, since),

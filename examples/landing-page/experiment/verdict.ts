@@ -1,5 +1,5 @@
-import type { SummaryAnswer } from '../api/shapes.ts';
-import { dollars } from '../pages/numbers.ts';
+import type { SummaryResponse } from '../api/shapes.ts';
+import { formatDollars } from '../pages/numbers.ts';
 import type { Results } from './results.ts';
 
 export interface Verdict {
@@ -8,7 +8,7 @@ export interface Verdict {
 }
 
 /** What may be said of the two variants today, and no more than that. */
-export function verdictOf({ a, b }: Results): Verdict {
+export function decideWinner({ a, b }: Results): Verdict {
   const [low, high] = [a.rev_per_session_ci95, b.rev_per_session_ci95];
   if (low === null || high === null) {
     return {
@@ -18,21 +18,21 @@ export function verdictOf({ a, b }: Results): Verdict {
         `A has ${a.sessions_matured}, B has ${b.sessions_matured}.`,
     };
   }
-  if (low.high < high.low) return winner('B', b, 'A', a);
-  if (high.high < low.low) return winner('A', a, 'B', b);
+  if (low.high < high.low) return winnerVerdict('B', b, 'A', a);
+  if (high.high < low.low) return winnerVerdict('A', a, 'B', b);
   return {
     headline: 'No clear winner yet',
-    reason: `The intervals overlap: A lies between ${interval(a)}, B between ${interval(b)}. More sessions narrow them.`,
+    reason: `The intervals overlap: A lies between ${formatInterval(a)}, B between ${formatInterval(b)}. More sessions narrow them.`,
   };
 }
 
-function winner(name: string, better: SummaryAnswer, other: string, worse: SummaryAnswer): Verdict {
+function winnerVerdict(name: string, better: SummaryResponse, other: string, worse: SummaryResponse): Verdict {
   return {
     headline: `Variant ${name} earns more`,
-    reason: `Its matured sessions are worth between ${interval(better)} each, those of ${other} between ${interval(worse)}.`,
+    reason: `Its matured sessions are worth between ${formatInterval(better)} each, those of ${other} between ${formatInterval(worse)}.`,
   };
 }
 
-function interval({ rev_per_session_ci95: interval }: SummaryAnswer): string {
-  return `${dollars(interval!.low)} and ${dollars(interval!.high)}`;
+function formatInterval({ rev_per_session_ci95: interval }: SummaryResponse): string {
+  return `${formatDollars(interval!.low)} and ${formatDollars(interval!.high)}`;
 }

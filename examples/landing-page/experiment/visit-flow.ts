@@ -1,11 +1,11 @@
 import type { ApiResult, MarketplaceApi } from '../api/marketplace-api.ts';
-import type { InputsAnswer } from '../api/shapes.ts';
-import { toPocketFields } from '../form/pocket-fields.ts';
+import type { InputsResponse } from '../api/shapes.ts';
+import { toApiFields } from '../form/pocket-fields.ts';
 import { variants } from './variants.ts';
 import type { Answers, Visit } from './visit.ts';
 
 /** What came of a call, in a session that lives. */
-export interface InSession<Answer> {
+export interface SessionCallResult<Answer> {
   readonly visit: Visit;
   /** The old session was over, so there is a new one with the same answers. */
   readonly renewed: boolean;
@@ -13,7 +13,7 @@ export interface InSession<Answer> {
 }
 
 /** A visit's calls of the API, in a new session where the old one is over. */
-export class VisitFlow {
+export class VisitSessions {
   readonly #api: MarketplaceApi;
 
   constructor(api: MarketplaceApi) {
@@ -21,7 +21,7 @@ export class VisitFlow {
   }
 
   /** A new page load: a new session under the variant's tag. */
-  async begin(visit: Omit<Visit, 'subId' | 'sandbox'>, userAgent: string | undefined): Promise<ApiResult<Visit>> {
+  async start(visit: Omit<Visit, 'subId' | 'sandbox'>, userAgent: string | undefined): Promise<ApiResult<Visit>> {
     const { variant, assignment } = visit;
     const session = await this.#api.createSession(variants[variant].referrerTag, userAgent, { assignment });
     if (!session.ok) return session;
@@ -29,26 +29,26 @@ export class VisitFlow {
   }
 
   /** Merges answers into the session. Only what the API accepted stays in the visit. */
-  async submit(visit: Visit, entered: Answers, userAgent: string | undefined): Promise<InSession<InputsAnswer>> {
-    const done = await this.call(visit, userAgent, (subId) => this.#api.submitInputs(subId, toPocketFields(entered)));
+  async submit(visit: Visit, entered: Answers, userAgent: string | undefined): Promise<SessionCallResult<InputsResponse>> {
+    const done = await this.callInSession(visit, userAgent, (subId) => this.#api.submitInputs(subId, toApiFields(entered)));
     if (!done.result.ok) return done;
     return { ...done, visit: { ...done.visit, answers: { ...done.visit.answers, ...entered } } };
   }
 
   /** Calls the API in this visit's session. When the session is over, starts one with all its answers and calls again. */
-  async call<Answer>(
+  async callInSession<Answer>(
     visit: Visit,
     userAgent: string | undefined,
     ask: (subId: string) => Promise<ApiResult<Answer>>,
-  ): Promise<InSession<Answer>> {
+  ): Promise<SessionCallResult<Answer>> {
     const result = await ask(visit.subId);
     // A session of another key of ours is not found. For the visitor it is over like an expired one.
     if (result.ok || (result.code !== 'SUB_ID_EXPIRED' && result.code !== 'SUB_ID_NOT_FOUND')) {
       return { visit, renewed: false, result };
     }
-    const begun = await this.begin(visit, userAgent);
+    const begun = await this.start(visit, userAgent);
     if (!begun.ok) return { visit, renewed: false, result: begun };
-    const inputs = await this.#api.submitInputs(begun.answer.subId, toPocketFields(visit.answers));
+    const inputs = await this.#api.submitInputs(begun.answer.subId, toApiFields(visit.answers));
     if (!inputs.ok) return { visit, renewed: false, result: inputs };
     return { visit: begun.answer, renewed: true, result: await ask(begun.answer.subId) };
   }

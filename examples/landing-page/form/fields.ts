@@ -113,7 +113,7 @@ const fieldList: readonly Field[] = [
 export const fields: ReadonlyMap<string, Field> = new Map(fieldList.map((field) => [field.name, field]));
 
 /** Fields that are not asked for this purpose of the loan. */
-export function unaskedFields(purpose: string | undefined): readonly string[] {
+export function irrelevantFields(purpose: string | undefined): readonly string[] {
   const unasked = fieldList.filter(({ onlyFor }) => onlyFor !== undefined && onlyFor !== purpose);
   return unasked.map(({ name }) => name);
 }

@@ -1,4 +1,4 @@
-import type { PocketFields } from '../api/marketplace-api.ts';
+import type { ApiFields } from '../api/marketplace-api.ts';
 import type { Answers } from '../experiment/visit.ts';
 import { type Field, fields } from './fields.ts';
 
@@ -6,7 +6,7 @@ import { type Field, fields } from './fields.ts';
 const answerLengthMax = 40;
 
 /** What was entered for these fields, and nothing else that was posted. */
-export function readAnswers(form: URLSearchParams, names: readonly string[]): Answers {
+export function parseAnswers(form: URLSearchParams, names: readonly string[]): Answers {
   return Object.fromEntries(names.map((name) => [name, (form.get(name) ?? '').trim().slice(0, answerLengthMax)]));
 }
 
@@ -14,21 +14,21 @@ export function readAnswers(form: URLSearchParams, names: readonly string[]): An
  * Answers as the API takes them. What cannot be read is sent as it was entered: the API judges every value, and its words
  * come back beside the field. What is left empty is cleared.
  */
-export function toPocketFields(answers: Answers): PocketFields {
+export function toApiFields(answers: Answers): ApiFields {
   return Object.fromEntries(
     [...fields.values()]
       .filter(({ name }) => answers[name] !== undefined)
-      .map((field) => [field.name, toValue(field, answers[field.name]!)]),
+      .map((field) => [field.name, toApiValue(field, answers[field.name]!)]),
   );
 }
 
 /** The amount asked for in USD, or null where none was understood. */
-export function loanAmountOf(answers: Answers): number | null {
+export function parseLoanAmount(answers: Answers): number | null {
   const amount = toNumber(answers.loan_amount ?? '');
   return typeof amount === 'number' ? amount : null;
 }
 
-function toValue({ kind }: Field, text: string): unknown {
+function toApiValue({ kind }: Field, text: string): unknown {
   if (text === '') return null;
   return kind === 'dollars' ? toNumber(text) : text;
 }

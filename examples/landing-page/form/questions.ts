@@ -1,6 +1,6 @@
-import type { InputsAnswer } from '../api/shapes.ts';
+import type { InputsResponse } from '../api/shapes.ts';
 import type { Answers } from '../experiment/visit.ts';
-import { unaskedFields } from './fields.ts';
+import { irrelevantFields } from './fields.ts';
 
 /** One page of the quiz. */
 export interface Question {
@@ -22,13 +22,13 @@ export const questions: readonly Question[] = [
 
 export const firstQuestion = questions[0]!;
 
-export function questionOf(id: string | null): Question | null {
+export function findQuestion(id: string | null): Question | null {
   return questions.find((question) => question.id === id) ?? null;
 }
 
 /** What a question asks this visitor: the last one depends on what the loan is for. */
 export function askedFields(question: Question, answers: Answers): readonly string[] {
-  const unasked = unaskedFields(answers.loan_purpose);
+  const unasked = irrelevantFields(answers.loan_purpose);
   return question.fields.filter((name) => !unasked.includes(name));
 }
 
@@ -36,7 +36,7 @@ export function askedFields(question: Question, answers: Answers): readonly stri
  * The next question, or null when offers can be asked for. The API knows what it still needs, so the order of the questions
  * may change, and a visitor may go back, without any more rules here.
  */
-export function nextQuestion(inputs: InputsAnswer, skipped: boolean): Question | null {
+export function nextQuestion(inputs: InputsResponse, skipped: boolean): Question | null {
   const missing = skipped ? inputs.missing_required : [...inputs.missing_required, ...inputs.missing_conditional];
   return questions.find((question) => question.fields.some((name) => missing.includes(name))) ?? null;
 }

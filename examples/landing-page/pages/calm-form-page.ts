@@ -1,9 +1,9 @@
 import { type Html, html } from '../web/html.ts';
-import { type FormState, fieldControl, problems } from './form-parts.ts';
+import { type FormState, fieldControl, errorSummary } from './form-parts.ts';
 import { layout } from './layout.ts';
 
 /** Variant A: everything on one page, explained beforehand. */
-export function calmFormPage(state: FormState): Html {
+export function singleFormPage(state: FormState): Html {
   const field = (name: string) => fieldControl(name, state, { radios: false });
   const faulty = Object.keys(state.errors);
   return layout({
@@ -20,7 +20,7 @@ term, side by side.</p>
 </ul>
 </div>
 <form class="card" method="post" action="/answers" novalidate>
-${problems(state)}
+${errorSummary(state)}
 <h2>Your loan</h2>
 ${field('loan_amount')}
 ${field('loan_purpose')}

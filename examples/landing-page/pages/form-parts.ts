@@ -12,7 +12,7 @@ export interface FormState {
 }
 
 /** What is wrong, above the form: the first thing that is read out, with links to each field. */
-export function problems({ errors, notice }: FormState): Slot {
+export function errorSummary({ errors, notice }: FormState): Slot {
   const faulty = [...fields.values()].filter(({ name }) => errors[name] !== undefined);
   if (faulty.length === 0 && notice === null) return null;
   // The focus goes there when the page opens, without a script.
@@ -31,7 +31,7 @@ export function fieldControl(name: string, { answers, errors }: FormState, look:
   const field = fields.get(name)!;
   const control: Control = { field, value: answers[name] ?? '', error: errors[name] };
   const only = field.onlyFor === undefined ? '' : ` only-${field.onlyFor}`;
-  if (field.choices !== undefined && look.radios) return radios(control, only);
+  if (field.choices !== undefined && look.radios) return radioGroup(control, only);
   return html`<div class="field${only}">
 <label for="${name}">${field.label}${!field.required && html` <span class="optional">optional</span>`}</label>
 ${hintAndError(control)}
@@ -53,7 +53,7 @@ function hintAndError({ field: { name, hint }, error }: Control): Slot {
 }
 
 /** Attributes that tell a screen reader what stands around the control. */
-function state({ field: { name, hint, required, onlyFor }, error }: Control): Slot {
+function controlAttributes({ field: { name, hint, required, onlyFor }, error }: Control): Slot {
   const describedBy = [hint !== undefined && `${name}-hint`, error !== undefined && `${name}-error`].filter(Boolean);
   return [
     describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`,
@@ -65,19 +65,19 @@ function state({ field: { name, hint, required, onlyFor }, error }: Control): Sl
 function textInput(control: Control): Html {
   const { field, value } = control;
   const { name, autocomplete = 'off' } = field;
-  const common = html`id="${name}" name="${name}" value="${value}" autocomplete="${autocomplete}"${state(control)}`;
+  const common = html`id="${name}" name="${name}" value="${value}" autocomplete="${autocomplete}"${controlAttributes(control)}`;
   return html`<span class="dollars"><input class="box" type="text" inputmode="numeric" maxlength="15" ${common}></span>`;
 }
 
 function select(control: Control, choices: NonNullable<Field['choices']>): Html {
   const { name, autocomplete = 'off' } = control.field;
-  return html`<select class="box" id="${name}" name="${name}" autocomplete="${autocomplete}"${state(control)}>
+  return html`<select class="box" id="${name}" name="${name}" autocomplete="${autocomplete}"${controlAttributes(control)}>
 <option value="">Please choose</option>
 ${choices.map(([value, label]) => html`<option value="${value}"${value === control.value && html` selected`}>${label}</option>`)}
 </select>`;
 }
 
-function radios(control: Control, only: string): Html {
+function radioGroup(control: Control, only: string): Html {
   const { name, label, choices = [], required } = control.field;
   // A group takes no `required` and no `aria-invalid`, so the error is tied to each of its buttons.
   return html`<fieldset class="field choices${only}">
@@ -85,7 +85,7 @@ function radios(control: Control, only: string): Html {
 ${hintAndError(control)}
 <div class="cards">${choices.map(
     ([value, text], place) => html`<label class="choice">
-<input type="radio" id="${place === 0 ? name : `${name}-${place}`}" name="${name}" value="${value}"${value === control.value && html` checked`}${state(control)}>
+<input type="radio" id="${place === 0 ? name : `${name}-${place}`}" name="${name}" value="${value}"${value === control.value && html` checked`}${controlAttributes(control)}>
 <span>${text}</span></label>`,
   )}</div>
 </fieldset>`;

@@ -1,17 +1,17 @@
-const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const whole = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
-const plain = new Intl.NumberFormat('en-US');
-const percents = new Intl.NumberFormat('en-US', {
+const dollarsAndCents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const wholeDollarsFormat = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+const plainNumber = new Intl.NumberFormat('en-US');
+const percentFormat = new Intl.NumberFormat('en-US', {
   style: 'percent',
   minimumFractionDigits: 1,
   maximumFractionDigits: 1,
 });
 
 /** `$541.30` */
-export const dollars = (usd: number): string => cents.format(usd);
+export const formatDollars = (usd: number): string => dollarsAndCents.format(usd);
 /** `$15,000` */
-export const wholeDollars = (usd: number): string => whole.format(usd);
+export const formatWholeDollars = (usd: number): string => wholeDollarsFormat.format(usd);
 /** `1,204` */
-export const count = (number: number): string => plain.format(number);
+export const formatCount = (number: number): string => plainNumber.format(number);
 /** `12.3%` of a ratio. */
-export const share = (ratio: number): string => percents.format(ratio);
+export const formatPercent = (ratio: number): string => percentFormat.format(ratio);

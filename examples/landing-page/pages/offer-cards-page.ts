@@ -1,20 +1,20 @@
-import type { Offer, OffersAnswer } from '../api/shapes.ts';
+import type { Offer, OffersResponse } from '../api/shapes.ts';
 import type { Visit } from '../experiment/visit.ts';
-import { loanAmountOf } from '../form/pocket-fields.ts';
+import { parseLoanAmount } from '../form/pocket-fields.ts';
 import { type Html, html } from '../web/html.ts';
 import { layout } from './layout.ts';
-import { count, dollars, wholeDollars } from './numbers.ts';
-import { offersHead } from './offers-head.ts';
+import { formatCount, formatDollars, formatWholeDollars } from './numbers.ts';
+import { offersHeading } from './offers-head.ts';
 
 /** Offers drawn by ourselves from the JSON answer. */
-export function offerCardsPage(visit: Visit, answer: OffersAnswer, renewed: boolean): Html {
+export function offerCardsPage(visit: Visit, answer: OffersResponse, renewed: boolean): Html {
   const { offers, total_offers: total, disclosure } = answer;
-  const amount = loanAmountOf(visit.answers);
+  const amount = parseLoanAmount(visit.answers);
   if (offers.length === 0) return noOffersPage(visit, renewed);
-  const title = total === 1 ? 'One offer for you' : `${count(total)} offers for you`;
+  const title = total === 1 ? 'One offer for you' : `${formatCount(total)} offers for you`;
   return layout({
     title,
-    main: html`${offersHead(title, visit, renewed)}
+    main: html`${offersHeading(title, visit, renewed)}
 <p class="disclosure">${disclosure}</p>
 ${offers.length < total && html`<p>The ${offers.length} that fit you best come first.</p>`}
 <ol class="offers">${offers.map((offer) => html`<li>${offerCard(offer, amount)}</li>`)}</ol>
@@ -32,15 +32,15 @@ function offerCard(offer: Offer, amount: number | null): Html {
 <p class="stars"><span aria-hidden="true">★</span> ${offer.svc_star_rating.toFixed(1)} of 5, editors’ rating</p>
 </div>
 <dl>
-<div class="payment"><dt>Monthly payment, about</dt><dd><strong>${dollars(offer.monthly_payment_estimate)}</strong>
-<span>${amount !== null && ` for ${wholeDollars(amount)}`}${term !== undefined && ` over ${term} months`}</span></dd></div>
+<div class="payment"><dt>Monthly payment, about</dt><dd><strong>${formatDollars(offer.monthly_payment_estimate)}</strong>
+<span>${amount !== null && ` for ${formatWholeDollars(amount)}`}${term !== undefined && ` over ${term} months`}</span></dd></div>
 <div><dt>APR</dt><dd>${apr.min.toFixed(2)}% to ${apr.max.toFixed(2)}%</dd></div>
-<div><dt>Amounts</dt><dd>${wholeDollars(amounts.min)} to ${wholeDollars(amounts.max)}</dd></div>
+<div><dt>Amounts</dt><dd>${formatWholeDollars(amounts.min)} to ${formatWholeDollars(amounts.max)}</dd></div>
 <div><dt>Terms</dt><dd>${offer.term_months.join(', ')} months</dd></div>
 </dl>
 <ul class="features">
 ${offer.prequalification && html`<li>Check your rate before you apply</li>`}
-${offer.features.map((feature) => html`<li>${inWords(feature)}</li>`)}
+${offer.features.map((feature) => html`<li>${featureText(feature)}</li>`)}
 </ul>
 <a class="button" href="${offer.click_url}" rel="nofollow sponsored">See the offer<span class="hidden"> of ${lender}</span></a>
 </article>`;
@@ -51,7 +51,7 @@ function noOffersPage(visit: Visit, renewed: boolean): Html {
   return layout({
     title,
     width: 'narrow',
-    main: html`${offersHead(title, visit, renewed)}
+    main: html`${offersHeading(title, visit, renewed)}
 <div class="card">
 <p>None of the lenders we compare would lend this amount on these answers today. What often helps:</p>
 <ul>
@@ -65,6 +65,6 @@ function noOffersPage(visit: Visit, renewed: boolean): Html {
 }
 
 /** `no_prepayment_penalty` as `No prepayment penalty`: tags may be new at any time, so there is no list of them here. */
-function inWords(tag: string): string {
+function featureText(tag: string): string {
   return tag.charAt(0).toUpperCase() + tag.slice(1).replaceAll('_', ' ');
 }

@@ -1,14 +1,14 @@
 import { askedFields, firstQuestion, type Question, questions } from '../form/questions.ts';
 import { type Html, html } from '../web/html.ts';
-import { type FormState, fieldControl, problems } from './form-parts.ts';
+import { type FormState, fieldControl, errorSummary } from './form-parts.ts';
 import { layout } from './layout.ts';
 
 /** Everybody gets these; the optional one comes on top. */
-const steps = questions.filter(({ optional }) => !optional);
+const requiredQuestions = questions.filter(({ optional }) => !optional);
 
 /** Variant B: one thing at a time. */
 export function questionPage(question: Question, state: FormState): Html {
-  const place = steps.indexOf(question);
+  const place = requiredQuestions.indexOf(question);
   const asked = askedFields(question, state.answers);
   const isFirst = question === firstQuestion;
   const before = questions[questions.indexOf(question) - 1];
@@ -25,10 +25,10 @@ export function questionPage(question: Question, state: FormState): Html {
     }
 <form class="card quiz${alone && ' lone'}" method="post" action="/answers" novalidate>
 <input type="hidden" name="question" value="${question.id}">
-<p class="step">${question.optional ? 'Almost there' : `Question ${place + 1} of ${steps.length}`}</p>
-<progress max="${steps.length}" value="${question.optional ? steps.length : place}" aria-label="Questions answered"></progress>
+<p class="step">${question.optional ? 'Almost there' : `Question ${place + 1} of ${requiredQuestions.length}`}</p>
+<progress max="${requiredQuestions.length}" value="${question.optional ? requiredQuestions.length : place}" aria-label="Questions answered"></progress>
 ${!isFirst && html`<h1${alone && html` class="hidden"`}>${question.title}</h1>`}
-${problems(state)}
+${errorSummary(state)}
 ${asked.map((name) => fieldControl(name, state, { radios: name !== 'state' }))}
 <div class="buttons">
 <button type="submit">${isFirst ? 'Start' : 'Continue'}</button>

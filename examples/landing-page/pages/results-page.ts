@@ -1,53 +1,53 @@
-import type { SummaryAnswer } from '../api/shapes.ts';
+import type { SummaryResponse } from '../api/shapes.ts';
 import { type Results, resultDays } from '../experiment/results.ts';
 import { variants } from '../experiment/variants.ts';
-import { verdictOf } from '../experiment/verdict.ts';
+import { decideWinner } from '../experiment/verdict.ts';
 import { type Html, html } from '../web/html.ts';
 import { layout } from './layout.ts';
-import { count, dollars, share } from './numbers.ts';
+import { formatCount, formatDollars, formatPercent } from './numbers.ts';
 
 interface Row {
   readonly label: string;
-  readonly means: string;
-  readonly figure: (summary: SummaryAnswer) => string;
+  readonly explanation: string;
+  readonly format: (summary: SummaryResponse) => string;
   /** What the experiment is judged by. */
   readonly decides?: true;
 }
 
-const early: readonly Row[] = [
-  { label: 'Sessions', means: 'page loads', figure: (s) => count(s.sessions_total) },
-  { label: 'Views', means: 'times offers were shown', figure: (s) => count(s.marketplace_views) },
-  { label: 'Clicks', means: 'offers followed, each once a session', figure: (s) => count(s.offer_clicks) },
-  { label: 'Click rate', means: 'clicks a view', figure: (s) => share(s.click_rate) },
-  { label: 'Attributed', means: 'what the clicks are expected to earn', figure: (s) => dollars(s.rev_attributed) },
+const earlyRows: readonly Row[] = [
+  { label: 'Sessions', explanation: 'page loads', format: (s) => formatCount(s.sessions_total) },
+  { label: 'Views', explanation: 'times offers were shown', format: (s) => formatCount(s.marketplace_views) },
+  { label: 'Clicks', explanation: 'offers followed, each once a session', format: (s) => formatCount(s.offer_clicks) },
+  { label: 'Click rate', explanation: 'clicks a view', format: (s) => formatPercent(s.click_rate) },
+  { label: 'Attributed', explanation: 'what the clicks are expected to earn', format: (s) => formatDollars(s.rev_attributed) },
 ];
 
-const settled: readonly Row[] = [
-  { label: 'Confirmed', means: 'what lenders owe for funded loans', figure: (s) => dollars(s.rev_confirmed) },
+const maturedRows: readonly Row[] = [
+  { label: 'Confirmed', explanation: 'what lenders owe for funded loans', format: (s) => formatDollars(s.rev_confirmed) },
   {
     label: 'Confirmed a session',
-    means: 'over all sessions, also those too young to have earned',
-    figure: (s) => dollars(s.rev_per_session),
+    explanation: 'over all sessions, also those too young to have earned',
+    format: (s) => formatDollars(s.rev_per_session),
   },
-  { label: 'Matured sessions', means: 'older than 45 days', figure: (s) => count(s.sessions_matured) },
+  { label: 'Matured sessions', explanation: 'older than 45 days', format: (s) => formatCount(s.sessions_matured) },
   {
     label: 'Confirmed a matured session',
-    means: 'judge by this one',
-    figure: (s) => (s.rev_per_session_matured === null ? 'none yet' : dollars(s.rev_per_session_matured)),
+    explanation: 'judge by this one',
+    format: (s) => (s.rev_per_session_matured === null ? 'none yet' : formatDollars(s.rev_per_session_matured)),
     decides: true,
   },
   {
     label: '95% interval',
-    means: 'where the true figure most likely lies',
-    figure: ({ rev_per_session_ci95: interval }) =>
-      interval === null ? 'from 30 sessions on' : `${dollars(interval.low)} to ${dollars(interval.high)}`,
+    explanation: 'where the true figure most likely lies',
+    format: ({ rev_per_session_ci95: interval }) =>
+      interval === null ? 'from 30 sessions on' : `${formatDollars(interval.low)} to ${formatDollars(interval.high)}`,
     decides: true,
   },
 ];
 
 /** For whoever runs the experiment. */
 export function resultsPage(results: Results): Html {
-  const { headline, reason } = verdictOf(results);
+  const { headline, reason } = decideWinner(results);
   const { as_of: asOf } = results.a;
   return layout({
     title: 'Results',
@@ -60,8 +60,8 @@ export function resultsPage(results: Results): Html {
       (variant) => html`<th scope="col">Variant ${variants[variant].name}
 <span class="means">${variants[variant].idea}</span> <code class="means">${variants[variant].referrerTag}</code></th>`,
     )}</tr></thead>
-${group('At once: does the page work at all?', early, results)}
-${group('After weeks: what is it worth?', settled, results)}
+${rowGroup('At once: does the page work at all?', earlyRows, results)}
+${rowGroup('After weeks: what is it worth?', maturedRows, results)}
 </table>
 </div>
 <section class="prose">
@@ -80,11 +80,11 @@ ${asOf !== null && html`<p class="small">Figures as of ${asOf.slice(0, 16).repla
   });
 }
 
-function group(title: string, rows: readonly Row[], { a, b }: Results): Html {
+function rowGroup(title: string, rows: readonly Row[], { a, b }: Results): Html {
   return html`<tbody>
 <tr class="group"><th colspan="3" scope="rowgroup">${title}</th></tr>
 ${rows.map(
-  ({ label, means, figure, decides }) => html`<tr${decides === true && html` class="decides"`}>
+  ({ label, explanation: means, format: figure, decides }) => html`<tr${decides === true && html` class="decides"`}>
 <th scope="row">${label} <span class="means">${means}</span></th><td>${figure(a)}</td><td>${figure(b)}</td></tr>`,
 )}
 </tbody>`;

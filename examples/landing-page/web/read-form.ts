@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 /** Far more than our longest form, and little enough that nobody can fill our memory. */
 const formBytesMax = 16 * 1024;
 
-export type FormRead =
+export type FormResult =
   | { readonly ok: true; readonly form: URLSearchParams }
   | { readonly ok: false; readonly status: 413 | 415 };
 
 /** The fields of a posted form. */
-export async function readForm(request: IncomingMessage): Promise<FormRead> {
+export async function readForm(request: IncomingMessage): Promise<FormResult> {
   const [contentType] = (request.headers['content-type'] ?? '').split(';');
   if (contentType!.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return { ok: false, status: 415 };
   if (Number(request.headers['content-length'] ?? 0) > formBytesMax) return { ok: false, status: 413 };

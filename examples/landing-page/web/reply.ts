@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Html } from './html.ts';
 
 /** Hosts that a page needs besides its own, each for one kind of thing. */
-export interface ForeignHosts {
+export interface AllowedHosts {
   readonly scripts?: readonly string[];
   /** Whom those scripts may talk to. */
   readonly connections?: readonly string[];
@@ -18,7 +18,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Values of `Set-Cookie`. */
   readonly cookies?: readonly string[];
-  readonly hosts?: ForeignHosts;
+  readonly hosts?: AllowedHosts;
 }
 
 /** After a form: the browser fetches the next page by itself, so that reloading it does not send the form again. */
@@ -27,7 +27,7 @@ export function seeOther(path: string, cookies: readonly string[] = []): Reply {
 }
 
 /** Everything is about one visitor, so nothing may be kept by anybody on the way. */
-const always: Readonly<Record<string, string>> = {
+const commonHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -35,9 +35,9 @@ const always: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'strict-origin-when-cross-origin',
 };
 
-export function send(response: ServerResponse, { status, body, headers, cookies = [], hosts = {} }: Reply): void {
+export function sendReply(response: ServerResponse, { status, body, headers, cookies = [], hosts = {} }: Reply): void {
   response.writeHead(status, {
-    ...always,
+    ...commonHeaders,
     ...headers,
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': contentSecurityPolicy(hosts),
@@ -47,7 +47,7 @@ export function send(response: ServerResponse, { status, body, headers, cookies 
 }
 
 /** These pages have no script of their own, so none may run but the widget's. */
-function contentSecurityPolicy({ scripts = [], connections = [], images = [], frames = [] }: ForeignHosts): string {
+function contentSecurityPolicy({ scripts = [], connections = [], images = [], frames = [] }: AllowedHosts): string {
   const sources = (list: readonly string[]) => (list.length === 0 ? "'none'" : [...new Set(list)].join(' '));
   return [
     "default-src 'none'",

@@ -6,14 +6,14 @@ import type { IncomingMessage } from 'node:http';
  * to this machine alone: by a loopback address, under a loopback name (another site may point its own name here), and not
  * through a proxy, whose connections all come from this machine.
  */
-export function resultsAccess(
+export function checkResultsAccess(
   { headers, socket }: IncomingMessage,
   password: string | null,
 ): 'open' | 'ask' | 'closed' {
   if (password !== null) {
     const given = /^Basic ([A-Za-z0-9+/]+=*)$/.exec(headers.authorization ?? '')?.[1] ?? '';
     const text = Buffer.from(given, 'base64').toString('utf8');
-    return isSame(text.slice(text.indexOf(':') + 1), password) ? 'open' : 'ask';
+    return equalsInConstantTime(text.slice(text.indexOf(':') + 1), password) ? 'open' : 'ask';
   }
   const fromHere = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '');
   const byOurName = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
@@ -22,6 +22,6 @@ export function resultsAccess(
 }
 
 /** Takes as long whatever is wrong. */
-function isSame(given: string, wanted: string): boolean {
+function equalsInConstantTime(given: string, wanted: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', wanted, 'buffer'));
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
  * Whether a post comes from a page of ours. Browsers say so themselves: in `Sec-Fetch-Site`, older ones in `Origin`. Whoever
  * sends neither is no browser, and carries no visitor's cookies.
  */
-export function isFromOurPages({ headers }: IncomingMessage): boolean {
+export function isSameOrigin({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const { origin } = headers;

@@ -7,7 +7,7 @@ const tagBytes = 16;
  * Seals text so that whoever carries it can neither read nor change it. The key comes from a secret the server has anyway:
  * nothing more to configure, and every instance of the page, also after a restart, opens what another one sealed.
  */
-export class Seal {
+export class CookieCipher {
   readonly #key: Buffer;
 
   /** `purpose` keeps what is sealed for one use from being taken for another. */
@@ -16,7 +16,7 @@ export class Seal {
   }
 
   /** Of letters, digits, `-` and `_` only. */
-  close(text: string): string {
+  encrypt(text: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: tagBytes });
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
@@ -24,7 +24,7 @@ export class Seal {
   }
 
   /** Null for anything that this key has not sealed. */
-  open(closed: string): string | null {
+  decrypt(closed: string): string | null {
     const bytes = Buffer.from(closed, 'base64url');
     if (bytes.length < nonceBytes + tagBytes) return null;
     const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, nonceBytes), {

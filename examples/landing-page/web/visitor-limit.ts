@@ -5,7 +5,7 @@ const visitorsMax = 10_000;
  * How many pages a minute one address may have. Each page costs requests and sessions of our API key, which are limited: one
  * busy robot must not use up what the visitors need.
  */
-export class VisitorLimit {
+export class VisitorRateLimiter {
   readonly #pagesPerMinute: number;
   /** In the order in which the windows began. */
   readonly #windows = new Map<string, { pages: number; readonly endsAtMs: number }>();
@@ -15,7 +15,7 @@ export class VisitorLimit {
   }
 
   /** Zero when the page may be answered, or else the seconds until the next one may. `nowMs` never goes back. */
-  secondsToWait(address: string, nowMs: number): number {
+  retryAfterSeconds(address: string, nowMs: number): number {
     for (const [known, { endsAtMs }] of this.#windows) {
       // The oldest addresses go first, for they are over soonest.
       if (endsAtMs > nowMs && this.#windows.size <= visitorsMax) break;

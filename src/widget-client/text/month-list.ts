@@ -1,5 +1,5 @@
 /** `24, 36 or 48 months`. */
-export function monthList(terms: readonly number[]): string {
+export function formatMonths(terms: readonly number[]): string {
   const last = terms.at(-1);
   if (last === undefined) return '';
   return `${terms.length > 1 ? `${terms.slice(0, -1).join(', ')} or ` : ''}${last} months`;

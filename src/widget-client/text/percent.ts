@@ -1,4 +1,4 @@
 /** `17.59%`: a rate as it is answered, with the two decimals that rates are quoted with. */
-export function percent(rate: number): string {
+export function formatPercent(rate: number): string {
   return `${rate.toFixed(2)}%`;
 }

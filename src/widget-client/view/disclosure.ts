@@ -1,37 +1,37 @@
 import type { SortOrder } from '../sort-orders.ts';
-import { element } from './element.ts';
+import { createElement } from './element.ts';
 
 /** How offers are chosen, and who pays whom. It stands above the offers, and is complete before they are there. */
 export class Disclosure {
   readonly node: HTMLElement;
-  readonly #fromCatalog = element('p', { hidden: '' });
+  readonly #catalogText = createElement('p', { hidden: '' });
 
   constructor(orders: readonly SortOrder[], onOpened: () => void) {
-    const node = element(
+    const node = createElement(
       'details',
       { class: 'disclosure' },
-      element('summary', {}, 'How offers are chosen'),
-      element(
+      createElement('summary', {}, 'How offers are chosen'),
+      createElement(
         'div',
         { class: 'disclosure-text' },
-        element(
+        createElement(
           'p',
           {},
           '“Recommended” puts first what should serve you best. It weighs what a loan costs (APR), how likely the lender is ',
           'to approve you, how well amount and term fit what you asked for, and the star rating, which our editors give. ',
           'What a lender pays us plays no part in it.',
         ),
-        element('p', {}, '“Lowest APR” and “Highest amount” go by that one figure.'),
+        createElement('p', {}, '“Lowest APR” and “Highest amount” go by that one figure.'),
         orders.includes('svc_revenue')
-          ? element('p', {}, '“Sponsored first” goes by what we expect to be paid for an offer.')
+          ? createElement('p', {}, '“Sponsored first” goes by what we expect to be paid for an offer.')
           : null,
-        element(
+        createElement(
           'p',
           {},
           'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; ',
           'there are others.',
         ),
-        this.#fromCatalog,
+        this.#catalogText,
       ),
     );
     node.addEventListener('toggle', () => node.open && onOpened());
@@ -39,8 +39,8 @@ export class Disclosure {
   }
 
   /** The disclosure that came with the offers. */
-  add(text: string): void {
-    this.#fromCatalog.textContent = text;
-    this.#fromCatalog.hidden = text === '';
+  setCatalogText(text: string): void {
+    this.#catalogText.textContent = text;
+    this.#catalogText.hidden = text === '';
   }
 }

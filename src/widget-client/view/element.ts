@@ -1,7 +1,7 @@
 /**
  * A new element. Children given as text become text, whatever is in it; null ones are left out, and so are attributes.
  */
-export function element<Tag extends keyof HTMLElementTagNameMap>(
+export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | null>> = {},
   ...children: readonly (Node | string | null)[]

@@ -1,18 +1,18 @@
-import { element } from './element.ts';
+import { createElement } from './element.ts';
 import type { Headings } from './headings.ts';
 
 /** What is said in the place of offers. */
-export function message(
+export function createMessage(
   headings: Headings,
   title: string,
   advice: string,
   button: HTMLButtonElement | null,
 ): HTMLElement {
-  return element(
+  return createElement(
     'div',
     { class: 'message', role: button === null ? null : 'alert' },
-    headings.part({ class: 'name' }, title),
-    element('p', {}, advice),
+    headings.createPartHeading({ class: 'name' }, title),
+    createElement('p', {}, advice),
     button,
   );
 }

@@ -1,8 +1,8 @@
-import { element } from './element.ts';
+import { createElement } from './element.ts';
 
 /** A button for another attempt; it counts down first where the server has asked to wait. */
-export function retryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
-  const button = element('button', { class: 'go', type: 'button' }, 'Try again');
+export function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
+  const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
   button.addEventListener('click', onPressed);
   let seconds = Math.ceil(waitMs / 1_000);
   const count = () => {

@@ -1,5 +1,5 @@
 import { isSortOrder, type SortOrder, sortLabels } from '../sort-orders.ts';
-import { element } from './element.ts';
+import { createElement } from './element.ts';
 
 /** The order of the offers, as a list to choose from. */
 export class SortControl {
@@ -7,19 +7,19 @@ export class SortControl {
   readonly #select: HTMLSelectElement;
 
   constructor(orders: readonly SortOrder[], chosen: SortOrder, onChosen: (order: SortOrder) => void) {
-    this.#select = element(
+    this.#select = createElement(
       'select',
       { id: 'sort' },
-      ...orders.map((order) => element('option', { value: order }, sortLabels[order])),
+      ...orders.map((order) => createElement('option', { value: order }, sortLabels[order])),
     );
-    this.show(chosen);
+    this.setOrder(chosen);
     this.#select.addEventListener('change', () => {
       if (isSortOrder(this.#select.value)) onChosen(this.#select.value);
     });
-    this.node = element('div', { class: 'sort' }, element('label', { for: 'sort' }, 'Sort by'), this.#select);
+    this.node = createElement('div', { class: 'sort' }, createElement('label', { for: 'sort' }, 'Sort by'), this.#select);
   }
 
-  show(order: SortOrder): void {
+  setOrder(order: SortOrder): void {
     this.#select.value = order;
   }
 }

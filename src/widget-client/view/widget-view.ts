@@ -1,18 +1,18 @@
 import type { Settings } from '../settings.ts';
 import { type SortOrder, sortOrdersFor } from '../sort-orders.ts';
 import { Disclosure } from './disclosure.ts';
-import { element } from './element.ts';
+import { createElement } from './element.ts';
 import { Headings } from './headings.ts';
-import { message } from './message.ts';
-import { retryButton } from './retry-button.ts';
-import { skeletonCard } from './skeleton-card.ts';
+import { createMessage } from './message.ts';
+import { createRetryButton } from './retry-button.ts';
+import { createPlaceholderCard } from './skeleton-card.ts';
 import { SortControl } from './sort-control.ts';
-import { styleSheets } from './style-sheets.ts';
+import { createStyleSheets } from './style-sheets.ts';
 
 export interface ViewEvents {
   readonly sortChosen: (order: SortOrder) => void;
   readonly disclosureOpened: () => void;
-  readonly retried: () => void;
+  readonly retryPressed: () => void;
 }
 
 /**
@@ -26,89 +26,89 @@ export class WidgetView {
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
-  readonly #count = element('p', { class: 'count' });
-  readonly #status = element('p', { class: 'said', role: 'status' });
-  readonly #notice = element('p', { class: 'notice', role: 'alert' });
-  readonly #caveat = element(
+  readonly #count = createElement('p', { class: 'count' });
+  readonly #status = createElement('p', { class: 'said', role: 'status' });
+  readonly #notice = createElement('p', { class: 'notice', role: 'alert' });
+  readonly #estimateNote = createElement(
     'p',
     { class: 'caveat' },
     'Figures are estimates. No credit decision has been made: that is up to the lender.',
   );
-  readonly #body = element('div', { class: 'body' });
+  readonly #body = createElement('div', { class: 'body' });
   readonly #sort: SortControl;
   readonly #disclosure: Disclosure;
 
-  constructor(container: Element, { sort, fillsPage, theme }: Settings, events: ViewEvents) {
+  constructor(container: Element, { sort, isFramePage: fillsPage, theme }: Settings, events: ViewEvents) {
     const orders = sortOrdersFor(sort);
     this.#events = events;
     this.headings = new Headings(fillsPage);
-    this.#title = this.headings.title({ class: 'title', id: 'title', tabindex: '-1' }, 'Your loan offers');
+    this.#title = this.headings.createTitle({ class: 'title', id: 'title', tabindex: '-1' }, 'Your loan offers');
     this.#sort = new SortControl(orders, sort, events.sortChosen);
     this.#disclosure = new Disclosure(orders, events.disclosureOpened);
-    const host = element('div');
+    const host = createElement('div');
     const shadow = host.attachShadow({ mode: 'open' });
-    shadow.adoptedStyleSheets = styleSheets(theme);
-    this.frame = element(
+    shadow.adoptedStyleSheets = createStyleSheets(theme);
+    this.frame = createElement(
       'div',
       { class: 'frame' },
-      element('div', { class: 'head' }, element('div', {}, this.#title, this.#count), this.#sort.node),
+      createElement('div', { class: 'head' }, createElement('div', {}, this.#title, this.#count), this.#sort.node),
       this.#disclosure.node,
-      this.#caveat,
+      this.#estimateNote,
       this.#status,
       this.#notice,
       this.#body,
     );
     const panel = fillsPage ? 'panel fills-page' : 'panel';
-    shadow.append(element('section', { class: panel, lang: 'en', 'aria-labelledby': 'title' }, this.frame));
+    shadow.append(createElement('section', { class: panel, lang: 'en', 'aria-labelledby': 'title' }, this.frame));
     container.replaceChildren(host);
   }
 
-  showComing(cards: number): void {
-    this.#say('Finding your offers…', '');
+  showPlaceholders(cards: number): void {
+    this.#setStatusTexts('Finding your offers…', '');
     this.#count.textContent = 'Finding your offers…';
-    this.#showFrame(true);
-    this.#put(list(Array.from({ length: cards }, skeletonCard)), true);
+    this.#setFrameVisible(true);
+    this.#replaceBody(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
   /** The offers on view are about to be replaced. */
   showReordering(): void {
-    this.#say('Sorting…', '');
+    this.#setStatusTexts('Sorting…', '');
     this.#body.setAttribute('aria-busy', 'true');
   }
 
   showOffers(cards: readonly HTMLElement[], count: string, status: string, disclosure: string): void {
-    this.#say(status, '');
+    this.#setStatusTexts(status, '');
     this.#count.textContent = count;
-    this.#showFrame(true);
-    this.#disclosure.add(disclosure);
-    this.#put(list(cards), false);
+    this.#setFrameVisible(true);
+    this.#disclosure.setCatalogText(disclosure);
+    this.#replaceBody(createCardList(cards), false);
   }
 
   /** Offers stay as they were, in the order they were in. */
-  keepOffers(order: SortOrder, notice: string): void {
-    this.#say('', notice);
-    this.#sort.show(order);
+  restoreOffers(order: SortOrder, notice: string): void {
+    this.#setStatusTexts('', notice);
+    this.#sort.setOrder(order);
     this.#body.setAttribute('aria-busy', 'false');
   }
 
   showMessage(title: string, advice: string, retryAfterMs: number | null): void {
-    const button = retryAfterMs === null ? null : retryButton(retryAfterMs, this.#events.retried);
-    this.#say(button === null ? `${title}. ${advice}` : '', '');
-    this.#showFrame(false);
-    this.#put(message(this.headings, title, advice, button), false);
+    const button = retryAfterMs === null ? null : createRetryButton(retryAfterMs, this.#events.retryPressed);
+    this.#setStatusTexts(button === null ? `${title}. ${advice}` : '', '');
+    this.#setFrameVisible(false);
+    this.#replaceBody(createMessage(this.headings, title, advice, button), false);
   }
 
   /** What is about offers says nothing without any. */
-  #showFrame(shown: boolean): void {
-    for (const node of [this.#count, this.#sort.node, this.#caveat]) node.hidden = !shown;
+  #setFrameVisible(shown: boolean): void {
+    for (const node of [this.#count, this.#sort.node, this.#estimateNote]) node.hidden = !shown;
   }
 
-  #say(status: string, notice: string): void {
+  #setStatusTexts(status: string, notice: string): void {
     this.#status.textContent = status;
     this.#notice.textContent = notice;
   }
 
-  #put(content: HTMLElement, busy: boolean): void {
+  #replaceBody(content: HTMLElement, busy: boolean): void {
     // Whoever had the keyboard on what goes away would find themselves at the top of the page.
     const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
     const leave = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
@@ -118,7 +118,7 @@ export class WidgetView {
   }
 }
 
-function list(cards: readonly HTMLElement[]): HTMLElement {
+function createCardList(cards: readonly HTMLElement[]): HTMLElement {
   // Without its markers a list is none to some readers, unless it says so.
-  return element('ol', { class: 'cards', role: 'list' }, ...cards);
+  return createElement('ol', { class: 'cards', role: 'list' }, ...cards);
 }

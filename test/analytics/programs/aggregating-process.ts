@@ -2,19 +2,19 @@
  * A process that aggregates a finished ledger, made durable to it in steps, until it is killed or through. Writes a line
  * for each step its figures have reached.
  */
-import { analyticsFiles } from '../../../src/analytics/analytics-files.ts';
+import { dataFiles } from '../../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../../src/analytics/thread-analytics.ts';
 
 const [folder, storeFile, stepText, endText] = process.argv.slice(2);
 const step = Number(stepText);
 const end = Number(endText);
 const log = { durablePosition: 0, appendedPosition: 0, healthy: true };
-const analytics = await startThreadAnalytics({ files: { ...analyticsFiles(folder!), storeFile: storeFile! }, log });
-for (let position = analytics.foldedPosition; position < end; ) {
+const analytics = await startThreadAnalytics({ files: { ...dataFiles(folder!), analyticsStoreFile: storeFile! }, log });
+for (let position = analytics.projectedPosition; position < end; ) {
   position = Math.min(position + step, end);
   log.durablePosition = log.appendedPosition = position;
-  analytics.durable(position);
-  await analytics.totals();
+  analytics.onLedgerDurable(position);
+  await analytics.getTotals();
   process.stdout.write(`${position}\n`);
 }
 await analytics.close();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkScale } from '../../../bench/capacity-check/check-scale.ts';
-import { mixedLoad } from '../../../bench/capacity-check/mixed-load.ts';
+import { computeCheckScale } from '../../../bench/capacity-check/check-scale.ts';
+import { buildMixedLoad } from '../../../bench/capacity-check/mixed-load.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import type { OpenSession } from '../../../bench/scenarios/borrowers.ts';
+import type { BorrowerSession } from '../../../bench/scenarios/borrowers.ts';
 import { bounds } from '../../../src/bounds.ts';
-import type { CheckOrder } from '../../../src/capacity/check.ts';
+import type { CheckRequest } from '../../../src/capacity/check.ts';
 import { type RouteName, routeNames } from '../../../src/capacity/mix.ts';
 
 const random = seededRandom(1);
@@ -15,9 +15,9 @@ const random = seededRandom(1);
 /** The load of an order, and what it was made from, in which every session and click can be told by its name. */
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
   const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
-  const order: CheckOrder = { ratesPerSecond: { ...none, ...rates }, seconds, sessionsBefore: 0 };
-  const scale = checkScale(order);
-  const sessions = (count: number, name: string): OpenSession[] =>
+  const order: CheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
+  const scale = computeCheckScale(order);
+  const sessions = (count: number, name: string): BorrowerSession[] =>
     Array.from({ length: count }, (_, at) => ({
       subId: `${name}-${at}`,
       key: 'written',
@@ -31,7 +31,7 @@ function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
     fresh: sessions(scale.sessions.fresh, 'fresh'),
     clicks: Array.from({ length: scale.clicks }, (_, at): PreparedRequest => ({ method: 'GET', path: `/c?sub=${at}` })),
   };
-  return { order, scale, stock, requests: mixedLoad(order.ratesPerSecond, scale, stock) };
+  return { order, scale, stock, requests: buildMixedLoad(order.ratesPerSecond, scale, stock) };
 }
 
 const lifeCycle = {
@@ -122,17 +122,17 @@ test('no key comes near a limit of its minute or its day', () => {
   assert.equal(perKey.size, scale.keys);
   const minutes = requests.length / scale.perSecond / 60;
   for (const { all, analytics, sessions } of perKey.values()) {
-    assert(all <= bounds.requestsPerMinute * minutes);
-    assert(analytics <= bounds.analyticsPerMinute * minutes + 1);
-    assert(sessions + scale.sessionsInAll / scale.keys <= bounds.sessionsPerDay);
+    assert(all <= bounds.requestsPerMinuteDefault * minutes);
+    assert(analytics <= bounds.analyticsPerMinuteDefault * minutes + 1);
+    assert(sessions + scale.totalSessions / scale.keys <= bounds.sessionsPerDayDefault);
   }
   assert.equal(order.seconds, 20);
 });
 
 test('the sessions ordered are there, and never fewer than the load needs', () => {
-  const scaleOf = (sessionsBefore: number) => checkScale({ ...loadOf(lifeCycle).order, sessionsBefore });
-  assert.equal(scaleOf(1_000_000).sessionsInAll, 1_000_000);
-  assert.equal(scaleOf(1).sessionsInAll, scaleOf(0).sessionsInAll);
+  const scaleOf = (sessionsBefore: number) => computeCheckScale({ ...loadOf(lifeCycle).order, initialSessions: sessionsBefore });
+  assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
+  assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
   // With few requests it is the sessions of the day that decide how many keys there must be.
-  assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDay);
+  assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDayDefault);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { runCheck } from '../../../bench/capacity-check/run-check.ts';
+import { runCapacityCheck } from '../../../bench/capacity-check/run-check.ts';
 import { Progress } from '../../../bench/progress.ts';
 import { generateCatalog } from '../../support/random-catalog.ts';
 import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
@@ -12,7 +12,7 @@ import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 test('a small load of every route is carried by a real server, which leaves nothing behind', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const findings = await runCheck(
+  const findings = await runCapacityCheck(
     {
       ratesPerSecond: {
         session: 20,
@@ -23,7 +23,7 @@ test('a small load of every route is carried by a real server, which leaves noth
         analytics: 1,
       },
       seconds: 1,
-      sessionsBefore: 2_000,
+      initialSessions: 2_000,
     },
     {
       sendOpenLoop: countedOpenLoop(),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { makeBaseline } from '../../../bench/check/baseline.ts';
-import { compare } from '../../../bench/check/compare.ts';
-import { besideOneAnother, type RepeatedFigure } from '../../../bench/check/figure.ts';
-import { shareLost, spreadOf, thresholdOf } from '../../../bench/check/noise.ts';
+import { createBaseline } from '../../../bench/check/baseline.ts';
+import { compareWithBaseline } from '../../../bench/check/compare.ts';
+import { groupRuns, type RepeatedRatio } from '../../../bench/check/figure.ts';
+import { lossShareOf, logSpread, lossThreshold } from '../../../bench/check/noise.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import { median } from '../../../bench/statistics.ts';
 import { smallResult } from '../support/small-result.ts';
@@ -12,15 +12,15 @@ import { smallResult } from '../support/small-result.ts';
 const better = fc.constantFrom('higher' as const, 'lower' as const);
 const value = fc.double({ min: 1e-3, max: 1e4, noNaN: true });
 const values = fc.array(value, { minLength: 1, maxLength: 9 });
-const figure = fc.record({ better, values }).map((each): RepeatedFigure => ({ ...each, name: 'a', part: 'p' }));
+const figure = fc.record({ better, values }).map((each): RepeatedRatio => ({ ...each, name: 'a', part: 'p' }));
 const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
 
-function baselineOf(measured: RepeatedFigure) {
-  return makeBaseline([measured], conditions).figures;
+function baselineOf(measured: RepeatedRatio) {
+  return createBaseline([measured], conditions).figures;
 }
 
 /** The same figure after its speed was multiplied. */
-function spedUp({ better: which, ...rest }: RepeatedFigure, middle: number, factor: number): RepeatedFigure {
+function spedUp({ better: which, ...rest }: RepeatedRatio, middle: number, factor: number): RepeatedRatio {
   return { ...rest, better: which, values: [which === 'higher' ? middle * factor : middle / factor] };
 }
 
@@ -31,7 +31,7 @@ test('a loss beyond the threshold is always found, and is no gain', () => {
       const baseline = baselineOf(measured);
       const { median: middle, threshold } = baseline[0]!;
       const left = (1 - threshold) * (1 - share);
-      const { losses, gains } = compare(baseline, [spedUp(measured, middle, left)]);
+      const { losses, gains } = compareWithBaseline(baseline, [spedUp(measured, middle, left)]);
       assert.deepEqual([losses.length, gains.length], [1, 0]);
     }),
   );
@@ -42,7 +42,7 @@ test('what is won beyond the threshold is named as a gain, and is no loss', () =
     fc.property(figure, fc.double({ min: 1.001, max: 100, noNaN: true }), (measured, factor) => {
       const baseline = baselineOf(measured);
       const { median: middle, threshold } = baseline[0]!;
-      const { losses, gains } = compare(baseline, [spedUp(measured, middle, factor / (1 - threshold))]);
+      const { losses, gains } = compareWithBaseline(baseline, [spedUp(measured, middle, factor / (1 - threshold))]);
       assert.deepEqual([losses.length, gains.length], [0, 1]);
     }),
   );
@@ -55,7 +55,7 @@ test('within noise there is neither a loss nor a gain', () => {
       const { median: middle, threshold } = baseline[0]!;
       // Anywhere between a loss that is just none and a gain that is just none.
       const factor = (1 - threshold) ** place;
-      const { losses, gains, steady } = compare(baseline, [spedUp(measured, middle, factor)]);
+      const { losses, gains, unchanged: steady } = compareWithBaseline(baseline, [spedUp(measured, middle, factor)]);
       assert.deepEqual([losses.length, gains.length, steady], [0, 0, 1]);
     }),
   );
@@ -64,7 +64,7 @@ test('within noise there is neither a loss nor a gain', () => {
 test('the runs a baseline was made of are themselves no loss', () => {
   fc.assert(
     fc.property(figure, (measured) => {
-      assert.equal(compare(baselineOf(measured), [measured]).steady, 1);
+      assert.equal(compareWithBaseline(baselineOf(measured), [measured]).unchanged, 1);
     }),
   );
 });
@@ -80,7 +80,7 @@ test('the order of the runs plays no part', () => {
         const figures = each.map((run) =>
           (['a', 'b'] as const).map((name) => ({ name, part: 'p', better: which, value: run[name] })),
         );
-        return makeBaseline(besideOneAnother(figures), conditions);
+        return createBaseline(groupRuns(figures), conditions);
       };
       assert.deepEqual(judged(some), judged(others));
     }),
@@ -88,13 +88,13 @@ test('the order of the runs plays no part', () => {
 });
 
 test('runs that agree have no spread, and yet a threshold', () => {
-  assert.equal(spreadOf([2, 2, 2]), 0);
-  assert.equal(spreadOf([2]), 0);
-  assert.equal(thresholdOf(0), 0.08);
+  assert.equal(logSpread([2, 2, 2]), 0);
+  assert.equal(logSpread([2]), 0);
+  assert.equal(lossThreshold(0), 0.08);
 });
 
 test('a run gone astray does not widen the threshold', () => {
-  assert.equal(spreadOf([1, 1, 1, 1, 90]), 0);
+  assert.equal(logSpread([1, 1, 1, 1, 90]), 0);
 });
 
 test('the spread is what the runs were drawn with, however few they are', () => {
@@ -102,7 +102,7 @@ test('the spread is what the runs were drawn with, however few they are', () => 
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
     const spreads = Array.from({ length: 4_000 }, () =>
-      spreadOf(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
+      logSpread(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
     );
     const mean = spreads.reduce((sum, spread) => sum + spread, 0) / spreads.length;
     assert.ok(Math.abs(mean - 0.05) < 0.003, `${runs} runs: ${mean}`);
@@ -113,13 +113,13 @@ test('the spread is what the runs were drawn with, however few they are', () => 
 test('half the speed lost is a loss, however far apart the runs', () => {
   fc.assert(
     fc.property(values, (some) => {
-      const threshold = thresholdOf(spreadOf(some));
+      const threshold = lossThreshold(logSpread(some));
       assert.ok(threshold >= 0.08 && threshold <= 0.5);
     }),
   );
 });
 
 test('half the throughput and twice the cost are the same loss', () => {
-  assert.equal(shareLost('higher', 0.4, 0.2), 0.5);
-  assert.equal(shareLost('lower', 3, 6), 0.5);
+  assert.equal(lossShareOf('higher', 0.4, 0.2), 0.5);
+  assert.equal(lossShareOf('lower', 3, 6), 0.5);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Baseline, makeBaseline } from '../../../bench/check/baseline.ts';
-import { compare } from '../../../bench/check/compare.ts';
-import { busyMachine, otherMachine, verdict } from '../../../bench/check/verdict.ts';
+import { type Baseline, createBaseline } from '../../../bench/check/baseline.ts';
+import { compareWithBaseline } from '../../../bench/check/compare.ts';
+import { busyMachineWarning, differentMachineWarning, formatVerdict } from '../../../bench/check/verdict.ts';
 import { smallResult } from '../support/small-result.ts';
 
 const { machine } = smallResult;
 const higher = { part: 'p', better: 'higher' } as const;
-const baseline: Baseline = makeBaseline(
+const baseline: Baseline = createBaseline(
   [
     { ...higher, name: 'session', values: [0.3, 0.31, 0.32] },
     { name: 'match', part: 'micro', better: 'lower', values: [2] },
@@ -22,7 +22,7 @@ function told(session: number, match: number): string[] {
     { name: 'match', part: 'micro', better: 'lower' as const, values: [match] },
     { ...higher, name: 'new', values: [1] },
   ];
-  return verdict(baseline, compare(baseline.figures, measured));
+  return formatVerdict(baseline, compareWithBaseline(baseline.figures, measured));
 }
 
 test('a loss is a line that says what, from where, to where, and from which threshold', () => {
@@ -44,15 +44,15 @@ test('figures on one side only are named', () => {
 });
 
 test('another machine is said loudly, another patch of Node.js is not', () => {
-  assert.equal(otherMachine(machine, { ...machine, system: 'Linux 7', node: 'v22.1.0', loadAverage: 9 }), null);
+  assert.equal(differentMachineWarning(machine, { ...machine, system: 'Linux 7', node: 'v22.1.0', loadAverage: 9 }), null);
   assert.match(
-    otherMachine(machine, { ...machine, cpu: 'Another' })!,
+    differentMachineWarning(machine, { ...machine, cpu: 'Another' })!,
     /^ANOTHER MACHINE: .*A CPU.*Another.*all the same/,
   );
-  assert.match(otherMachine(machine, { ...machine, node: 'v24.0.0' })!, /^ANOTHER MACHINE/);
+  assert.match(differentMachineWarning(machine, { ...machine, node: 'v24.0.0' })!, /^ANOTHER MACHINE/);
 });
 
 test('a busy machine is said loudly', () => {
-  assert.equal(busyMachine({ ...machine, loadAverage: 1 }), null);
-  assert.match(busyMachine({ ...machine, loadAverage: 1.1 })!, /^THIS MACHINE IS BUSY/);
+  assert.equal(busyMachineWarning({ ...machine, loadAverage: 1 }), null);
+  assert.match(busyMachineWarning({ ...machine, loadAverage: 1.1 })!, /^THIS MACHINE IS BUSY/);
 });

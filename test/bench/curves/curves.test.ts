@@ -8,7 +8,7 @@ import type { CurveScale } from '../../../bench/curves/curve-scale.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions.ts';
 import { offeredLoadCurve } from '../../../bench/curves/offered-load.ts';
 import { type PreparedRequest, readRequests } from '../../../bench/load/prepared-request.ts';
-import type { OpenLoopPlan, SendOpenLoop } from '../../../bench/open-loop/open-loop-plan.ts';
+import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 import type { BenchContext } from '../../../bench/part.ts';
 import { Progress } from '../../../bench/progress.ts';
 import type { CurveResult } from '../../../bench/result/curve-result.ts';
@@ -25,12 +25,12 @@ after(() => rm(folder, { recursive: true }));
 const scale: CurveScale = {
   saturationSeconds: 0.1,
   seconds: 1,
-  onceSeconds: 0.1,
-  oncePerSecondMax: 1_000,
+  singleUseSeconds: 0.1,
+  singleUseRatePerSecondMax: 1_000,
   warmUpSeconds: 0.1,
-  loadShares: [0.1, 0.3, 0.75],
-  furtherLoads: 4,
-  besideBareShareMax: 0.7,
+  saturationShares: [0.1, 0.3, 0.75],
+  extraLoads: 4,
+  bareServerShareMax: 0.7,
   liveSessions: [50, 500],
   catalogOffers: [40],
   matcherThreads: [],
@@ -43,16 +43,16 @@ interface SentLoad {
 }
 
 /** Records each load, and what it may send, before it is sent. */
-function recording(send: SendOpenLoop): { readonly loads: readonly SentLoad[]; readonly sendOpenLoop: SendOpenLoop } {
+function recording(send: OpenLoopRunner): { readonly loads: readonly SentLoad[]; readonly sendOpenLoop: OpenLoopRunner } {
   const loads: SentLoad[] = [];
-  const sendOpenLoop: SendOpenLoop = async (plan) => {
+  const sendOpenLoop: OpenLoopRunner = async (plan) => {
     loads.push({ plan, requests: await readRequests(plan.requestsFile) });
     return send(plan);
   };
   return { loads, sendOpenLoop };
 }
 
-function context(sendOpenLoop: SendOpenLoop): BenchContext {
+function context(sendOpenLoop: OpenLoopRunner): BenchContext {
   return {
     scale: { ...quickScale, keys: 100 },
     quick: true,
@@ -142,8 +142,8 @@ test('the curve of catalogs has enough sessions to ask each once', async () => {
   const [closedLoop, onSchedule] = loads;
   assert.ok(loads.length === 2 && loads.every(({ plan }) => plan.once));
   // As many as the fastest service that is provided for answers, warm-up included.
-  assert.ok(closedLoop!.requests.length >= scale.oncePerSecondMax * 1.5 * scale.saturationSeconds);
-  assert.ok(onSchedule!.requests.length >= 0.6 * scale.oncePerSecondMax * (scale.warmUpSeconds + scale.onceSeconds));
+  assert.ok(closedLoop!.requests.length >= scale.singleUseRatePerSecondMax * 1.5 * scale.saturationSeconds);
+  assert.ok(onSchedule!.requests.length >= 0.6 * scale.singleUseRatePerSecondMax * (scale.warmUpSeconds + scale.singleUseSeconds));
   const paths = loads.flatMap(({ requests }) => requests.map(({ path }) => path));
   assert.equal(new Set(paths).size, paths.length);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryOf } from '../../../bench/curves/memory.ts';
+import { estimateSessionMemory } from '../../../bench/curves/memory.ts';
 
 const mebibyte = 2 ** 20;
 
@@ -10,7 +10,7 @@ test('a session takes what each one adds, whatever the service holds without the
     heapUsedMiB: 30 + (300 * sessions) / mebibyte,
     rssMiB: 200 + (450 * sessions) / mebibyte,
   }));
-  const result = memoryOf(points, 6, 5_000)!;
+  const result = estimateSessionMemory(points, 6, 5_000)!;
   assert.equal(Math.round(result.heapBytes), 300);
   assert.equal(Math.round(result.residentBytes), 450);
   assert.deepEqual(result.points, points);
@@ -20,9 +20,9 @@ test('a session takes what each one adds, whatever the service holds without the
 test('of points that lie on no line it is the one that comes closest', () => {
   const heapUsedMiB = [1, 4, 4];
   const points = [0, 1, 2].map((sessions) => ({ sessions, heapUsedMiB: heapUsedMiB[sessions]!, rssMiB: 1 }));
-  assert.equal(memoryOf(points, 6, 1)!.heapBytes, 1.5 * mebibyte);
+  assert.equal(estimateSessionMemory(points, 6, 1)!.heapBytes, 1.5 * mebibyte);
 });
 
 test('one point alone tells nothing', () => {
-  assert.equal(memoryOf([{ sessions: 1_000, heapUsedMiB: 30, rssMiB: 200 }], 6, 5_000), null);
+  assert.equal(estimateSessionMemory([{ sessions: 1_000, heapUsedMiB: 30, rssMiB: 200 }], 6, 5_000), null);
 });

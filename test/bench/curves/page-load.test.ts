@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageLoad } from '../../../bench/curves/page-load.ts';
+import { pageLoadRequests } from '../../../bench/curves/page-load.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 
@@ -11,14 +11,14 @@ for (const count of [7, 1_000, 50_000]) {
   test(`each of ${count} keys has as many requests as the others`, () => {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
     const uses = new Map<string, number>();
-    for (const { key } of pageLoad(sessions, keys)) uses.set(key!, (uses.get(key!) ?? 0) + 1);
+    for (const { key } of pageLoadRequests(sessions, keys)) uses.set(key!, (uses.get(key!) ?? 0) + 1);
     assert.deepEqual(new Set(uses.keys()), new Set(keys));
     assert.equal(new Set(uses.values()).size, 1);
   });
 }
 
 test('one in five requests opens a session, the others go round the known ones', () => {
-  const load = pageLoad(sessions, ['key']);
+  const load = pageLoadRequests(sessions, ['key']);
   assert.equal(load.filter(({ path }) => path.endsWith('/session')).length, load.length / 5);
   const asked = new Set(load.flatMap(({ path }) => /sub_id=(\w+)/.exec(path)?.[1] ?? []));
   assert.ok(asked.size > 20, String(asked.size));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steadyLoad } from '../../../bench/curves/steady-load.ts';
+import { steadyLoadRequests } from '../../../bench/curves/steady-load.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 
@@ -9,7 +9,7 @@ const borrower = drawBorrower(seededRandom(1));
 for (const count of [3, 14, 20]) {
   test(`each of ${count} sessions is told its income once and asked for its offers four times`, () => {
     const sessions = Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
-    const load = steadyLoad(sessions);
+    const load = steadyLoadRequests(sessions);
     assert.equal(load.length, 5 * count);
     for (const { subId, key } of sessions) {
       const own = load.filter(({ path, body }) => path.includes(subId) || body?.includes(subId));
@@ -21,7 +21,7 @@ for (const count of [3, 14, 20]) {
 
 test('a lap has inputs and questions side by side', () => {
   const sessions = Array.from({ length: 20 }, (_, n) => ({ subId: `sub_${n}`, key: 'key', borrower }));
-  const load = steadyLoad(sessions);
+  const load = steadyLoadRequests(sessions);
   for (let lap = 0; lap < 5; lap++) {
     const inputs = load.slice(20 * lap, 20 * lap + 20).filter(({ method }) => method === 'POST');
     assert.equal(inputs.length, 4);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../bench/target/free-port.ts';
+import { findFreePort } from '../../../bench/target/free-port.ts';
 import { startServiceTarget } from '../../../bench/target/service-target.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
@@ -20,7 +20,7 @@ function demo(...args: string[]) {
 }
 
 test('without a server it says how to start one, and fails', async () => {
-  const { status, stderr, stdout } = demo('--url', urlOf(await freePort()), '--key', 'svc_pl_live_none');
+  const { status, stderr, stdout } = demo('--url', urlOf(await findFreePort()), '--key', 'svc_pl_live_none');
   assert.equal(status, 1);
   assert.match(stderr, /make run/);
   assert.equal(stderr.trim().split('\n').length, 1);

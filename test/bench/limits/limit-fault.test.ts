@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limitFault } from '../../../bench/limits/limit-fault.ts';
+import { describeLimitFailure } from '../../../bench/limits/limit-fault.ts';
 import type { LimitResult } from '../../../bench/result/limit-result.ts';
 
 const exact: LimitResult = {
@@ -19,11 +19,11 @@ const exact: LimitResult = {
 };
 
 test('a limit that admitted what it had to, and refused the rest, has no fault', () => {
-  assert.equal(limitFault(exact), null);
+  assert.equal(describeLimitFailure(exact), null);
 });
 
 test('one admitted too many or too few, or answered in any other way, is a fault', () => {
-  assert.match(limitFault({ ...exact, admitted: 501 })!, /requests-per-minute is not exact: of 2000 requests 501 were/);
-  assert.match(limitFault({ ...exact, admitted: 499 })!, /499 were admitted where 500 had to be/);
-  assert.match(limitFault({ ...exact, other: 1 })!, /and 1 were answered otherwise/);
+  assert.match(describeLimitFailure({ ...exact, admitted: 501 })!, /requests-per-minute is not exact: of 2000 requests 501 were/);
+  assert.match(describeLimitFailure({ ...exact, admitted: 499 })!, /499 were admitted where 500 had to be/);
+  assert.match(describeLimitFailure({ ...exact, other: 1 })!, /and 1 were answered otherwise/);
 });

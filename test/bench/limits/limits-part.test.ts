@@ -7,7 +7,7 @@ import { type LimitScenario, limitScenarios } from '../../../bench/limits/limit-
 import { limitsPart, measureLimits } from '../../../bench/limits/limits-part.ts';
 import { Progress } from '../../../bench/progress.ts';
 import { quickScale } from '../../../bench/scale.ts';
-import { noOwnLimits } from '../../../src/access/key-limits.ts';
+import { noLimitOverrides } from '../../../src/access/key-limits.ts';
 import { countedClient } from '../support/counted-load.ts';
 
 const progress = new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream);
@@ -15,7 +15,7 @@ const [ofRequests, ofAnalytics, ofSessions] = limitScenarios;
 
 /** The same with limits that are reached at once. */
 function smaller(scenario: LimitScenario, limit: number, keyLimits: Partial<LimitScenario['keyLimits']>) {
-  return { ...scenario, limit, keyLimits: { ...noOwnLimits, ...keyLimits } };
+  return { ...scenario, limit, keyLimits: { ...noLimitOverrides, ...keyLimits } };
 }
 
 test('limits are used up from many connections and counted to the request, and one that lets more through is told', async (t) => {
@@ -38,7 +38,7 @@ test('limits are used up from many connections and counted to the request, and o
     assert.equal(other, 0, name);
     assert.equal(connections, 64, name);
   }
-  const faults = limitsPart.faults!({ limits });
+  const faults = limitsPart.findProblems!({ limits });
   assert.equal(faults.length, 1);
   assert.match(faults[0]!, /the limit loose is not exact: of \d+ requests 101 were admitted where 100 had to be/);
   assert.deepEqual(await readdir(folder), []);

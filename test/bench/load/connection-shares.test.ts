@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { connectionShares } from '../../../bench/load/connection-shares.ts';
+import { splitConnections } from '../../../bench/load/connection-shares.ts';
 
 test('every connection belongs to exactly one thread, and no thread has two more than another', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 40 }), (connections, threads) => {
-      const shares = connectionShares(connections, threads);
+      const shares = splitConnections(connections, threads);
       const owned = shares.flatMap(({ first, count }) => Array.from({ length: count }, (_, at) => first + at));
       assert.deepEqual(
         owned,

@@ -37,5 +37,5 @@ test('statuses are counted whatever they are, from as many connections as were a
     ['/admitted', 7],
     ['/refused', 13],
   ]);
-  assert.equal(caller.connectionsOpen, 5);
+  assert.equal(caller.openConnections, 5);
 });

@@ -6,15 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { autocannonClient, autocannonClientOf } from '../../../bench/load/autocannon-client.ts';
+import { autocannonClient, createAutocannonClient } from '../../../bench/load/autocannon-client.ts';
 import type { LoadClient, LoadPlan, LoadResult } from '../../../bench/load/load-client.ts';
 import { type PreparedRequest, writeRequests } from '../../../bench/load/prepared-request.ts';
-import { findWrk } from '../../../bench/load/wrk-client.ts';
+import { findWrkClient } from '../../../bench/load/wrk-client.ts';
 
-const wrk = await findWrk(process.env.PATH ?? '');
+const wrk = await findWrkClient(process.env.PATH ?? '');
 const clients: readonly (readonly [name: string, client: LoadClient | null])[] = [
-  ['autocannon', autocannonClientOf(1)],
-  ['autocannon of three threads', autocannonClientOf(3)],
+  ['autocannon', createAutocannonClient(1)],
+  ['autocannon of three threads', createAutocannonClient(3)],
   ['wrk', wrk],
 ];
 
@@ -124,7 +124,7 @@ test('autocannon expects more than one status where it is told to', async () => 
 
 test('autocannon sends from no more threads than it has connections, and reports how many', async () => {
   const plan = { seconds: 60, once: true, expectedStatus: 200 };
-  const { result } = await load(autocannonClientOf(6), numbered, plan);
+  const { result } = await load(createAutocannonClient(6), numbered, plan);
   assert.equal(result.clientThreads, 4);
   assert.ok(result.clientCpuSeconds > 0);
 });

@@ -9,7 +9,7 @@ import {
   parseRequestLine,
   readRequests,
   requestHeaders,
-  requestLine,
+  formatRequestLine,
   writeRequests,
 } from '../../../bench/load/prepared-request.ts';
 
@@ -28,7 +28,7 @@ test('any request survives its line, whatever its JSON body holds', () => {
   );
   fc.assert(
     fc.property(request, (value) => {
-      const line = requestLine(value);
+      const line = formatRequestLine(value);
       assert.ok(!line.includes('\n'));
       assert.deepEqual(parseRequestLine(line), value);
     }),

@@ -4,17 +4,17 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { calibration } from '../../../bench/micro/calibration.ts';
-import { microsFor } from '../../../bench/micro/micros.ts';
+import { calibrationName } from '../../../bench/micro/calibration.ts';
+import { listMicroBenchmarks } from '../../../bench/micro/micros.ts';
 
-const micros = microsFor({ quick: true, liveSessions: 1_000 });
+const micros = listMicroBenchmarks({ quick: true, liveSessions: 1_000 });
 
 test('micros are named after the file their function lies in, and no two alike', () => {
-  const all = microsFor({ quick: false, liveSessions: 1_000_000 });
+  const all = listMicroBenchmarks({ quick: false, liveSessions: 1_000_000 });
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name, call } of all) {
     // It is there to be nobody's.
-    if (name === calibration) continue;
+    if (name === calibrationName) continue;
     const [file] = name.split(': ');
     assert.ok(existsSync(new URL(`../../../src/${file}.ts`, import.meta.url)), `${name}: there is no src/${file}.ts`);
     assert.ok(call.length > 0, name);
@@ -22,7 +22,7 @@ test('micros are named after the file their function lies in, and no two alike',
 });
 
 test('a store is filled no further than asked', () => {
-  const full = microsFor({ quick: false, liveSessions: 10_000 }).map(({ name }) => name);
+  const full = listMicroBenchmarks({ quick: false, liveSessions: 10_000 }).map(({ name }) => name);
   assert.ok(full.some((name) => name.endsWith('get, 10,000 sessions')));
   assert.ok(!full.some((name) => name.includes('100,000 sessions')));
 });
@@ -41,7 +41,7 @@ test('every micro does its work once and again, and leaves nothing behind', asyn
     }
     const prepared = await micro.prepare(place);
     for (let run = 0; run < 2; run++) {
-      prepared.before?.();
+      prepared.beforeEach?.();
       assert.ok((await prepared.run()) > 0, micro.name);
     }
     await prepared.close?.();

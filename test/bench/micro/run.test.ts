@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { describe, test } from 'node:test';
-import type { Prepared, RepeatedMicro } from '../../../bench/micro/micro.ts';
-import { repeat } from '../../../bench/micro/run.ts';
+import type { PreparedBenchmark, RepeatedBenchmark } from '../../../bench/micro/micro.ts';
+import { measureRepeatedly } from '../../../bench/micro/run.ts';
 
 const place = { folder: tmpdir(), quick: true };
 
-function microOf(prepared: Prepared): RepeatedMicro {
+function microOf(prepared: PreparedBenchmark): RepeatedBenchmark {
   return { name: 'a/b: c', call: 'one', prepare: () => prepared };
 }
 
@@ -19,10 +19,10 @@ describe('a micro is repeated', () => {
       let made = 0;
       let runs = 0;
       let closed = 0;
-      const { medianNs, p99Ns } = await repeat(
+      const { medianNs, p99Ns } = await measureRepeatedly(
         microOf({
           calls: 10,
-          before: () => {
+          beforeEach: () => {
             made++;
           },
           run: () => {
@@ -47,14 +47,14 @@ describe('a micro is repeated', () => {
     const close = () => {
       closed++;
     };
-    await assert.rejects(repeat(microOf({ calls: 1, run: () => 0, close }), place), /a\/b: c gave 0/);
-    await assert.rejects(repeat(microOf({ calls: 1, run: () => Number.NaN, close }), place), /gave NaN/);
+    await assert.rejects(measureRepeatedly(microOf({ calls: 1, run: () => 0, close }), place), /a\/b: c gave 0/);
+    await assert.rejects(measureRepeatedly(microOf({ calls: 1, run: () => Number.NaN, close }), place), /gave NaN/);
     let runs = 0;
     const third = () => {
       if (++runs === 3) throw new Error('the third run');
       return 1;
     };
-    await assert.rejects(repeat(microOf({ calls: 1, run: third, close }), place), /the third run/);
+    await assert.rejects(measureRepeatedly(microOf({ calls: 1, run: third, close }), place), /the third run/);
     assert.equal(closed, 3);
   });
 });

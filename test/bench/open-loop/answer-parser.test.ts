@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AnswerParser, UnreadableAnswer } from '../../../bench/open-loop/answer-parser.ts';
+import { ResponseParser, MalformedResponse } from '../../../bench/open-loop/answer-parser.ts';
 
 const answers =
   'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nab\r\n\r' +
@@ -18,7 +18,7 @@ const read = [
 
 function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
   const found: (readonly [number, boolean])[] = [];
-  const parser = new AnswerParser();
+  const parser = new ResponseParser();
   for (const chunk of chunks) parser.push(chunk, (status, closes) => found.push([status, closes]));
   return found;
 }
@@ -33,7 +33,7 @@ test('finds the same answers wherever the bytes are cut', () => {
 });
 
 test('tells of an answer once its body is complete, and not before', () => {
-  const parser = new AnswerParser();
+  const parser = new ResponseParser();
   let told = 0;
   const push = (text: string) => parser.push(Buffer.from(text), () => told++);
   push('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabc');
@@ -49,6 +49,6 @@ for (const [name, text] of [
   ['a head without an end', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`],
 ] as const) {
   test(`refuses ${name}`, () => {
-    assert.throws(() => parse([Buffer.from(text)]), UnreadableAnswer);
+    assert.throws(() => parse([Buffer.from(text)]), MalformedResponse);
   });
 }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { arrivalTimes } from '../../../bench/open-loop/arrival-times.ts';
+import { scheduleArrivals } from '../../../bench/open-loop/arrival-times.ts';
 
 const poisson = { perSecond: 1_000, warmUpSeconds: 0, seconds: 50, arrivals: 'poisson', seed: 1 } as const;
 
 test('even arrivals are at equal distances, and as many as the rate says', () => {
-  const times = arrivalTimes({ ...poisson, perSecond: 200, seconds: 2, arrivals: 'even' });
+  const times = scheduleArrivals({ ...poisson, perSecond: 200, seconds: 2, arrivals: 'even' });
   assert.equal(times.length, 400);
   for (const [place, ms] of times.entries()) assert.ok(Math.abs(ms - (2.5 + 5 * place)) < 1e-9, `${place}: ${ms}`);
 });
 
 test('poisson arrivals ascend, and are as irregular as independent visitors', () => {
-  const times = arrivalTimes(poisson);
+  const times = scheduleArrivals(poisson);
   assert.equal(times.length, 50_000);
   const gaps = times.map((ms, place) => ms - (times[place - 1] ?? 0));
   assert.ok(gaps.every((gap) => gap >= 0));
@@ -23,14 +23,14 @@ test('poisson arrivals ascend, and are as irregular as independent visitors', ()
 
 test('warm-up and load each have their own share', () => {
   for (const arrivals of ['even', 'poisson'] as const) {
-    const times = arrivalTimes({ ...poisson, perSecond: 30, warmUpSeconds: 1, seconds: 2, arrivals });
+    const times = scheduleArrivals({ ...poisson, perSecond: 30, warmUpSeconds: 1, seconds: 2, arrivals });
     assert.equal(times.filter((ms) => ms < 1_000).length, 30);
     assert.equal(times.filter((ms) => ms >= 1_000 && ms < 3_000).length, 60);
   }
 });
 
 test('the same seed gives the same times, another one others', () => {
-  const times = (seed: number) => arrivalTimes({ ...poisson, seconds: 1, seed });
+  const times = (seed: number) => scheduleArrivals({ ...poisson, seconds: 1, seed });
   assert.deepEqual(times(7), times(7));
   assert.notDeepEqual(times(7), times(8));
 });

@@ -19,9 +19,9 @@ async function connected(t: TestContext) {
   const accepted = once(sockets, 'accepted');
   const free = once(events, 'free');
   const connection = new KeepAliveConnection((server.address() as AddressInfo).port, {
-    onAnswer: (status) => events.emit('answer', status),
+    onResponse: (status) => events.emit('answer', status),
     onLost: () => events.emit('lost'),
-    onFree: () => events.emit('free'),
+    onIdle: () => events.emit('free'),
   });
   t.after(() => {
     connection.end();

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ConnectionEvents } from '../../../bench/open-loop/keep-alive-connection.ts';
-import { type Connection, OpenLoop, type OpenLoopDeps } from '../../../bench/open-loop/open-loop.ts';
-import { failedInAll, type OpenLoopPlan, type OpenLoopResult } from '../../../bench/open-loop/open-loop-plan.ts';
+import { type Connection, OpenLoopClient, type OpenLoopDeps } from '../../../bench/open-loop/open-loop.ts';
+import { totalFailures, type OpenLoopPlan, type OpenLoopResult } from '../../../bench/open-loop/open-loop-plan.ts';
 
 /** The answer to one request and the milliseconds until it comes. Null: none comes. `break`: the connection breaks. */
 export type ScriptedAnswer = { readonly status: number; readonly afterMs: number } | 'break' | null;
@@ -85,8 +85,8 @@ export async function scriptedLoad(
     #deliver(status: number): void {
       underWay--;
       this.isFree = this.#open;
-      this.#events.onAnswer(status);
-      if (this.isFree) this.#events.onFree();
+      this.#events.onResponse(status);
+      if (this.isFree) this.#events.onIdle();
     }
 
     #break(): void {
@@ -100,12 +100,12 @@ export async function scriptedLoad(
       setTimeout(() => {
         this.#open = true;
         this.isFree = true;
-        this.#events.onFree();
+        this.#events.onIdle();
       }, afterMs);
     }
   }
 
-  const run = new OpenLoop(
+  const run = new OpenLoopClient(
     {
       port: 1,
       requestsFile: '',
@@ -136,7 +136,7 @@ export async function scriptedLoad(
   }
   const result = await run;
   t.mock.timers.reset();
-  if (result.due !== result.expected + result.refused + failedInAll(result.failed)) {
+  if (result.due !== result.expected + result.refused + totalFailures(result.failed)) {
     throw new Error(`not every request has one outcome: ${JSON.stringify(result)}`);
   }
   return { result, sent, underWayMax };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Borrower, drawBorrower } from '../../../bench/population/borrower.ts';
-import { seededRandom, type Weighted } from '../../../bench/population/random.ts';
+import { seededRandom, type WeightedTable } from '../../../bench/population/random.ts';
 import * as tables from '../../../bench/population/tables.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans.ts';
 import type { PocketField } from '../../../src/verticals/vertical.ts';
@@ -35,7 +35,7 @@ function valid(field: PocketField, value: unknown): boolean {
 }
 
 /** Each share of a table, against the share among those people who filled the field in. */
-function assertShares(table: Weighted<unknown>, values: readonly unknown[], tolerance: number): void {
+function assertShares(table: WeightedTable<unknown>, values: readonly unknown[], tolerance: number): void {
   const total = table.reduce((sum, [, weight]) => sum + weight, 0);
   for (const [value, weight] of table) {
     const share = values.filter((other) => other === value).length / values.length;
@@ -71,12 +71,12 @@ test('some leave out a conditional field whose condition holds, most fill it in'
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;
-    assert.ok(Math.abs(share - tables.filledIn.conditional) < 0.03, `${field}: ${share}`);
+    assert.ok(Math.abs(share - tables.fillRates.conditional) < 0.03, `${field}: ${share}`);
   }
 });
 
 test('every table of words names values of the API only', () => {
-  const words: Readonly<Record<string, Weighted<unknown>>> = {
+  const words: Readonly<Record<string, WeightedTable<unknown>>> = {
     credit_score_range: tables.creditBands,
     loan_purpose: tables.loanPurposes,
     housing_status: tables.housing,

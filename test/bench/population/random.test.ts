@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { normalShareBelow, pickAt, seededRandom, standardNormal } from '../../../bench/population/random.ts';
+import { standardNormalCdf, pickAtShare, seededRandom, standardNormal } from '../../../bench/population/random.ts';
 
 test('the same seed gives the same numbers, another seed others', () => {
   const take = (seed: number) => Array.from({ length: 5 }, seededRandom(seed));
@@ -23,7 +23,7 @@ test('numbers fill [0, 1) evenly', () => {
 test('a table is passed over from its start, each value as wide as its weight', () => {
   const table = [['a', 1] as const, ['b', 2] as const, ['c', 1] as const];
   assert.deepEqual(
-    [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAt(table, at)),
+    [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtShare(table, at)),
     ['a', 'a', 'b', 'b', 'c', 'c'],
   );
 });
@@ -36,7 +36,7 @@ test('the share below a normal score is that of the published tables', () => {
     [1.644854, 0.95],
     [3, 0.9986501],
   ] as const) {
-    assert.ok(Math.abs(normalShareBelow(z) - share) < 1e-6, `${z}`);
+    assert.ok(Math.abs(standardNormalCdf(z) - share) < 1e-6, `${z}`);
   }
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { toMarkdown } from '../../../bench/report/markdown.ts';
-import { keptUp } from '../../../bench/report/sections/curves-section.ts';
+import { lastSustainedPoint } from '../../../bench/report/sections/curves-section.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { crossoverCell, curvePoint, sessionRoute, smallResult } from '../support/small-result.ts';
 
@@ -69,8 +69,8 @@ test('what a service keeps up with ends where it falls behind, refuses, or the c
     { ...curvePoint(2_000, 2_000), failed: 1 },
     { ...curvePoint(2_000, 2_000), client: { ...fine.client, saturated: true } },
   ];
-  for (const point of beyond) assert.equal(keptUp([curvePoint(3_000, 3_000), point, fine]), fine);
-  assert.equal(keptUp([beyond[0]!]), null);
+  for (const point of beyond) assert.equal(lastSustainedPoint([curvePoint(3_000, 3_000), point, fine]), fine);
+  assert.equal(lastSustainedPoint([beyond[0]!]), null);
 });
 
 test('a client at its end is told beside the points of a curve', () => {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { withResults } from '../../../bench/report/publish.ts';
+import { replaceResults } from '../../../bench/report/publish.ts';
 
 const readme = await readFile(new URL('../../../bench/README.md', import.meta.url), 'utf8');
 
 test('only what stands between the marks is replaced', () => {
-  const once = withResults(readme, 'first\n');
-  const twice = withResults(once, 'second\n');
+  const once = replaceResults(readme, 'first\n');
+  const twice = replaceResults(once, 'second\n');
   assert.ok(once.includes('first\n') && !twice.includes('first\n') && twice.includes('second\n'));
-  assert.equal(withResults(twice, 'first\n'), once);
+  assert.equal(replaceResults(twice, 'first\n'), once);
 });
 
 test('a text without marks is refused, not overwritten', () => {
-  assert.throws(() => withResults('# A README\n', 'first\n'), /no place marked/);
+  assert.throws(() => replaceResults('# A README\n', 'first\n'), /no place marked/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cpuRatios, throughputRatios } from '../../../bench/report/ratios.ts';
-import { targetOutcomes } from '../../../bench/report/targets.ts';
+import { evaluateTargets } from '../../../bench/report/targets.ts';
 import { measurement, sessionRoute } from '../support/small-result.ts';
 
 test('throughput is compared within a round, then the middle round counts', () => {
@@ -19,12 +19,12 @@ test('without CPU figures there is no CPU ratio', () => {
 
 test('a baseline that was not measured has no ratio, and a target over it no outcome', () => {
   assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
-  assert.deepEqual(targetOutcomes([{ ...sessionRoute, targets: [{ over: 'fastify', ratio: 1 }] }]), []);
+  assert.deepEqual(evaluateTargets([{ ...sessionRoute, targets: [{ over: 'fastify', ratio: 1 }] }]), []);
 });
 
 test('of two clients the one that did not give first judges the target', () => {
   const slow = { ...sessionRoute, client: 'autocannon' as const, clientSaturated: true, targets: [] };
-  const [outcome, ...others] = targetOutcomes([slow, sessionRoute]);
+  const [outcome, ...others] = evaluateTargets([slow, sessionRoute]);
   assert.deepEqual(others, []);
   assert.deepEqual(outcome, { route: 'session', over: 'bare', target: 0.35, reached: true });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { linearTicks, logarithmicTicks } from '../../../bench/report/browser/ticks.ts';
-import { short } from '../../../bench/report/numbers.ts';
+import { formatShort } from '../../../bench/report/numbers.ts';
 
 test('the numbers at an axis lie within it, in order, and are neither none nor too many', () => {
   const ends = fc.tuple(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), fc.double({ min: 5, max: 1e6, noNaN: true }));
@@ -24,5 +24,5 @@ test('an axis of a few small whole numbers names each of them', () => {
 });
 
 test('numbers at an axis are short', () => {
-  assert.deepEqual([0, 0.25, 3, 40_000, 1_500_000].map(short), ['0', '0.25', '3', '40k', '1.5M']);
+  assert.deepEqual([0, 0.25, 3, 40_000, 1_500_000].map(formatShort), ['0', '0.25', '3', '40k', '1.5M']);
 });

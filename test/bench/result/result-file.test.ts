@@ -9,7 +9,7 @@ import { ResultFile } from '../../../bench/result/result-file.ts';
 test('a run has a file of its own from its first part on, and is the latest once it is over', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'bench-result-')), 'results');
   try {
-    const file = await ResultFile.in(folder, '2026-01-02T03:04:05.678Z');
+    const file = await ResultFile.create(folder, '2026-01-02T03:04:05.678Z');
     await file.write({ quick: true } as BenchResult);
     assert.deepEqual(await readdir(folder), ['2026-01-02T03-04-05.678Z.json']);
     await file.write({ quick: false } as BenchResult);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
-import { withFindings } from '../../../bench/result/with-findings.ts';
+import { mergeFindings } from '../../../bench/result/with-findings.ts';
 
 const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
 
 test('lists grow, anything else is taken over, and what was there is left as it was', () => {
   const before = { quick: true, memory: null, micro: [micro('a')], history: [] } as unknown as BenchResult;
   const memory = { fields: 1, heapBytes: 2, residentBytes: 3, points: [], sessionsMax: 4 };
-  const after = withFindings(before, { memory, micro: [micro('b')] });
+  const after = mergeFindings(before, { memory, micro: [micro('b')] });
   assert.deepEqual(
     after.micro.map(({ name }) => name),
     ['a', 'b'],

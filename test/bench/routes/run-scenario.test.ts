@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Progress } from '../../../bench/progress.ts';
 import { serverKinds } from '../../../bench/result/measurement.ts';
-import { type RunOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
+import { type RunScenarioOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
 import { quickScale } from '../../../bench/scale.ts';
 import { sessionRequest } from '../../../bench/scenarios/borrowers.ts';
 import { clickScenario } from '../../../bench/scenarios/click.ts';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-function options(): RunOptions {
+function options(): RunScenarioOptions {
   return {
     scale: { ...quickScale, connections: 8, roundRequests: 160, keys: 50 },
     client: countedClient,

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { BaselineAnswer } from '../../../bench/baselines/baseline-answer.ts';
+import type { BaselineResponse } from '../../../bench/baselines/baseline-answer.ts';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { type PreparedRequest, requestHeaders } from '../../../bench/load/prepared-request.ts';
 import { serverKinds } from '../../../bench/result/measurement.ts';
-import { meanBodyBytes, sampleAnswers } from '../../../bench/routes/sample-answers.ts';
+import { meanBodyBytes, sampleResponses } from '../../../bench/routes/sample-answers.ts';
 import { analyticsScenario } from '../../../bench/scenarios/analytics.ts';
 import { clickScenario } from '../../../bench/scenarios/click.ts';
-import type { Scenario, Stage } from '../../../bench/scenarios/scenario.ts';
+import type { Scenario, ScenarioStage } from '../../../bench/scenarios/scenario.ts';
 import { sessionScenario } from '../../../bench/scenarios/session.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
@@ -19,14 +19,14 @@ import { rawAnswer } from '../target/raw-answer.ts';
 let folder = '';
 let service: ServiceTarget;
 let caller: HttpCaller;
-let stage: Stage;
+let stage: ScenarioStage;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bench-sample-'));
   service = await startServiceTarget({ folder, keys: 40 });
   caller = new HttpCaller(service.port, 8);
   let taken = 0;
   const { keys } = service;
-  stage = { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests: 40, kept: new Map() };
+  stage = { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests: 40, state: new Map() };
 });
 after(async () => {
   caller.close();
@@ -45,7 +45,7 @@ function raw(request: PreparedRequest): string {
  * differs between two answers of the service too: the request's id, and where a click leads.
  */
 async function wireBytes(scenario: Scenario): Promise<number[]> {
-  const answers = await sampleAnswers(scenario, stage);
+  const answers = await sampleResponses(scenario, stage);
   const [request] = await scenario.prepare(stage, 1);
   const ask = async (port: number) => {
     const text = await rawAnswer(port, raw(request!), Buffer.byteLength(answers[0]!.body));
@@ -68,14 +68,14 @@ for (const scenario of [sessionScenario, clickScenario]) {
 }
 
 test('of the kinds one path has, each is sampled, and pages are full', async () => {
-  const [summary, rows] = await sampleAnswers(analyticsScenario, stage);
+  const [summary, rows] = await sampleResponses(analyticsScenario, stage);
   assert.equal(JSON.parse(summary!.body).granularity, 'summary');
   assert.equal(JSON.parse(rows!.body).data.length, 100);
 });
 
 test('the size of a body is the mean over what is asked for', () => {
   const kind = { method: 'GET', path: '/a', status: 200, headers: [] } as const;
-  const answers: readonly BaselineAnswer[] = [
+  const answers: readonly BaselineResponse[] = [
     { ...kind, query: 'b=1', body: 'x'.repeat(100) },
     { ...kind, query: 'b=2', body: 'x'.repeat(10) },
   ];

@@ -9,7 +9,7 @@ import { inputsScenario } from '../../../bench/scenarios/inputs.ts';
 import { lifecycleScenario } from '../../../bench/scenarios/lifecycle.ts';
 import { marketplaceKnownScenario } from '../../../bench/scenarios/marketplace-known.ts';
 import { marketplaceUnknownScenario } from '../../../bench/scenarios/marketplace-unknown.ts';
-import type { Stage } from '../../../bench/scenarios/scenario.ts';
+import type { ScenarioStage } from '../../../bench/scenarios/scenario.ts';
 import { sessionScenario } from '../../../bench/scenarios/session.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 
@@ -44,7 +44,7 @@ for (const scenario of keyed) {
   test(`a round of ${scenario.name} is sent with every key, however few sessions it is about`, async () => {
     let taken = 0;
     const nextKey = () => service.keys[taken++ % keys]!;
-    const stage: Stage = { caller, keys: service.keys, nextKey, roundRequests, kept: new Map() };
+    const stage: ScenarioStage = { caller, keys: service.keys, nextKey, roundRequests, state: new Map() };
     for (const round of [0, 1]) {
       const requests = await scenario.prepare(stage, round);
       const used = new Set(requests.flatMap(({ key }) => key ?? []));

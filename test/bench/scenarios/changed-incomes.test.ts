@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import { changedIncomes, type OpenSession } from '../../../bench/scenarios/borrowers.ts';
+import { incomeChangeRequests, type BorrowerSession } from '../../../bench/scenarios/borrowers.ts';
 
 const random = seededRandom(5);
-const sessions: OpenSession[] = Array.from({ length: 7 }, (_, at) => ({
+const sessions: BorrowerSession[] = Array.from({ length: 7 }, (_, at) => ({
   subId: `sub_${at}`,
   key: 'svc_key',
   borrower: drawBorrower(random),
@@ -14,7 +14,7 @@ const sessions: OpenSession[] = Array.from({ length: 7 }, (_, at) => ({
 test('no session is sent the same income twice, within a round or over the rounds, nor the one it had', () => {
   for (const session of sessions) {
     const sent = [0, 1, 2, 40, 9_999].flatMap((round) =>
-      changedIncomes(sessions, 30, round)
+      incomeChangeRequests(sessions, 30, round)
         .map(({ body }) => JSON.parse(body!))
         .filter(({ sub_id }) => sub_id === session.subId)
         .map(({ fields }) => fields.annual_income as number),

@@ -5,7 +5,7 @@
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import type { LoadClient } from '../../../bench/load/load-client.ts';
 import { readRequests } from '../../../bench/load/prepared-request.ts';
-import type { OpenLoopPlan, OpenLoopResult, SendOpenLoop } from '../../../bench/open-loop/open-loop-plan.ts';
+import type { OpenLoopPlan, OpenLoopResult, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 
 /** Requests that one load sends at most: far below the limits of the keys that the tests create. */
 const requestsMax = 300;
@@ -32,7 +32,7 @@ export const countedClient: LoadClient = {
 };
 
 /** @param saturationPerSecond answers per second of the n-th closed loop, from 0, and the most of the later loads on schedule */
-export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => number = () => 1_000): SendOpenLoop {
+export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => number = () => 1_000): OpenLoopRunner {
   let closedLoops = 0;
   let saturation = Number.POSITIVE_INFINITY;
   return async (plan): Promise<OpenLoopResult> => {

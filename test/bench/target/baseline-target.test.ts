@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { BaselineAnswer } from '../../../bench/baselines/baseline-answer.ts';
+import type { BaselineResponse } from '../../../bench/baselines/baseline-answer.ts';
 import { serverKinds } from '../../../bench/result/measurement.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
-import type { Target } from '../../../bench/target/target.ts';
+import type { LoadTarget } from '../../../bench/target/target.ts';
 import { rawAnswer } from './raw-answer.ts';
 
 const json = [
@@ -15,7 +15,7 @@ const json = [
   ['Date', 'Fri, 02 Jan 2026 03:04:05 GMT'],
   ['Content-Length', '1'],
 ] as const;
-const answers: readonly BaselineAnswer[] = [
+const answers: readonly BaselineResponse[] = [
   { method: 'POST', path: '/v1/x', status: 200, headers: json, body: '{"a":1}' },
   { method: 'GET', path: '/v1/y', query: 'way=long', status: 200, headers: json, body: `"${'é'.repeat(2_000)}"` },
   { method: 'GET', path: '/v1/y', query: 'way=short', status: 200, headers: json, body: '1' },
@@ -27,7 +27,7 @@ const kinds = serverKinds.filter((kind) => kind !== 'service');
 for (const kind of kinds) {
   describe(kind, () => {
     let folder = '';
-    let target: Target;
+    let target: LoadTarget;
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'bench-baseline-'));
       target = await startBaselineTarget(kind, answers, folder);
@@ -87,9 +87,9 @@ for (const kind of kinds) {
     });
 
     test('says how its process did', async () => {
-      await target.probe.begin();
+      await target.probe.start();
       await fetch(url('/c'), { redirect: 'manual' });
-      const figures = await target.probe.end();
+      const figures = await target.probe.stop();
       assert.ok(figures!.rssMiB > figures!.heapUsedMiB && figures!.heapUsedMiB > 0);
     });
   });

@@ -3,18 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createKeys } from '../../../bench/target/many-keys.ts';
+import { createApiKeys } from '../../../bench/target/many-keys.ts';
 import { hashApiKey } from '../../../src/access/api-key.ts';
 import { keyFilePath } from '../../../src/access/key-file.ts';
-import { KeyRegister } from '../../../src/access/key-register.ts';
+import { KeyRegistry } from '../../../src/access/key-register.ts';
 
 test('keys made in bulk are keys like any other, of one account', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-keys-'));
   try {
     const limits = { requestsPerMinute: 7, analyticsPerMinute: null, sessionsPerDay: 9 };
-    const keys = createKeys(folder, 3_000, limits);
+    const keys = createApiKeys(folder, 3_000, limits);
     assert.equal(new Set(keys.map(hashApiKey)).size, 3_000);
-    const register = KeyRegister.openExisting(keyFilePath(folder));
+    const register = KeyRegistry.openExisting(keyFilePath(folder));
     const issued = register.list();
     register.close();
     assert.equal(issued.length, 3_000);

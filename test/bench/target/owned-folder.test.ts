@@ -3,17 +3,17 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { makeOwnedFolder } from '../../../bench/target/owned-folder.ts';
+import { createOwnedFolder } from '../../../bench/target/owned-folder.ts';
 
 test('a folder is gone once removed', async () => {
-  const folder = await makeOwnedFolder(tmpdir(), 'bench-owned-');
+  const folder = await createOwnedFolder(tmpdir(), 'bench-owned-');
   assert.ok(existsSync(folder.path));
   await folder.remove();
   assert.ok(!existsSync(folder.path));
 });
 
 test('a folder that is to be kept outlives its removal', async () => {
-  const folder = await makeOwnedFolder(tmpdir(), 'bench-owned-');
+  const folder = await createOwnedFolder(tmpdir(), 'bench-owned-');
   folder.keep();
   await folder.remove();
   assert.ok(existsSync(folder.path));

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { spawnOwned } from '../../../bench/target/child-process.ts';
-import { ProcessProbe, probedEnvironment } from '../../../bench/target/process-probe.ts';
+import { spawnChild } from '../../../bench/target/child-process.ts';
+import { ProcessProbe, environmentWithProbe } from '../../../bench/target/process-probe.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
 /** Starts a program the way the service is started: by a launcher that replaces itself with Node.js. */
-function start(program: string, env = probedEnvironment(plainEnvironment())) {
-  const child = spawnOwned('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
+function start(program: string, env = environmentWithProbe(plainEnvironment())) {
+  const child = spawnChild('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
     env,
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });
@@ -29,10 +29,10 @@ test('tells how late the loop came, what was collected, and what memory is held;
   const { child, probe, ended } = start(obedient);
   await once(child.stdout!, 'data');
   const told = async (line: string) => {
-    await probe.begin();
+    await probe.start();
     child.stdin!.write(`${line}\n`);
     await once(child.stdout!, 'data');
-    return (await probe.end())!;
+    return (await probe.stop())!;
   };
   const blocked = await told('block');
   assert.ok(blocked.eventLoopDelayMs.max > 1_250, String(blocked.eventLoopDelayMs.max));
@@ -50,10 +50,10 @@ test('tells how late the loop came, what was collected, and what memory is held;
 
 test('an end without a beginning has nothing to tell', async () => {
   const { child, probe, ended } = start(obedient);
-  assert.equal(await probe.end(), null);
+  assert.equal(await probe.stop(), null);
   child.stdin!.end();
   await ended;
-  assert.equal(await probe.end(), null);
+  assert.equal(await probe.stop(), null);
 });
 
 test('keeps no process alive, and stays out of its worker threads and its children', async () => {
@@ -69,10 +69,10 @@ test('keeps no process alive, and stays out of its worker threads and its childr
   const [line] = await Promise.race([printed, ended.then(() => ['nothing'])]);
   assert.deepEqual(JSON.parse(String(line)), [1, 0, 0]);
   assert.deepEqual(await ended, [0, null]);
-  assert.equal(await probe.end(), null);
+  assert.equal(await probe.stop(), null);
 });
 
 test('what Node.js is told already stays told', () => {
-  const { NODE_OPTIONS } = probedEnvironment({ NODE_OPTIONS: '--no-warnings' });
+  const { NODE_OPTIONS } = environmentWithProbe({ NODE_OPTIONS: '--no-warnings' });
   assert.match(NODE_OPTIONS!, /^--no-warnings --import=file:.*probe\.ts$/);
 });

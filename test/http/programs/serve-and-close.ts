@@ -8,12 +8,12 @@ const { startListener } = (await import(
   `${pathToFileURL(sources ?? '')}/http/choose-listener.ts`
 )) as typeof ChooseListener;
 
-const listener = await startListener(kind as ChooseListener.ListenerKind, {
+const listener = await startListener(kind as ChooseListener.EngineChoice, {
   host: '127.0.0.1',
   port: 0,
   handler: (exchange) => exchange.reply({ status: 200, headers: '', body: 'served' }),
   errorReply: () => ({ status: 500, headers: '', body: '' }),
-  onFault: (fault) => console.error(fault),
+  onHandlerError: (fault) => console.error(fault),
   bodyBytesMax: 1_000,
   deadlineMs: 10_000,
 });

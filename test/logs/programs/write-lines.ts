@@ -1,8 +1,8 @@
 import process from 'node:process';
-import { standardErrorLog } from '../../../src/logs/standard-error-log.ts';
+import { createStandardErrorLog } from '../../../src/logs/standard-error-log.ts';
 
 // Writes COUNT lines of a kilobyte and one more when told so on standard input, then ends as the server does.
-const { logger, flush } = standardErrorLog('info');
+const { logger, flush } = createStandardErrorLog('info');
 const text = 'x'.repeat(1_000);
 for (let at = 0; at < Number(process.argv[2]); at++) logger.info({ at, text });
 process.stdout.write('written\n');
