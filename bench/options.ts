@@ -14,9 +14,9 @@ export interface BenchOptions {
 
 export function usage(parts: readonly BenchPart[]): string {
   const width = Math.max(...parts.map(({ name }) => name.length));
-  const lines = parts.map(({ name, group, description: about }) => {
+  const lines = parts.map(({ name, group, description }) => {
     const kind = group === undefined ? '' : ` (${group})`;
-    return `  ${name.padEnd(width)}  ${about}${kind}`;
+    return `  ${name.padEnd(width)}  ${description}${kind}`;
   });
   return `Usage: make bench, or bin/with-node node bench/main.ts [options]
 

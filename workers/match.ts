@@ -15,8 +15,8 @@ const tablesByVersion = new LRUCache<string, MatchTables>({ max: bounds.matchWor
 
 /** Answers a batch. A request that cannot be answered fails alone. */
 export default function match(batch: Uint8Array): Uint8Array {
-  const { requests, unavailable: closed } = decodeBatch(batch);
-  return encodeResults(requests.map((request, at) => rankRequest(request, closed[at] ?? null)));
+  const { requests, unavailable } = decodeBatch(batch);
+  return encodeResults(requests.map((request, at) => rankRequest(request, unavailable[at] ?? null)));
 }
 
 /** Takes over the tables of a catalog version. One that was replaced before this thread came is loaded and compiled, if asked for. */

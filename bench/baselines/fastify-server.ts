@@ -6,13 +6,13 @@ import { readResponses, groupByRoute, announcePort } from './baseline-answer.ts'
 const serializeUnchanged = (body: string) => body;
 
 const app = fastify();
-for (const { method, path, responseFor: answerTo } of groupByRoute(readResponses(['date', 'content-length']))) {
+for (const { method, path, responseFor } of groupByRoute(readResponses(['date', 'content-length']))) {
   app.route({
     method,
     url: path,
     handler: (request, reply) => {
       const question = request.url.indexOf('?');
-      const answer = answerTo(question === -1 ? '' : request.url.slice(question + 1));
+      const answer = responseFor(question === -1 ? '' : request.url.slice(question + 1));
       reply.code(answer.status);
       for (const [name, value] of answer.headers) reply.header(name, value);
       // Unasked it would tell that the connection stays open, and for how long: bytes that the service does not write.

@@ -20,15 +20,15 @@ export function serveOnUws(
   const heads = new Map(answers.map((answer) => [answer, responseHead(answer)]));
   const write: WriteResponse = (res, answer) => res.writeStatus(heads.get(answer)!).end(answer.body);
 
-  for (const { method, path, responseFor: answerTo } of groupByRoute(answers)) {
+  for (const { method, path, responseFor } of groupByRoute(answers)) {
     if (method === 'GET') {
       app.get(path, (res: HttpResponse, req: HttpRequest) => {
-        send(res, answerTo(req.getQuery() ?? ''), true, write);
+        send(res, responseFor(req.getQuery() ?? ''), true, write);
       });
       continue;
     }
     app.post(path, (res, req) => {
-      const answer = answerTo(req.getQuery() ?? '');
+      const answer = responseFor(req.getQuery() ?? '');
       const chunks: Buffer[] = [];
       res.onAborted(() => {});
       res.onData((chunk, isLast) => {

@@ -35,7 +35,7 @@ export interface CheckScale {
   readonly clicks: number;
 }
 
-export function computeCheckScale({ ratesPerSecond, seconds, initialSessions: sessionsBefore }: CheckRequest): CheckScale {
+export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: CheckRequest): CheckScale {
   const perSecond = routeNames.reduce((sum, name) => sum + ratesPerSecond[name], 0);
   const loadSeconds = warmUpSeconds + seconds;
   const requests = Math.ceil(perSecond * loadSeconds * 1.02) + 200;
@@ -50,14 +50,14 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions: se
     clicked: Math.ceil(clicks / clicksPerSession) + (clicks === 0 ? 0 : 20),
   };
   const needed = Object.values(sessions).reduce((sum, count) => sum + count, 0);
-  const sessionsInAll = Math.max(needed, sessionsBefore);
+  const totalSessions = Math.max(needed, initialSessions);
   const limitedPerMinute = (perSecond - ratesPerSecond.click) * 60;
   const keys = Math.max(
     1,
     (headroomFactor * limitedPerMinute) / bounds.requestsPerMinuteDefault,
     (headroomFactor * ratesPerSecond.analytics * 60) / bounds.analyticsPerMinuteDefault,
     // A key's day counts the sessions that were there before.
-    (headroomFactor * (sessionsInAll + countOf('session'))) / bounds.sessionsPerDayDefault,
+    (headroomFactor * (totalSessions + countOf('session'))) / bounds.sessionsPerDayDefault,
   );
   return {
     perSecond,
@@ -65,7 +65,7 @@ export function computeCheckScale({ ratesPerSecond, seconds, initialSessions: se
     keys: Math.ceil(keys),
     preparingKeys: Math.ceil((headroomFactor * (sessions.known + sessions.clicked)) / bounds.requestsPerMinuteDefault),
     sessions,
-    totalSessions: sessionsInAll,
+    totalSessions,
     inputsBetween,
     clicks,
   };

@@ -28,12 +28,12 @@ export interface Comparison {
 export function compareWithBaseline(baseline: readonly BaselineRatio[], measured: readonly RepeatedRatio[]): Comparison {
   const now = new Map(measured.map((figure) => [figure.name, median(figure.values)]));
   const known = new Set(baseline.map(({ name }) => name));
-  const changes = baseline.flatMap(({ name, part, better, median: from, threshold }): RatioChange[] => {
+  const changes = baseline.flatMap(({ name, part, better, median: before, threshold }): RatioChange[] => {
     const to = now.get(name);
-    return to === undefined ? [] : [{ name, part, before: from, now: to, lossShare: lossShareOf(better, from, to), threshold }];
+    return to === undefined ? [] : [{ name, part, before, now: to, lossShare: lossShareOf(better, before, to), threshold }];
   });
-  const losses = changes.filter(({ lossShare: lost, threshold }) => lost > threshold);
-  const gains = changes.filter(({ lossShare: lost, threshold }) => gainShare(lost) > threshold);
+  const losses = changes.filter(({ lossShare, threshold }) => lossShare > threshold);
+  const gains = changes.filter(({ lossShare, threshold }) => gainShare(lossShare) > threshold);
   return {
     losses,
     gains,
@@ -44,8 +44,8 @@ export function compareWithBaseline(baseline: readonly BaselineRatio[], measured
 }
 
 /** Whether baseline and runs have nothing in common. */
-export function hasNoCommonRatio({ losses, gains, unchanged: steady }: Comparison): boolean {
-  return losses.length + gains.length + steady === 0;
+export function hasNoCommonRatio({ losses, gains, unchanged }: Comparison): boolean {
+  return losses.length + gains.length + unchanged === 0;
 }
 
 /** What of the speed there is now would be lost by going back. */

@@ -83,8 +83,8 @@ async function collectRuns({ from, repeat, client }: CheckOptions, only?: Readon
     return Promise.all(from.map(async (file) => ratiosOfResult(parseResult(await readFile(file, 'utf8')))));
   }
   // Everything that measures, the service with it, is loaded only where something is measured.
-  const { measureRatios: measureFigures } = await import('./measure-figures.ts');
-  return measureFigures({ repeat, client, folder: resultsFolder, only });
+  const { measureRatios } = await import('./measure-figures.ts');
+  return measureRatios({ repeat, client, folder: resultsFolder, only });
 }
 
 async function loadBaseline(file: string): Promise<Baseline> {

@@ -5,9 +5,9 @@ import { type RatioChange, type Comparison, gainShare } from './compare.ts';
 export const storeCommand = 'bin/with-node node bench/check/main.ts --store';
 
 /** What a comparison comes to, line by line: what was lost first. */
-export function formatVerdict(baseline: Baseline, { losses, gains, unchanged: steady, missing, added }: Comparison): string[] {
+export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, missing, added }: Comparison): string[] {
   const of = `the baseline of ${baseline.storedAt.slice(0, 10)}${baseline.commit === null ? '' : `, commit ${baseline.commit}`}`;
-  const compared = losses.length + gains.length + steady;
+  const compared = losses.length + gains.length + unchanged;
   return [
     ...losses.map(
       (change) => `LOSS: ${formatChange(change)}, ${formatPercent(change.lossShare)} slower; threshold ${formatPercent(change.threshold)}`,
@@ -48,8 +48,8 @@ function formatMachine({ cpu, cores, memoryGiB, node, disk }: Machine): string {
   return `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${disk}, Node.js ${node}`;
 }
 
-function formatChange({ name, before: from, now: to }: RatioChange): string {
-  return `${name}: ${Number(from.toPrecision(3))} -> ${Number(to.toPrecision(3))}`;
+function formatChange({ name, before, now }: RatioChange): string {
+  return `${name}: ${Number(before.toPrecision(3))} -> ${Number(now.toPrecision(3))}`;
 }
 
 function formatPercent(share: number): string {

@@ -43,14 +43,14 @@ export async function withBareServer<Result>(
   { sendOpenLoop, scale, folder, requests, requestsFile }: BareComparisonOptions,
   use: (measure: (wanted: ComparedPointOptions) => Promise<CurvePoint>) => Promise<Result>,
 ): Promise<Result> {
-  const { warmUpSeconds, seconds, bareServerShareMax: besideBareShareMax } = scale;
+  const { warmUpSeconds, seconds, bareServerShareMax } = scale;
   const load = { requestsFile, once: false, warmUpSeconds, seconds };
-  const bare = besideBareShareMax > 0 ? await startBareServer(service, folder, requests) : null;
+  const bare = bareServerShareMax > 0 ? await startBareServer(service, folder, requests) : null;
   try {
-    return await use(async ({ x, perSecond, saturationShare: share, pointIndex: place }) => {
+    return await use(async ({ x, perSecond, saturationShare, pointIndex }) => {
       const pointOf = (target: LoadTarget) => measureLoadPoint(sendOpenLoop, target, x, perSecond, load);
-      if (bare === null || share > besideBareShareMax) return pointOf(service);
-      const before = place % 2 === 1 ? await pointOf(bare) : null;
+      if (bare === null || saturationShare > bareServerShareMax) return pointOf(service);
+      const before = pointIndex % 2 === 1 ? await pointOf(bare) : null;
       const point = await pointOf(service);
       return { ...point, bare: before ?? (await pointOf(bare)) };
     });

@@ -25,9 +25,9 @@ export async function measureFirstLook(
   x: number,
   service: Pick<SeededServiceOptions, 'catalogOffers' | 'settings'>,
 ): Promise<CurvePoint> {
-  const { saturationSeconds, singleUseSeconds: seconds, singleUseRatePerSecondMax: oncePerSecondMax, warmUpSeconds } = scale;
-  const closedCount = Math.ceil(oncePerSecondMax * saturationSeconds * 1.5);
-  const count = closedCount + Math.ceil(oncePerSecondMax * targetUtilization * (warmUpSeconds + seconds));
+  const { saturationSeconds, singleUseSeconds: seconds, singleUseRatePerSecondMax, warmUpSeconds } = scale;
+  const closedCount = Math.ceil(singleUseRatePerSecondMax * saturationSeconds * 1.5);
+  const count = closedCount + Math.ceil(singleUseRatePerSecondMax * targetUtilization * (warmUpSeconds + seconds));
   const wanted = { ...service, keys: firstLookKeys, sessions: { count, fields: 'all', told: count } } as const;
   return withSeededService(context, wanted, async ({ target, sessions, folder }) => {
     const looks = firstLookRequests(sessions);

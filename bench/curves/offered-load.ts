@@ -36,10 +36,10 @@ export const offeredLoadCurve: Curve = {
       });
       const points: CurvePoint[] = [];
       await withBareServer(target, { sendOpenLoop, scale, folder, requests, requestsFile }, async (measure) => {
-        const offer = async (share: number): Promise<CurvePoint> => {
-          const perSecond = rateAtShare(share, saturation, scale.seconds);
-          progress.step(`offered-load: ${perSecond} a second, ${Math.round(share * 100)} % of saturation`);
-          const point = await measure({ x: perSecond, perSecond, saturationShare: share, pointIndex: points.length });
+        const offer = async (saturationShare: number): Promise<CurvePoint> => {
+          const perSecond = rateAtShare(saturationShare, saturation, scale.seconds);
+          progress.step(`offered-load: ${perSecond} a second, ${Math.round(saturationShare * 100)} % of saturation`);
+          const point = await measure({ x: perSecond, perSecond, saturationShare, pointIndex: points.length });
           points.push(point);
           return point;
         };

@@ -42,20 +42,20 @@ const refusedStatus = 429;
  * answer counts, those of that second load too. Throws when it took longer than the limit's span, since then nothing was shown.
  */
 export async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<LimitResult> {
-  const { name, title, limit, window: span } = scenario;
-  const { service, key, unlimitedKey: freeKey, connections, progress } = run;
+  const { name, title, limit, window } = scenario;
+  const { service, key, unlimitedKey, connections, progress } = run;
   const caller = new HttpCaller(service.port, connections);
   try {
-    const stage = { caller, keys: [freeKey], nextKey: () => freeKey, roundRequests: 1, state: new Map() };
+    const stage = { caller, keys: [unlimitedKey], nextKey: () => unlimitedKey, roundRequests: 1, state: new Map() };
     const [session] = await createSessions(stage, 1, 17);
 
     progress.step(`limits: ${name}: requests that are admitted`);
-    const admittedLoad = await runLimitLoad(run, scenario.buildRequests(freeKey, session!), admittedStatus);
+    const admittedLoad = await runLimitLoad(run, scenario.buildRequests(unlimitedKey, session!), admittedStatus);
     if (admittedLoad.unexpected > 0) {
       throw new Error(`${name}: ${admittedLoad.unexpected} requests within every limit were not answered 200`);
     }
 
-    if (span === 'day') await waitForNextDay(progress, name);
+    if (window === 'day') await waitForNextDay(progress, name);
     progress.step(`limits: ${name}: ${limit} and ${run.excess} more at once`);
     const requests = scenario.buildRequests(key, session!);
     const began = { day: dayOf(Date.now()), ms: performance.now() };
@@ -66,8 +66,8 @@ export async function measureLimit(scenario: LimitScenario, run: LimitRun): Prom
     const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
     // The first request was admitted no earlier than it was sent, so its place was not free again before this.
     const over =
-      span === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
-    if (over) throw new Error(`${name}: this machine was too slow to be asked for more within one ${span}`);
+      window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
+    if (over) throw new Error(`${name}: this machine was too slow to be asked for more within one ${window}`);
 
     const admitted = statuses.get(admittedStatus) ?? 0;
     const refused = statuses.get(refusedStatus) ?? 0;

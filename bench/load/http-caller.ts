@@ -87,11 +87,11 @@ export class HttpCaller {
           incoming.once('end', () => {
             const body = Buffer.concat(chunks).toString();
             const { statusCode, headers, rawHeaders } = incoming;
-            const headerLines = Array.from(
+            const headerPairs = Array.from(
               { length: rawHeaders.length / 2 },
               (_, at) => [rawHeaders[2 * at]!, rawHeaders[2 * at + 1]!] as const,
             );
-            resolve({ status: statusCode!, headers, headerPairs: headerLines, body });
+            resolve({ status: statusCode!, headers, headerPairs, body });
           });
         },
       );

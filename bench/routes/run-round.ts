@@ -35,8 +35,8 @@ export interface RoundResult {
 
 /** One round: the same requests to every server, one after the other. */
 export async function runRound(options: RoundOptions): Promise<RoundResult> {
-  const { scenario, stage, servers, client, connections, seconds, round, progressLabel: doing, progress, folder } = options;
-  progress.step(`${doing}: preparing`);
+  const { scenario, stage, servers, client, connections, seconds, round, progressLabel, progress, folder } = options;
+  progress.step(`${progressLabel}: preparing`);
   const requests = await scenario.prepare(stage, round);
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
@@ -46,7 +46,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
   const measured = new Map<ServerKind, Measurement>();
   for (const [kind, target] of serverOrder([...servers], round)) {
-    progress.step(`${doing}: load on ${kind}`);
+    progress.step(`${progressLabel}: load on ${kind}`);
     // A baseline keeps nothing, so that it may be asked the same again.
     const once = scenario.singleUse && kind === 'service';
     const plan: LoadPlan = {

@@ -50,8 +50,8 @@ export async function runScenario(scenario: Scenario, options: RunScenarioOption
 
       const common = { scenario, servers, connections: scale.connections, progress, folder };
       const shorter = { ...stage, roundRequests: Math.ceil(scale.roundRequests * warmUpShare) };
-      const doing = `${scenario.name}: warm-up`;
-      await runRound({ ...common, stage: shorter, client, seconds: scale.seconds * warmUpShare, round: 0, progressLabel: doing });
+      const progressLabel = `${scenario.name}: warm-up`;
+      await runRound({ ...common, stage: shorter, client, seconds: scale.seconds * warmUpShare, round: 0, progressLabel });
 
       const results: RouteResult[] = [];
       let round = 1;

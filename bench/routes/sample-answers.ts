@@ -47,6 +47,6 @@ export function matchesKind({ method, path }: PreparedRequest, kind: Omit<Reques
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));
 }
 
-function responseBytes({ headerPairs: headerLines, body }: HttpResponse): number {
-  return headerLines.reduce((sum, [name, value]) => sum + name.length + value.length + 4, Buffer.byteLength(body));
+function responseBytes({ headerPairs, body }: HttpResponse): number {
+  return headerPairs.reduce((sum, [name, value]) => sum + name.length + value.length + 4, Buffer.byteLength(body));
 }

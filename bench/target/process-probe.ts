@@ -47,8 +47,8 @@ export class ProcessProbe {
     await this.#request('collect');
   }
 
-  #request(ask: ProbeRequest['command']): Promise<ProcessFigures | null> {
-    const question: ProbeRequest = { probe: probeName, id: this.#nextId++, command: ask };
+  #request(command: ProbeRequest['command']): Promise<ProcessFigures | null> {
+    const question: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
     return new Promise((resolve) => {
       if (!this.#child.connected) return resolve(null);
       // The timer also keeps this process alive while it waits.

@@ -45,8 +45,8 @@ class DailyReservation implements QuotaReservation {
   #counter: DailyCounter | null;
   readonly #day: number;
 
-  constructor(from: DailyCounter, day: number) {
-    this.#counter = from;
+  constructor(counter: DailyCounter, day: number) {
+    this.#counter = counter;
     this.#day = day;
   }
 

@@ -19,9 +19,9 @@ export class EmbedOriginError extends RangeError {
   /** What of the call is at fault. */
   readonly argument: 'account' | 'origins';
 
-  constructor(about: 'account' | 'origins', message: string) {
+  constructor(argument: 'account' | 'origins', message: string) {
     super(message);
-    this.argument = about;
+    this.argument = argument;
   }
 }
 

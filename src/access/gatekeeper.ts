@@ -105,17 +105,17 @@ export class Authenticator {
     use.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
     const charged = isRepeat?.(use.caller) ? 'repeat_session' : operation;
     if (!use.hasCapacity(charged, nowMs, wallMs)) {
-      const limits = use.exceededStatus(charged, nowMs, wallMs);
-      this.#onRejected(limits.policy.name);
-      const retryAfterSeconds = Math.max(1, limits.resetSeconds);
-      return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limitStatus: limits, caller: use.caller };
+      const limitStatus = use.exceededStatus(charged, nowMs, wallMs);
+      this.#onRejected(limitStatus.policy.name);
+      const retryAfterSeconds = Math.max(1, limitStatus.resetSeconds);
+      return { ok: false, refusal: { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds }, limitStatus, caller: use.caller };
     }
-    const daySlot = use.charge(charged, nowMs, wallMs);
+    const quotaReservation = use.charge(charged, nowMs, wallMs);
     return {
       ok: true,
       caller: use.caller,
       limitStatus: use.status(operation, nowMs, wallMs),
-      quotaReservation: daySlot,
+      quotaReservation,
     };
   }
 

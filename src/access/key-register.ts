@@ -133,10 +133,10 @@ function assertNewKey({ accountName, mode, expiresAtMs, limits }: NewKey, nowMs:
     );
   }
   if (mode !== 'live' && mode !== 'test') throw new RangeError('the mode of a key must be live or test');
-  const { timestampMsMax: keyExpiryMsMax } = bounds;
+  const { timestampMsMax } = bounds;
   if (
     expiresAtMs !== null &&
-    !(Number.isInteger(expiresAtMs) && expiresAtMs > nowMs && expiresAtMs <= keyExpiryMsMax)
+    !(Number.isInteger(expiresAtMs) && expiresAtMs > nowMs && expiresAtMs <= timestampMsMax)
   ) {
     throw new RangeError('the expiry of a key must be a valid date in the future');
   }

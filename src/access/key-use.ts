@@ -26,11 +26,11 @@ export class KeyUsage {
   readonly #sessionsPerDay: number;
   readonly #policies: KeyPolicies;
 
-  /** @param sessions what is known already of the sessions of today */
-  constructor(limits: KeyLimits, policies: KeyPolicies, sessions: DailyCounter) {
+  /** @param sessionCounter what is known already of the sessions of today */
+  constructor(limits: KeyLimits, policies: KeyPolicies, sessionCounter: DailyCounter) {
     this.#requestWindow = new SlidingWindow(limits.requestsPerMinute);
     this.#analyticsWindow = new SlidingWindow(limits.analyticsPerMinute);
-    this.#sessionCounter = sessions;
+    this.#sessionCounter = sessionCounter;
     this.#sessionsPerDay = limits.sessionsPerDay;
     this.#policies = policies;
   }

@@ -6,6 +6,6 @@ import type { LimitStatus } from './limit-status.ts';
  * `Retry-After` is not among them: it comes with the refusal, as for every other refusal that has one.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
-  const { headerPrefix: headersToRemaining, rateLimitHeaderPrefix: rateLimitToRemaining } = policy;
-  return `${headersToRemaining}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitToRemaining}${remaining};t=${resetSeconds}`;
+  const { headerPrefix, rateLimitHeaderPrefix } = policy;
+  return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }

@@ -64,13 +64,13 @@ interface NamedLimit {
 }
 
 function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit[]): LimitPolicy {
-  const policies = all.map((each) => `"${each.name}";q=${each.limit};w=${each.windowSeconds}`).join(', ');
+  const policyHeaderValue = all.map((each) => `"${each.name}";q=${each.limit};w=${each.windowSeconds}`).join(', ');
   return {
     name,
     limit,
-    policyHeaderValue: policies,
+    policyHeaderValue,
     headerPrefix: flattenString(
-      `\r\nX-RateLimit-Limit: ${limit}\r\nRateLimit-Policy: ${policies}\r\nX-RateLimit-Remaining: `,
+      `\r\nX-RateLimit-Limit: ${limit}\r\nRateLimit-Policy: ${policyHeaderValue}\r\nX-RateLimit-Remaining: `,
     ),
     rateLimitHeaderPrefix: flattenString(`\r\nRateLimit: "${name}";r=`),
   };

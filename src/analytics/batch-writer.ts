@@ -92,27 +92,27 @@ export class BatchWriter {
 type Rows = Generator<readonly SqlValue[], void>;
 
 /** In the order of their keys, which is that of the table: neighbours are written together. */
-function* sessionRows({ changedSessions: sessions }: LedgerProjection): Rows {
-  for (const session of [...sessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const { key, experiment, position, device, views, clickedOffers: clicked, shownOffers: shown, lastEventMs, widgetEvents } = session;
+function* sessionRows({ changedSessions }: LedgerProjection): Rows {
+  for (const session of [...changedSessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const { key, experiment, position, device, views, clickedOffers, shownOffers, lastEventMs, widgetEvents } = session;
     const sub = Buffer.from(key, 'latin1');
     const events = widgetEvents === null ? null : encodeVarints(widgetEvents);
-    yield [sub, experiment, position, device, views, clicked.length, encodeVarints(shown), lastEventMs, events];
+    yield [sub, experiment, position, device, views, clickedOffers.length, encodeVarints(shownOffers), lastEventMs, events];
   }
 }
 
-function* cohortPieceRows({ cohortDeltas: cohorts }: LedgerProjection): Rows {
-  for (const { experiment, day, createdSessions: created } of cohorts.values()) {
-    for (let at = 0; at < created.length; at += bounds.cohortRowSessionsMax) {
-      const piece = created.slice(at, at + bounds.cohortRowSessionsMax);
+function* cohortPieceRows({ cohortDeltas }: LedgerProjection): Rows {
+  for (const { experiment, day, createdSessions } of cohortDeltas.values()) {
+    for (let at = 0; at < createdSessions.length; at += bounds.cohortRowSessionsMax) {
+      const piece = createdSessions.slice(at, at + bounds.cohortRowSessionsMax);
       const subs = Buffer.from(piece.map(({ key }) => key).join(''), 'latin1');
       yield [experiment, day, piece.at(-1)!.position, piece[0]!.position, subs];
     }
   }
 }
 
-function* clickRows({ newClicks: clicks }: LedgerProjection): Rows {
-  for (const { session, offer, lender, clickedMs, attributedMicros } of clicks) {
+function* clickRows({ newClicks }: LedgerProjection): Rows {
+  for (const { session, offer, lender, clickedMs, attributedMicros } of newClicks) {
     yield [session, offer, lender, clickedMs, attributedMicros];
   }
 }

@@ -169,9 +169,9 @@ export class LedgerProjection {
   /** First sequence of the segment that the next records lie in. */
   segment = 0;
 
-  constructor(past: ProjectionState) {
-    this.#state = past;
-    this.revenue = new RevenueProjection(past);
+  constructor(state: ProjectionState) {
+    this.#state = state;
+    this.revenue = new RevenueProjection(state);
   }
 
   /** Folds the record at a position. Takes anything a file may hold, and keeps none of its bytes. */

@@ -41,17 +41,17 @@ export class LedgerFollower {
    * `onRebuild` is told, in words, why the store has to be derived again, and what cannot be. Throws `LogDamagedError`, and what
    * SQLite throws.
    */
-  constructor({ ledgerFolder, archiveFolder: sealedFolder, analyticsStoreFile: storeFile }: DataFiles, onRebuild: (reason: string) => void) {
-    this.#analyticsStoreFile = storeFile;
-    this.#archive = new CounterArchive(sealedFolder);
+  constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataFiles, onRebuild: (reason: string) => void) {
+    this.#analyticsStoreFile = analyticsStoreFile;
+    this.#archive = new CounterArchive(archiveFolder);
     let store: AnalyticsStore;
     try {
-      store = new AnalyticsStore(storeFile);
+      store = new AnalyticsStore(analyticsStoreFile);
     } catch (error) {
       if (!(error instanceof StoreVersionMismatch || isDatabaseCorrupt(error))) throw error;
       onRebuild(error.message);
       this.#deleteStore();
-      store = new AnalyticsStore(storeFile);
+      store = new AnalyticsStore(analyticsStoreFile);
     }
     try {
       try {
@@ -61,7 +61,7 @@ export class LedgerFollower {
         onRebuild(error.message);
         store.close();
         this.#deleteStore();
-        store = new AnalyticsStore(storeFile);
+        store = new AnalyticsStore(analyticsStoreFile);
         this.#reader = new LogReader(ledgerFolder, null);
       }
       store.restoreArchive(this.#archive);
@@ -105,11 +105,11 @@ export class LedgerFollower {
         if (!(error instanceof ArchiveWriteFailed)) throw error;
         return { sealed: false, reason: error.message };
       }
-      const { retainedFromDay: keptFromDay } = this.#store;
+      const { retainedFromDay } = this.#store;
       return {
         sealed: true,
-        keptFromDay,
-        isNew: keptFromDay > before,
+        keptFromDay: retainedFromDay,
+        isNew: retainedFromDay > before,
         ledgerFrom: this.#store.firstNeededPosition(this.#archive),
       };
     });

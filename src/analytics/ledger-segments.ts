@@ -24,8 +24,8 @@ export class LedgerSegmentIndex {
     this.#deleteRowsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
   }
 
-  writeBatch({ lastCohortDayBySegment: segments }: LedgerProjection): void {
-    this.#writer.writeAll(segments);
+  writeBatch({ lastCohortDayBySegment }: LedgerProjection): void {
+    this.#writer.writeAll(lastCohortDayBySegment);
   }
 
   /** First sequence of the oldest segment that tells of a session created on a day or later; null when none does so far. */

@@ -24,17 +24,17 @@ export interface RebuildOptions {
  * to the event loop between batches.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
-  const { files, upToPosition, onProgress: onFolded, onMissingRecords: onMissing, signal } = options;
-  const { analyticsStoreFile: storeFile } = files;
-  const fresh = `${storeFile}.rebuilt`;
+  const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
+  const { analyticsStoreFile } = files;
+  const fresh = `${analyticsStoreFile}.rebuilt`;
   deleteAnalyticsDatabase(fresh);
   let totals: ProjectionTotals;
   try {
-    const follower = new LedgerFollower({ ...files, analyticsStoreFile: fresh }, onMissing);
+    const follower = new LedgerFollower({ ...files, analyticsStoreFile: fresh }, onMissingRecords);
     try {
       for (let folded = follower.projectedPosition; folded < upToPosition; folded = follower.projectedPosition) {
         follower.applyBatch(upToPosition);
-        onFolded?.(follower.projectedPosition - folded);
+        onProgress?.(follower.projectedPosition - folded);
         await nextTurn();
         signal?.throwIfAborted();
       }
@@ -47,7 +47,7 @@ export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<Pr
     deleteAnalyticsDatabase(fresh);
     throw fault;
   }
-  deleteAnalyticsDatabase(storeFile);
-  renameSync(fresh, storeFile);
+  deleteAnalyticsDatabase(analyticsStoreFile);
+  renameSync(fresh, analyticsStoreFile);
   return totals;
 }

@@ -64,13 +64,13 @@ export class RetentionTask {
   }
 
   async #deleteExpired(): Promise<void> {
-    const { retentionDays: days, clock, analytics, deleteLedgerBefore: dropLedger, onDeleted: onGivenUp } = this.#options;
+    const { retentionDays, clock, analytics, deleteLedgerBefore, onDeleted } = this.#options;
     const wallMs = clock.wallMs();
-    const outcome = await Promise.race([analytics.applyRetention({ today: dayOf(wallMs), retentionDays: days, wallMs }), this.#closing.promise]);
+    const outcome = await Promise.race([analytics.applyRetention({ today: dayOf(wallMs), retentionDays, wallMs }), this.#closing.promise]);
     if (outcome === null) return;
     if (!outcome.sealed) throw new Error(outcome.reason);
     const { keptFromDay, isNew, ledgerFrom } = outcome;
-    const segments = await dropLedger(ledgerFrom);
-    if (isNew || segments > 0) onGivenUp({ keptFromDay, segments });
+    const segments = await deleteLedgerBefore(ledgerFrom);
+    if (isNew || segments > 0) onDeleted({ keptFromDay, segments });
   }
 }

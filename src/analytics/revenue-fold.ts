@@ -36,8 +36,8 @@ export class RevenueProjection {
   readonly clickDeltas = new Map<string, ClickRevenueDelta>();
   readonly #revenueBySession = new Map<number, number>();
 
-  constructor(past: RevenueState) {
-    this.#state = past;
+  constructor(state: RevenueState) {
+    this.#state = state;
   }
 
   sessionRevenueMicros(session: number): number {

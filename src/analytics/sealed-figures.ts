@@ -76,8 +76,8 @@ export class CounterArchive {
    * Seals the days from the last sealing up to, and without, `untilDay`, which must be later. Durable when it returns.
    * Throws `ArchiveWriteFailed`, or what `counters` throws; then nothing counts as sealed, though a next start may find it so.
    */
-  append({ wallMs, untilDay, ledgerFromPosition: ledgerFrom }: ArchiveRange, counters: ArchivedCounters): void {
-    const opened: ArchiveHeader = [archiveRecordKind.header, wallMs, this.#retainedFromDay, untilDay, ledgerFrom];
+  append({ wallMs, untilDay, ledgerFromPosition }: ArchiveRange, counters: ArchivedCounters): void {
+    const opened: ArchiveHeader = [archiveRecordKind.header, wallMs, this.#retainedFromDay, untilDay, ledgerFromPosition];
     const header = { shard: archiveShard, firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
       nodeLogFiles.createFolder(this.#folder);
@@ -90,7 +90,7 @@ export class CounterArchive {
     for (const _ of this.#readFrom(header.firstSequence));
     this.#writeEndSegment();
     this.#retainedFromDay = untilDay;
-    this.#ledgerFromPosition = ledgerFrom;
+    this.#ledgerFromPosition = ledgerFromPosition;
   }
 
   /** Ends the log as one that was closed (see log-format.ts), for the commands that check or copy any log. */

@@ -15,8 +15,8 @@ export class SessionPruner {
   /** Up to this day none is left. What an earlier process has left to do shows at the first look. */
   #prunedUntilDay = 0;
 
-  constructor(database: Database, kept: RetainedSessions) {
-    this.#retainedSessions = kept;
+  constructor(database: Database, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
     this.#selectPrunable = database
       .prepare<[Buffer, number], [Buffer, number, number]>(
         'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',

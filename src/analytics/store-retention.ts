@@ -25,9 +25,9 @@ export class StoreRetention {
   readonly #selectNewestDayBefore: Statement<[number], number | null>;
   readonly #selectOldestDayFrom: Statement<[number], number | null>;
 
-  constructor(database: Database, kept: RetainedSessions, counters: DailyCounters, segments: LedgerSegmentIndex) {
+  constructor(database: Database, retainedSessions: RetainedSessions, counters: DailyCounters, segments: LedgerSegmentIndex) {
     this.#database = database;
-    this.#retainedSessions = kept;
+    this.#retainedSessions = retainedSessions;
     this.#counters = counters;
     this.#segments = segments;
     this.#selectNewestDayBefore = database
@@ -47,20 +47,20 @@ export class StoreRetention {
     const untilDay = Math.max(this.#firstRetainedDay(age), this.#retainedSessions.fromDay);
     if (untilDay <= sealed.retainedFromDay) return;
     const { wallMs } = age;
-    const ledgerFrom = this.#firstSegmentSince(untilDay, cursor);
+    const ledgerFromPosition = this.#firstSegmentSince(untilDay, cursor);
     const counters = this.#counters.readDays(sealed.retainedFromDay, untilDay);
-    sealed.append({ wallMs, untilDay, ledgerFromPosition: ledgerFrom }, counters);
+    sealed.append({ wallMs, untilDay, ledgerFromPosition }, counters);
     this.#database.transaction(() => this.#retainFrom(untilDay)).immediate();
   }
 
   /** Takes over what was sealed, if the store does not know of it: it is new, or older than the last sealing. */
   restoreArchive(sealed: CounterArchive, numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>): void {
-    const { retainedFromDay: keptFromDay } = sealed;
-    if (keptFromDay <= this.#retainedSessions.fromDay) return;
+    const { retainedFromDay } = sealed;
+    if (retainedFromDay <= this.#retainedSessions.fromDay) return;
     this.#database
       .transaction(() => {
-        this.#counters.replaceBefore(keptFromDay, sealed.readAll(), numbers);
-        this.#retainFrom(keptFromDay);
+        this.#counters.replaceBefore(retainedFromDay, sealed.readAll(), numbers);
+        this.#retainFrom(retainedFromDay);
       })
       .immediate();
   }
@@ -77,12 +77,12 @@ export class StoreRetention {
    * 0 when there is nothing to give up. Days must have passed by the sessions of the ledger, too, and not just by one day's: or
    * a single start with a clock that is months ahead would give up everything.
    */
-  #firstRetainedDay({ today, retentionDays: days }: RetentionRequest): number {
+  #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
     const beforeNewest = newest === null ? null : (this.#selectNewestDayBefore.get(newest) ?? null);
     const oldest = this.#selectOldestDayFrom.get(this.#retainedSessions.fromDay) ?? null;
     if (oldest === null || beforeNewest === null) return 0;
-    const day = Math.min(today, beforeNewest + 1) - days;
+    const day = Math.min(today, beforeNewest + 1) - retentionDays;
     return oldest < day ? day : 0;
   }
 

@@ -85,14 +85,14 @@ export class DailyCounters {
   }
 
   /** Adds what a batch has counted. */
-  addBatch({ dayDeltas: days, lenderDeltas: lenders }: LedgerProjection): void {
-    for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of days.values()) {
+  addBatch({ dayDeltas, lenderDeltas }: LedgerProjection): void {
+    for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
       const { confirmedMicros, confirmedCentsSquared, widgetEvents } = more;
       const counted = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
       this.#dayWriter.add([experiment, day, device, ...counted]);
       if (widgetEvents !== null) this.#widgetWriter.add([experiment, day, device, ...widgetEvents]);
     }
-    for (const { experiment, day, lender, clicks, confirmedMicros } of lenders.values()) {
+    for (const { experiment, day, lender, clicks, confirmedMicros } of lenderDeltas.values()) {
       this.#lenderWriter.add([experiment, day, lender, clicks, confirmedMicros]);
     }
     this.#flush();

@@ -39,9 +39,9 @@ export class SqliteProjectionState implements ProjectionState {
   /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
   #newestKey: SubIdKey;
 
-  constructor(database: Database, revenue: SqliteRevenueState, kept: RetainedSessions) {
-    this.#retainedSessions = kept;
-    this.#revenueState = revenue;
+  constructor(database: Database, revenueState: SqliteRevenueState, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
+    this.#revenueState = revenueState;
     this.#findSession = database
       .prepare<[Buffer], ProjectedSessionRow>(
         `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events

@@ -24,8 +24,8 @@ export class SqliteRevenueState implements RevenueState {
   readonly #selectSessionRevenue: Statement<[number], number>;
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
 
-  constructor(database: Database, kept: RetainedSessions) {
-    this.#retainedSessions = kept;
+  constructor(database: Database, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
     this.#selectSession = database
       .prepare<[Uint8Array], ShownOffersRow>('SELECT position, shown FROM session WHERE sub = ?')
       .raw();
@@ -74,15 +74,15 @@ export class SqliteRevenueState implements RevenueState {
     const session = this.#retainedSessions.isRetained(sub) ? this.#selectSession.get(sub) : undefined;
     if (session === undefined) return emptyPayoutState;
     const [position, shown] = session;
-    const sessionMicros = this.sessionRevenueMicros(position);
+    const sessionRevenueMicros = this.sessionRevenueMicros(position);
     const offer = this.#selectOffer.get(offerId);
-    if (offer === undefined) return { ...emptyPayoutState, sessionRevenueMicros: sessionMicros };
+    if (offer === undefined) return { ...emptyPayoutState, sessionRevenueMicros };
     const click = this.findClick(position, offer);
     return {
       offerShown: decodeVarints(shown).includes(offer),
       clickedMs: click?.clickedMs ?? null,
       lenderName: click === null ? null : this.#selectLenderName.get(click.lender)!,
-      sessionRevenueMicros: sessionMicros,
+      sessionRevenueMicros,
       payout: this.findPayout(position, offer, txid),
     };
   }

@@ -43,8 +43,8 @@ export class SessionReader {
   readonly #selectClicks: Statement<[number], ClickRow>;
   readonly #selectLenderName: Statement<[number], string>;
 
-  constructor(database: Database, kept: RetainedSessions) {
-    this.#retainedSessions = kept;
+  constructor(database: Database, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
     this.#selectExperimentNumber = database
       .prepare<[number, number, number, string], number>(
         'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',

@@ -46,9 +46,9 @@ export class SummaryReader {
     } else if (query.referrerTag !== null) {
       topLenders = this.#sumByTag(query, query.referrerTag, tally, widgetEvents);
     }
-    const { retainedFromDay: keptFromDay } = this.#sessions;
+    const { retainedFromDay } = this.#sessions;
     const asOfMs = this.#selectLastWallMs.get() ?? null;
-    return { ...tally.result(), topLenders, widgetEvents, subsOutsideDates, retainedFromDay: keptFromDay, asOfMs };
+    return { ...tally.result(), topLenders, widgetEvents, subsOutsideDates, retainedFromDay, asOfMs };
   }
 
   #sumByTag(query: SummaryQuery, referrerTag: string, tally: SummaryAccumulator, widgetEvents: number[]): LenderMetrics[] {

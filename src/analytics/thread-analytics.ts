@@ -122,8 +122,8 @@ class AggregatorThread implements ThreadAnalytics {
   }
 
   get lagMs(): number {
-    const { durablePosition, projectedPosition: foldedPosition } = this.#progress;
-    return this.#lag.measureMs(durablePosition, foldedPosition, performance.now());
+    const { durablePosition, projectedPosition } = this.#progress;
+    return this.#lag.measureMs(durablePosition, projectedPosition, performance.now());
   }
 
   onLedgerDurable(position: number): void {
@@ -177,7 +177,7 @@ class AggregatorThread implements ThreadAnalytics {
 
   /** @param soFar ask what is counted by now; otherwise the last record appended must be counted */
   #query(
-    question: AggregatorQuery,
+    query: AggregatorQuery,
     { soFar = false, signal = null }: { readonly soFar?: boolean; readonly signal?: CancelSignal | null } = {},
   ): Promise<AggregatorResults[AggregatorQuery['kind']]> {
     if (this.#state !== 'up') return Promise.reject(new AnalyticsUnavailable('the aggregator is not running'));
@@ -195,7 +195,7 @@ class AggregatorThread implements ThreadAnalytics {
       this.#queuedQueries.delete(id);
       reject(new AnalyticsUnavailable('the figures did not catch up in time'));
     }, bounds.analyticsQueryTimeoutMs);
-    const asked: PendingQuery = { position, query: question, signal, resolve, reject, deadline };
+    const asked: PendingQuery = { position, query, signal, resolve, reject, deadline };
     if (soFar) {
       // Answered between two batches, however far behind the thread is.
       this.#send(id, asked);

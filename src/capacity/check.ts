@@ -51,22 +51,22 @@ export interface CheckResult {
 const passedShareMin = 0.98;
 
 /** Puts what was predicted beside what was measured; of memory, what was predicted for as many live sessions. */
-export function compareWithPlan({ request: question, load, predicted }: CapacityPlan, findings: CheckMeasurements): CheckResult {
-  const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = findings;
-  const memoryMiB = predicted.baseMemoryMiB + (findings.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
+export function compareWithPlan({ request, load, predicted }: CapacityPlan, measurements: CheckMeasurements): CheckResult {
+  const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = measurements;
+  const memoryMiB = predicted.baseMemoryMiB + (measurements.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
   return {
     rows: [
       toCheckRow('rate', 'requests/s', load.requestsPerSecond, achievedPerSecond),
       toCheckRow('p99', 'ms', predicted.p99Ms, p99Ms),
-      toCheckRow('socket-thread', 'cores', predicted.socketThreadCores, findings.socketThreadCores),
-      toCheckRow('all-threads', 'cores', predicted.allThreadsCores, findings.allThreadsCores),
-      toCheckRow('memory', 'MiB', memoryMiB, findings.memoryMiB),
+      toCheckRow('socket-thread', 'cores', predicted.socketThreadCores, measurements.socketThreadCores),
+      toCheckRow('all-threads', 'cores', predicted.allThreadsCores, measurements.allThreadsCores),
+      toCheckRow('memory', 'MiB', memoryMiB, measurements.memoryMiB),
     ],
-    measurements: findings,
+    measurements,
     carried:
       refused === 0 &&
       failed === 0 &&
-      p99Ms <= question.sloP99Ms &&
+      p99Ms <= request.sloP99Ms &&
       achievedPerSecond >= passedShareMin * offeredPerSecond,
   };
 }

@@ -67,20 +67,20 @@ export interface Prediction {
 }
 
 /** Works out how many boxes carry the keys of the question, and what gives first. Throws `CapacityError` where no number does. */
-export function planCapacity(figures: Measurements, mix: TrafficMix, question: PlanRequest): CapacityPlan {
+export function planCapacity(figures: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
   const key = computeKeyLoad(mix);
   const cost = computeMixCost(figures, key);
-  const sustained = findSustainedRate(figures.curve, question.sloP99Ms);
-  assertSustainable(figures, question, sustained);
-  const resources = computeResources(figures, { key, cost, sustained, question });
+  const sustained = findSustainedRate(figures.curve, request.sloP99Ms);
+  assertSustainable(figures, request, sustained);
+  const resources = computeResources(figures, { key, cost, sustained, question: request });
   const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
   const keysPerBox = Math.floor(most);
   if (keysPerBox < 1)
     throw new CapacityError(`one box does not carry a single key of this mix: ${bottleneck} gives first`);
-  const boxes = Math.ceil(question.keys / keysPerBox);
-  const load = computeBoxLoad(key, Math.ceil(question.keys / boxes));
+  const boxes = Math.ceil(request.keys / keysPerBox);
+  const load = computeBoxLoad(key, Math.ceil(request.keys / boxes));
   return {
-    request: question,
+    request,
     box: figures.box,
     key,
     resources,
@@ -89,7 +89,7 @@ export function planCapacity(figures: Measurements, mix: TrafficMix, question: P
     boxes,
     load,
     predicted: predictBox(figures, cost, load),
-    caveats: listCaveats(figures, mix, { question, sustained, resources, load }),
+    caveats: listCaveats(figures, mix, { question: request, sustained, resources, load }),
   };
 }
 

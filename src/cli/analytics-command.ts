@@ -33,8 +33,8 @@ function tagsCommand(): Command {
     )
     .option('--json', 'print an array of JSON objects')
     .action(async (options: { readonly json?: true }) => {
-      const { printTagCounts: countTags } = await import('./analytics-tags.ts');
-      await countTags(options);
+      const { printTagCounts } = await import('./analytics-tags.ts');
+      await printTagCounts(options);
     });
   return withHelp(command, {
     examples: [

@@ -133,8 +133,8 @@ export function analyticsReportCommand(query: AnalyticsReportKind): Command {
     .option('--to <date>', 'and up to this one (default: today)', parseDate)
     .option('--json', query === 'summary' ? 'print one JSON object' : 'print one JSON object a line')
     .action(async (options: AnalyticsReportOptions) => {
-      const { printAnalyticsReport: askAnalytics } = await import('./analytics-query.ts');
-      await askAnalytics(query, options);
+      const { printAnalyticsReport } = await import('./analytics-query.ts');
+      await printAnalyticsReport(query, options);
     });
   return withHelp(command, { exitCodes: { 1: null }, ...guide });
 }

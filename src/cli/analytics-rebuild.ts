@@ -13,18 +13,18 @@ import { progressStreamFor } from './progress-stream.ts';
 export async function rebuildAnalytics(asked: { readonly json?: true }): Promise<void> {
   const ledgerFolder = resolveLogFolder(undefined);
   const dataDir = dirname(ledgerFolder);
-  const { analyticsStoreFile: storeFile } = dataFiles(dataDir);
+  const { analyticsStoreFile } = dataFiles(dataDir);
   let release = (): void => {};
   try {
     const lock = lockFolder(dataDir);
     release = () => lock.release();
-    const replaced = existsSync(storeFile);
+    const replaced = existsSync(analyticsStoreFile);
     const missing: string[] = [];
     const { records, leftOut, tornBytes } = await runInterruptible((signal) =>
       rebuildFromLedger(ledgerFolder, asked, missing, signal),
     );
     if (asked.json) {
-      printJson({ store: storeFile, replaced, records, left_out: leftOut, missing, tail_bytes: tornBytes });
+      printJson({ store: analyticsStoreFile, replaced, records, left_out: leftOut, missing, tail_bytes: tornBytes });
       return;
     }
     if (tornBytes > 0) {
@@ -33,7 +33,7 @@ export async function rebuildAnalytics(asked: { readonly json?: true }): Promise
       );
     }
     for (const what of missing) printNotice(`marketplace: ${what}; the figures leave them out`);
-    printResult(`${replaced ? 'rebuilt' : 'built'} ${storeFile} from ${records} records`);
+    printResult(`${replaced ? 'rebuilt' : 'built'} ${analyticsStoreFile} from ${records} records`);
     for (const [reason, count] of Object.entries(leftOut)) if (count > 0) printNotice(`  ${count} counted nothing: ${reason}`);
   } catch (fault) {
     throw toLogCommandError(fault);

@@ -13,8 +13,8 @@ export function backupCommand(): Command {
     .argument('<folder>', 'where to; made when missing')
     .option('--json', 'print one JSON object')
     .action(async (folder: string, options: { readonly json?: true }) => {
-      const { backUpDataFolder: backup } = await import('./backup.ts');
-      await backup(folder, options);
+      const { backUpDataFolder } = await import('./backup.ts');
+      await backUpDataFolder(folder, options);
     });
   return withHelp(command, {
     examples: [

@@ -34,7 +34,7 @@ export async function backUpDataFolder(named: string, asked: { readonly json?: t
     throw new CommandLineError(`${target} is in the data folder, which is what is to be copied`);
   }
   if (existsSync(target) && readdirSync(target).length > 0) throw new CommandLineError(`${target} is not empty`);
-  const { ledgerFolder, archiveFolder: sealedFolder } = dataFiles(dataDir);
+  const { ledgerFolder, archiveFolder } = dataFiles(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   try {
     createFolderDurably(target);
@@ -42,12 +42,12 @@ export async function backUpDataFolder(named: string, asked: { readonly json?: t
     chmodSync(target, 0o700);
     const copies = dataFiles(target);
     const journal = join(dataDir, 'journal');
-    const bytes = [ledgerFolder, sealedFolder, ...journalEpochFolders(journal)].reduce((sum, log) => sum + logBytesOrZero(log), 0);
+    const bytes = [ledgerFolder, archiveFolder, ...journalEpochFolders(journal)].reduce((sum, log) => sum + logBytesOrZero(log), 0);
     const bar = createProgressBar(progressStreamFor(asked), { total: bytes * copyReadPasses, unit: null });
     const ledger = await runInterruptible(async (signal) => {
       const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
       const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);
-      if (existsSync(sealedFolder)) await copyLog(sealedFolder, copies.archiveFolder, options);
+      if (existsSync(archiveFolder)) await copyLog(archiveFolder, copies.archiveFolder, options);
       await copyJournal(journal, join(target, 'journal'), options);
       return copied;
     }).finally(() => bar.clear());

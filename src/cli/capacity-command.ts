@@ -32,8 +32,8 @@ export function capacityCommand(): Command {
     )
     .option('--json', 'print one JSON object')
     .action(async (options: CapacityOptions) => {
-      const { printCapacityPlan: capacity } = await import('./capacity.ts');
-      await capacity(options);
+      const { printCapacityPlan } = await import('./capacity.ts');
+      await printCapacityPlan(options);
     });
   return withHelp(command, {
     examples: [

@@ -3,11 +3,11 @@ import type { CapacityPlan } from '../capacity/plan.ts';
 
 /** A plan as `--json` shows it. Rates are per second, memory is in MiB, CPU time in cores. */
 export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
-  const { request: question, box, key, load, predicted } = plan;
+  const { request, box, key, load, predicted } = plan;
   return {
-    keys: question.keys,
-    slo_p99_ms: question.sloP99Ms,
-    headroom: question.headroom,
+    keys: request.keys,
+    slo_p99_ms: request.sloP99Ms,
+    headroom: request.headroom,
     boxes: plan.boxes,
     keys_per_box: plan.keysPerBox,
     bottleneck: plan.bottleneck,
@@ -53,17 +53,17 @@ export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
   };
 }
 
-function checkToJson({ rows, measurements: findings, carried }: CheckResult) {
+function checkToJson({ rows, measurements, carried }: CheckResult) {
   return {
     carried,
-    seconds: findings.seconds,
-    keys: findings.keys,
-    live_sessions: findings.liveSessions,
-    resident_mib: findings.residentMiB,
-    offered_per_second: findings.offeredPerSecond,
-    refused: findings.refused,
-    failed: findings.failed,
-    client_saturated: findings.clientSaturated,
+    seconds: measurements.seconds,
+    keys: measurements.keys,
+    live_sessions: measurements.liveSessions,
+    resident_mib: measurements.residentMiB,
+    offered_per_second: measurements.offeredPerSecond,
+    refused: measurements.refused,
+    failed: measurements.failed,
+    client_saturated: measurements.clientSaturated,
     figures: rows.map(({ figure, unit, predicted, measured, errorPercent }) => ({
       figure,
       unit,

@@ -19,11 +19,11 @@ const checkRowTitles: Readonly<Record<CheckRow['figure'], string>> = {
 };
 
 export function formatPlan(plan: CapacityPlan): string {
-  const { request: question, box, key, load, boxes, keysPerBox, bottleneck } = plan;
+  const { request, box, key, load, boxes, keysPerBox, bottleneck } = plan;
   const commit = box.commit === null ? '' : `, commit ${box.commit}`;
   return [
     [
-      `${formatCount(question.keys, 'key')}, p99 within ${question.sloP99Ms} ms: ${formatCount(boxes, 'box', 'boxes')}`,
+      `${formatCount(request.keys, 'key')}, p99 within ${request.sloP99Ms} ms: ${formatCount(boxes, 'box', 'boxes')}`,
       `One box carries ${formatCount(keysPerBox, 'key')}; what gives first: ${resourceTitles[bottleneck]}.`,
     ].join('\n'),
     [
@@ -33,7 +33,7 @@ export function formatPlan(plan: CapacityPlan): string {
       ],
       ['key', `${formatTenths(key.requestsPerSecond)} requests/s at most, held by its limit of ${key.boundBy}`],
       ['', `${formatInteger(key.sessionsPerDay)} sessions a day, ${formatInteger(key.liveSessions)} of them live at one time`],
-      ['held back', `${formatTenths(question.headroom * 100)} % of every capacity`],
+      ['held back', `${formatTenths(request.headroom * 100)} % of every capacity`],
     ]
       .map(([name, value]) => `${name?.padEnd(11)}${value}`)
       .join('\n'),
@@ -46,11 +46,11 @@ export function formatPlan(plan: CapacityPlan): string {
   ].join('\n\n');
 }
 
-export function formatCheck({ request: question }: CapacityPlan, { rows, measurements: findings, carried }: CheckResult): string {
-  const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = findings;
+export function formatCheck({ request }: CapacityPlan, { rows, measurements, carried }: CheckResult): string {
+  const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = measurements;
   const verdict = carried ? 'carried the load' : 'did NOT carry the load';
   return [
-    `Checked for ${formatTenths(seconds)} s: the box ${verdict} of ${formatInteger(offeredPerSecond)} requests/s with p99 within ${question.sloP99Ms} ms.`,
+    `Checked for ${formatTenths(seconds)} s: the box ${verdict} of ${formatInteger(offeredPerSecond)} requests/s with p99 within ${request.sloP99Ms} ms.`,
     formatTable(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
     [
       `${formatCount(keys, 'key')}, ${formatCount(liveSessions, 'live session')} at the end, ${formatInteger(refused)} refused, ${formatInteger(failed)} failed.`,

@@ -10,8 +10,8 @@ export function catalogStatsCommand(): Command {
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: { readonly json?: true }) => {
-      const { printCatalogStats: describeCatalog } = await import('./catalog-stats.ts');
-      describeCatalog(file, options);
+      const { printCatalogStats } = await import('./catalog-stats.ts');
+      printCatalogStats(file, options);
     });
   return withHelp(command, {
     examples: [

@@ -17,8 +17,8 @@ export function catalogValidateCommand(): Command {
     .argument('<file>', 'the catalog file')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: { readonly json?: true }) => {
-      const { validateCatalogFile: validateCatalog } = await import('./catalog-validate.ts');
-      await validateCatalog(file, options);
+      const { validateCatalogFile } = await import('./catalog-validate.ts');
+      await validateCatalogFile(file, options);
     });
   return withHelp(command, {
     examples: [

@@ -89,7 +89,7 @@ async function findLogoNotes(file: string, text: string, { lenders }: CatalogFil
     return [toLocatedError({ path: ['lenders'], problem }, positionsOf(text, [['lenders']])[0]!)];
   }
   const told = problems.slice(0, bounds.catalogErrorsReportedMax);
-  const paths = told.map(({ lenderIndex: lender }) => ['lenders', lender, 'logo']);
+  const paths = told.map(({ lenderIndex }) => ['lenders', lenderIndex, 'logo']);
   const places = positionsOf(text, paths);
   const notes = told.map(({ file: logo, problem: why }, at) =>
     toLocatedError({ path: paths[at]!, problem: `logos/${logo} ${why}, so a monogram is shown` }, places[at]!),

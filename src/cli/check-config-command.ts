@@ -10,8 +10,8 @@ export function checkConfigCommand(): Command {
     )
     .option('--json', 'print one JSON object')
     .action(async (options: { readonly json?: true }) => {
-      const { printConfig: checkConfig } = await import('./check-config.ts');
-      checkConfig(options);
+      const { printConfig } = await import('./check-config.ts');
+      printConfig(options);
     });
   return withHelp(command, {
     examples: [

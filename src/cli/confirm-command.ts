@@ -19,8 +19,8 @@ export function confirmCommand(): Command {
     .option('--rejected <file>', 'where rejected rows go, with their reasons (default: beside the file)')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: ConfirmOptions) => {
-      const { confirmRevenueFromFile: confirm } = await import('./confirm.ts');
-      await confirm(file, options);
+      const { confirmRevenueFromFile } = await import('./confirm.ts');
+      await confirmRevenueFromFile(file, options);
     });
   return withHelp(command, {
     examples: [

@@ -27,19 +27,19 @@ export interface ConfirmOptions {
 /** Sends a file to a running server and says what became of its rows. */
 export async function confirmRevenueFromFile(file: string, options: ConfirmOptions): Promise<void> {
   const rejectedPath = resolve(options.rejected ?? resolve(file).replace(/(\.[^.]+)$/, '.rejected$1'));
-  const { rows, accepted, repeated, rejectedByReason: rejected } = await runInterruptible((signal) =>
+  const { rows, accepted, repeated, rejectedByReason } = await runInterruptible((signal) =>
     sendFile(resolve(file), rejectedPath, options, signal),
   );
   const left = rows - accepted - repeated;
   if (left > 0) process.exitCode = exitCodes.incomplete;
   if (options.json) {
-    const reasons = Object.fromEntries(rejected);
+    const reasons = Object.fromEntries(rejectedByReason);
     printJson({ rows, accepted, repeated, rejected: left, reasons, rejected_file: left > 0 ? rejectedPath : null });
     return;
   }
   printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${left} rejected`);
   if (left === 0) return;
-  for (const [reason, count] of rejected) printNotice(`  ${count} ${reason}`);
+  for (const [reason, count] of rejectedByReason) printNotice(`  ${count} ${reason}`);
   printNotice(`The rejected rows are in ${rejectedPath}.`);
 }
 

@@ -58,20 +58,20 @@ class CsvConfirmationParser implements ConfirmationParser {
   }
 
   #toRow(head: readonly string[], cells: readonly string[]): ConfirmationRow {
-    const rejectedLine = (reason: string): string => {
+    const formatRejected = (reason: string): string => {
       const line = head.map((_, column) => cells[column] ?? '');
       // An earlier run may have given its reasons here.
       const column = head.indexOf('reason');
       line[column < 0 ? head.length : column] = reason;
       return formatCsvLine([...line, ...cells.slice(head.length)].map(escapeFormula));
     };
-    if (cells.length !== head.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejected: rejectedLine };
+    if (cells.length !== head.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejected };
     const item: Record<string, unknown> = {};
     for (const member of confirmationMembers) {
       const cell = unescapeFormula(cells[head.indexOf(member)] ?? '');
       if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
     }
-    return { parsed: { ok: true, item }, formatRejected: rejectedLine };
+    return { parsed: { ok: true, item }, formatRejected };
   }
 }
 

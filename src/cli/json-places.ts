@@ -76,7 +76,7 @@ export class JsonPositions {
   #scan(root: PathNode, namedMax: number, onShare?: (share: number) => void): DuplicateMembers {
     const scanner = createScanner(this.#text, true);
     const open: OpenContainer[] = [];
-    const named: { path: JsonPath; place: TextPosition }[] = [];
+    const reported: { path: JsonPath; place: TextPosition }[] = [];
     let count = 0;
     // What is asked for of the value that comes next.
     let next: PathNode | undefined = root;
@@ -100,7 +100,7 @@ export class JsonPositions {
         next = around.node?.children.get(name);
         if (around.memberNames.has(name)) {
           count++;
-          if (named.length < namedMax) named.push({ path: open.map(({ key: step }) => step), place: this.positionAt(offset) });
+          if (reported.length < namedMax) reported.push({ path: open.map(({ key }) => key), place: this.positionAt(offset) });
           // Of a repeated name the last value is the one that counts, as it does for `JSON.parse`.
           if (next !== undefined) clearOffsets(next);
         }
@@ -117,7 +117,7 @@ export class JsonPositions {
         nameExpected = token === '{';
       }
     }
-    return { reported: named, count };
+    return { reported, count };
   }
 }
 
@@ -126,11 +126,11 @@ export interface DuplicateMembers {
   readonly count: number;
 }
 
-function childOf({ children: inner }: PathNode, step: string | number): PathNode {
-  let asked = inner.get(step);
+function childOf({ children }: PathNode, step: string | number): PathNode {
+  let asked = children.get(step);
   if (asked === undefined) {
     asked = { children: new Map(), offset: null };
-    inner.set(step, asked);
+    children.set(step, asked);
   }
   return asked;
 }

@@ -54,8 +54,8 @@ export function keysCreateCommand(): Command {
     .option('--raw', 'print the key alone, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
     .action(async (options: CreateKeyOptions) => {
-      const { createAndPrintKey: createKey } = await import('./keys-create.ts');
-      createKey(options);
+      const { createAndPrintKey } = await import('./keys-create.ts');
+      createAndPrintKey(options);
     });
   return withHelp(command, {
     examples: [

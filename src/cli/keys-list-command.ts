@@ -8,8 +8,8 @@ export function keysListCommand(): Command {
     .description("Lists all keys ever issued, oldest first. A limit shown as - is the service's default.")
     .option('--json', 'print an array of JSON objects')
     .action(async (options: { readonly json?: true }) => {
-      const { printKeys: listKeys } = await import('./keys-list.ts');
-      listKeys(options);
+      const { printKeys } = await import('./keys-list.ts');
+      printKeys(options);
     });
   return withHelp(command, {
     examples: [

@@ -17,8 +17,8 @@ export function logInspectCommand(): Command {
     .option('--count <n>', 'how many', parseIntegerUpTo(Number.MAX_SAFE_INTEGER), bounds.logInspectRecordsDefault)
     .option('--json', 'print one JSON object a line')
     .action(async (folder: string | undefined, options: InspectOptions) => {
-      const { inspectLog: inspect } = await import('./log-inspect.ts');
-      await inspect(folder, options);
+      const { inspectLog } = await import('./log-inspect.ts');
+      await inspectLog(folder, options);
     });
   return withHelp(command, {
     examples: [

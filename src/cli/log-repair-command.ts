@@ -32,8 +32,8 @@ export function logRepairCommand(): Command {
       } else if (cut === undefined) {
         command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
       } else {
-        const { repairLogAtCut: repair } = await import('./log-repair.ts');
-        await repair(folder, { cut, ...options });
+        const { repairLogAtCut } = await import('./log-repair.ts');
+        await repairLogAtCut(folder, { cut, ...options });
       }
     });
   return withHelp(command, {

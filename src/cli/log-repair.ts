@@ -55,7 +55,7 @@ export async function repairLogAtCut(named: string | undefined, options: RepairO
 async function executeRepair(
   folder: string,
   plan: RepairPlan,
-  kept: number,
+  keptRecords: number,
   { yes, json }: { readonly yes: boolean; readonly json: boolean },
 ): Promise<void> {
   const moment = formatTimestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
@@ -63,13 +63,13 @@ async function executeRepair(
   if (statSync(folder).dev !== statSync(dirname(folder)).dev) {
     throw new CommandLineError(`${folder} is a file system of its own: nothing can be moved to a folder beside it`);
   }
-  const span = new RecordTimeSpan();
-  const behind = countRecordsAfterCut(nodeLogFiles, plan, (record) => span.include(record));
+  const timeSpan = new RecordTimeSpan();
+  const behind = countRecordsAfterCut(nodeLogFiles, plan, (record) => timeSpan.include(record));
   const repairing: RepairReport = {
     plan,
-    keptRecords: kept,
+    keptRecords,
     removedFolder,
-    timeSpan: span,
+    timeSpan,
     readableRecords: behind.records,
     lostRecords: behind.position - plan.position - behind.records,
   };
@@ -95,36 +95,36 @@ interface RepairReport {
   readonly lostRecords: number;
 }
 
-function repairToJson({ plan, keptRecords: kept, removedFolder, timeSpan: span, readableRecords: readable, lostRecords: lost }: RepairReport, done: boolean) {
+function repairToJson({ plan, keptRecords, removedFolder, timeSpan, readableRecords, lostRecords }: RepairReport, done: boolean) {
   return {
     outcome: done ? 'cut' : 'would_cut',
-    kept_records: kept,
+    kept_records: keptRecords,
     kept_to_position: plan.position,
     moved_bytes: plan.removedBytes,
     moved_segments: plan.laterSegments.length,
-    moved_records: readable,
-    moved_first_at: isoTimestampOrNull(span.firstMs),
-    moved_last_at: isoTimestampOrNull(span.lastMs),
-    lost_records: Math.max(0, lost),
+    moved_records: readableRecords,
+    moved_first_at: isoTimestampOrNull(timeSpan.firstMs),
+    moved_last_at: isoTimestampOrNull(timeSpan.lastMs),
+    lost_records: Math.max(0, lostRecords),
     removed_folder: removedFolder,
   };
 }
 
-function formatRepair({ plan, keptRecords: kept, removedFolder, timeSpan: span, readableRecords: readable, lostRecords: lost }: RepairReport): string {
-  const { position, end, removedBytes: restBytes, laterSegments: later } = plan;
-  const [oldest, newest] = [later[0], later.at(-1)];
+function formatRepair({ plan, keptRecords, removedFolder, timeSpan, readableRecords, lostRecords }: RepairReport): string {
+  const { position, end, removedBytes, laterSegments } = plan;
+  const [oldest, newest] = [laterSegments[0], laterSegments.at(-1)];
   const aside: string[] = [];
-  if (end !== null && restBytes > 0) aside.push(`${restBytes} bytes at the end of ${basename(end.file)}`);
+  if (end !== null && removedBytes > 0) aside.push(`${removedBytes} bytes at the end of ${basename(end.file)}`);
   if (oldest !== undefined) aside.push(`segment ${basename(oldest)}`);
-  if (newest !== undefined && newest !== oldest) aside.push(`and all ${later.length - 1} after it`);
+  if (newest !== undefined && newest !== oldest) aside.push(`and all ${laterSegments.length - 1} after it`);
   const told =
-    readable === 0
+    readableRecords === 0
       ? 'no record in there can be read'
-      : `${readable} records in there can be read, from ${formatTimestamp(span.firstMs)} to ${formatTimestamp(span.lastMs)}`;
+      : `${readableRecords} records in there can be read, from ${formatTimestamp(timeSpan.firstMs)} to ${formatTimestamp(timeSpan.lastMs)}`;
   return [
-    `kept       ${kept === 0 ? 'nothing' : `${kept} records, up to position ${position}`}`,
+    `kept       ${keptRecords === 0 ? 'nothing' : `${keptRecords} records, up to position ${position}`}`,
     `set aside  ${aside.join(', ')}`,
-    `           ${told}${lost > 0 ? `; ${lost} cannot` : ''}`,
+    `           ${told}${lostRecords > 0 ? `; ${lostRecords} cannot` : ''}`,
     `into       ${removedFolder}`,
     '',
     'What the records set aside told, counts no longer: their sessions, views, clicks and revenue. The next start of the',

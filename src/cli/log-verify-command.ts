@@ -10,8 +10,8 @@ export function logVerifyCommand(): Command {
     .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
     .option('--json', 'print one JSON object')
     .action(async (folder: string | undefined, options: { readonly json?: true }) => {
-      const { verifyLog: verify } = await import('./log-verify.ts');
-      await verify(folder, options);
+      const { verifyLog } = await import('./log-verify.ts');
+      await verifyLog(folder, options);
     });
   return withHelp(command, {
     examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],

@@ -10,8 +10,8 @@ export function originsListCommand(): Command {
     .option('--account <name>', 'of this account only', parseAccountName)
     .option('--json', 'print an array of JSON objects')
     .action(async (options: ListOriginsOptions) => {
-      const { printOrigins: listOrigins } = await import('./origins-list.ts');
-      listOrigins(options);
+      const { printOrigins } = await import('./origins-list.ts');
+      printOrigins(options);
     });
   return withHelp(command, {
     examples: ['marketplace origins list', "marketplace origins list --account acme --json | jq -r '.[].origin'"],

@@ -23,8 +23,8 @@ function rotateCommand(): Command {
     )
     .option('--json', 'print one JSON object')
     .action(async (options: { readonly json?: true }) => {
-      const { addAndPrintSecret: rotateSecret } = await import('./secret-rotate.ts');
-      rotateSecret(options);
+      const { addAndPrintSecret } = await import('./secret-rotate.ts');
+      addAndPrintSecret(options);
     });
   return withHelp(command, {
     examples: ['marketplace secret rotate', 'SVC_SECRET_FILE=/etc/marketplace/secrets.json marketplace secret rotate'],

@@ -9,8 +9,8 @@ export function serveCommand(): Command {
         'Its settings are environment variables; marketplace check-config shows them. Where it serves goes to standard output, its log to standard error, a JSON object a line.',
     )
     .action(async () => {
-      const { runServer: serve } = await import('./serve.ts');
-      await serve();
+      const { runServer } = await import('./serve.ts');
+      await runServer();
     });
   return withHelp(command, {
     examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],

@@ -25,7 +25,7 @@ export function installServeSignals(): ServeSignals {
 
 function createServeSignals(): ServeSignals {
   const controller = new AbortController();
-  const { promise: stopAsked, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const { promise: stopRequested, resolve } = Promise.withResolvers<NodeJS.Signals>();
   const endNow = (): void => process.exit(1);
   let end: (signal: NodeJS.Signals) => void = endNow;
   const stop = (signal: NodeJS.Signals): void => {
@@ -47,7 +47,7 @@ function createServeSignals(): ServeSignals {
   process.on('SIGHUP', () => handleHangUp());
   return {
     stopSignal: controller.signal,
-    stopRequested: stopAsked,
+    stopRequested,
     onSecondStop: (handle) => {
       end = handle;
     },

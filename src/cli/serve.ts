@@ -102,10 +102,10 @@ export async function runServer(): Promise<void> {
 }
 
 /** Null when it was given up since a signal said stop. */
-async function startServer(config: Config, logger: Logger, giveUpStart: AbortSignal): Promise<Service | null> {
+async function startServer(config: Config, logger: Logger, startAbortSignal: AbortSignal): Promise<Service | null> {
   // A signal that came while files were loaded is heard of in the next turn of the event loop, and nothing is to be written after it.
   await nextTurn();
-  if (giveUpStart.aborted) return null;
+  if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
   try {
     return await startService({
@@ -126,7 +126,7 @@ async function startServer(config: Config, logger: Logger, giveUpStart: AbortSig
         tls: config.tls,
       },
       drain: config.drain,
-      startAbortSignal: giveUpStart,
+      startAbortSignal,
       resolveUrls: (boundPort) => {
         const { urls, warnings: ofUrls } = resolveUrls(config, boundPort);
         for (const warning of ofUrls) logger.warn(warning);
@@ -137,7 +137,7 @@ async function startServer(config: Config, logger: Logger, giveUpStart: AbortSig
       logger,
     });
   } catch (fault) {
-    if (giveUpStart.aborted && fault === giveUpStart.reason) return null;
+    if (startAbortSignal.aborted && fault === startAbortSignal.reason) return null;
     throw toStartError(fault, config);
   } finally {
     progress.clear();
@@ -163,9 +163,9 @@ function watchReloadableFiles(
   return watches;
 }
 
-function printStartMessages({ operationsEndpoint: operations, dataDir }: Config, service: Service): void {
+function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Service): void {
   printResult(
-    `serving ${service.urls.public}/v1/personal-loans, operations on ${operations.host}:${service.ports?.operations}`,
+    `serving ${service.urls.public}/v1/personal-loans, operations on ${operationsEndpoint.host}:${service.ports?.operations}`,
   );
   const { operatorToken } = service;
   if (operatorToken?.created) {

@@ -64,16 +64,16 @@ function catalogError(fault: InvalidCatalogError, { catalog }: Config): CommandL
   return new CommandLineError(`${which}: ${fault.errors[0]}${more}`, { cause: fault });
 }
 
-function listenError(fault: SystemErrorDetails, { publicEndpoint: listen, operationsEndpoint: operations }: Config): Error {
+function listenError(fault: SystemErrorDetails, { publicEndpoint, operationsEndpoint }: Config): Error {
   const { code, address, hostname, port } = fault;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
-    const setting = port === operations.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
+    const setting = port === operationsEndpoint.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
     const mayHold =
       code === 'EADDRINUSE' ? 'a port that nobody else listens on' : 'a port that this process may listen on';
     return ConfigError.invalidValue(setting, String(port), `${mayHold} (${code})`);
   }
   const host = hostname ?? address;
-  const setting = host === operations.host && host !== listen.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
+  const setting = host === operationsEndpoint.host && host !== publicEndpoint.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
   return ConfigError.invalidValue(setting, String(host), `an address of this machine (${code})`);
 }
 

@@ -9,19 +9,19 @@ export async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,
 ): Promise<void> {
-  const { analyticsStoreFile: storeFile } = dataFiles(dataDir);
-  if (!existsSync(storeFile)) {
+  const { analyticsStoreFile } = dataFiles(dataDir);
+  if (!existsSync(analyticsStoreFile)) {
     throw new CommandLineError(`there are no analytics in ${dataDir} yet (see SVC_DATA_DIR)`);
   }
   try {
-    const analytics = new ReadOnlyAnalytics(storeFile);
+    const analytics = new ReadOnlyAnalytics(analyticsStoreFile);
     try {
       await run(analytics);
     } finally {
       await analytics.close();
     }
   } catch (fault) {
-    throw toStoreCommandError(storeFile, fault);
+    throw toStoreCommandError(analyticsStoreFile, fault);
   }
 }
 

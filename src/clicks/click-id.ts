@@ -52,13 +52,13 @@ export class ClickIds {
   }
 
   issue({ sub, offerId, clickedMs, valueMicros, countable }: ClickIdPayload): string {
-    const { buffer: bytes, plaintextOffset: textAt } = this.#cipher;
-    bytes[textAt] = countable ? 1 : 0;
-    bytes.set(sub, textAt + subAt);
-    bytes.writeUIntBE(clickedMs, textAt + clickedAt, 6);
-    bytes.writeUIntBE(valueMicros, textAt + valueAt, valueBytes);
-    const textBytes = offerAt + bytes.write(offerId, textAt + offerAt, bounds.offerIdCharactersMax, 'latin1');
-    return bytes.toString('base64url', 0, this.#cipher.encrypt(textBytes));
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer[plaintextOffset] = countable ? 1 : 0;
+    buffer.set(sub, plaintextOffset + subAt);
+    buffer.writeUIntBE(clickedMs, plaintextOffset + clickedAt, 6);
+    buffer.writeUIntBE(valueMicros, plaintextOffset + valueAt, valueBytes);
+    const textBytes = offerAt + buffer.write(offerId, plaintextOffset + offerAt, bounds.offerIdCharactersMax, 'latin1');
+    return buffer.toString('base64url', 0, this.#cipher.encrypt(textBytes));
   }
 
   /** The click, or null for an id this service did not issue. */
@@ -68,13 +68,13 @@ export class ClickIds {
     if (id[0] !== encryptedLayout) return this.#legacyIds.verify(id);
     const textEnd = this.#cipher.decrypt(id.subarray(1));
     if (textEnd === null) return null;
-    const { buffer: bytes, plaintextOffset: textAt } = this.#cipher;
+    const { buffer, plaintextOffset } = this.#cipher;
     return {
-      countable: bytes[textAt] === 1,
-      sub: Uint8Array.from(bytes.subarray(textAt + subAt, textAt + clickedAt)),
-      clickedMs: bytes.readUIntBE(textAt + clickedAt, 6),
-      valueMicros: bytes.readUIntBE(textAt + valueAt, valueBytes),
-      offerId: bytes.toString('latin1', textAt + offerAt, textEnd),
+      countable: buffer[plaintextOffset] === 1,
+      sub: Uint8Array.from(buffer.subarray(plaintextOffset + subAt, plaintextOffset + clickedAt)),
+      clickedMs: buffer.readUIntBE(plaintextOffset + clickedAt, 6),
+      valueMicros: buffer.readUIntBE(plaintextOffset + valueAt, valueBytes),
+      offerId: buffer.toString('latin1', plaintextOffset + offerAt, textEnd),
     };
   }
 }

@@ -108,8 +108,8 @@ export class DailyCaps {
     const isOfShelf = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
     // Of their own, while records are read that are older than those seen meanwhile.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
-    const meanwhile: LedgerRecord[] = [];
-    this.#bufferedRecords = meanwhile;
+    const bufferedRecords: LedgerRecord[] = [];
+    this.#bufferedRecords = bufferedRecords;
     try {
       await readHistory(sinceMs, (record) => {
         if (isOfShelf(record)) applyRecord(record, offers, pairs);
@@ -118,7 +118,7 @@ export class DailyCaps {
     } finally {
       this.#bufferedRecords = null;
     }
-    for (const record of meanwhile) if (isOfShelf(record)) applyRecord(record, offers, this.#pairs);
+    for (const record of bufferedRecords) if (isOfShelf(record)) applyRecord(record, offers, this.#pairs);
     for (const [id, offer] of offers) shelf.offers.set(id, offer);
     this.#cappedOfferCount += offers.size;
   }
@@ -161,8 +161,8 @@ export class DailyCaps {
   #deleteExpiredOffers(nowMs: number): void {
     this.#cappedOfferCount = 0;
     for (const { offers } of this.#states.values()) {
-      for (const [id, { removedMs: departedMs }] of offers) {
-        if (departedMs !== null && nowMs - departedMs >= bounds.replacedCatalogRetentionMs) offers.delete(id);
+      for (const [id, { removedMs }] of offers) {
+        if (removedMs !== null && nowMs - removedMs >= bounds.replacedCatalogRetentionMs) offers.delete(id);
       }
       this.#cappedOfferCount += offers.size;
     }

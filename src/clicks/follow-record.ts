@@ -58,7 +58,7 @@ function applyClick(
 }
 
 /** Whether a click would be the first of the session on an offer that it was shown; it is held to be where that is not known. */
-export function canTakePlace(sub: Uint8Array, { randomId: mark }: OfferCapState, pairs: SessionOfferPairs): boolean {
-  const state = pairs.state(sub, mark);
+export function canTakePlace(sub: Uint8Array, { randomId }: OfferCapState, pairs: SessionOfferPairs): boolean {
+  const state = pairs.state(sub, randomId);
   return state === 'shown' || (state === 'none' && !pairs.isComplete(decodeSubId(sub).createdMs));
 }

@@ -11,7 +11,7 @@ export interface ClickTokenPayload {
   readonly creditBand: number;
 }
 
-const textBytesMax = 32;
+const plaintextBytesMax = 32;
 
 /**
  * The `v` of a click URL (docs/contract.md#click-urls): one a ranking, in base64url. Its text is the credit band (1 byte) and catalog
@@ -25,27 +25,27 @@ export class ClickTokenCipher {
       encryptionPurpose: 'offer-value-pad',
       macPurpose: 'offer-value',
       associatedDataBytes: subIdByteLength,
-      plaintextBytesMax: textBytesMax,
+      plaintextBytesMax,
     });
   }
 
   /** Throws a RangeError for a version that is longer than any catalog's. */
   encrypt(sub: Uint8Array, { catalogVersion, creditBand }: ClickTokenPayload): string {
-    const { buffer: bytes, plaintextOffset: textAt } = this.#cipher;
-    bytes.set(sub, 0);
-    bytes[textAt] = creditBand;
-    bytes.write(catalogVersion, textAt + 1, 'latin1');
-    return bytes.toString('base64url', subIdByteLength, this.#cipher.encrypt(1 + catalogVersion.length));
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer.set(sub, 0);
+    buffer[plaintextOffset] = creditBand;
+    buffer.write(catalogVersion, plaintextOffset + 1, 'latin1');
+    return buffer.toString('base64url', subIdByteLength, this.#cipher.encrypt(1 + catalogVersion.length));
   }
 
   /** What was sealed for this session, or null for anything else. */
   decrypt(sub: Uint8Array, text: string): ClickTokenPayload | null {
     const token = decodeCanonicalBase64url(text);
     if (token === null) return null;
-    const { buffer: bytes, plaintextOffset: textAt } = this.#cipher;
-    bytes.set(sub, 0);
+    const { buffer, plaintextOffset } = this.#cipher;
+    buffer.set(sub, 0);
     const textEnd = this.#cipher.decrypt(token);
     if (textEnd === null) return null;
-    return { creditBand: bytes[textAt]!, catalogVersion: bytes.toString('latin1', textAt + 1, textEnd) };
+    return { creditBand: buffer[plaintextOffset]!, catalogVersion: buffer.toString('latin1', plaintextOffset + 1, textEnd) };
   }
 }

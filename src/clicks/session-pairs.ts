@@ -26,9 +26,9 @@ export class SessionOfferPairs {
   #size = 0;
   #completeSinceMs: number;
 
-  constructor(pairsMax: number, knownSinceMs: number) {
+  constructor(pairsMax: number, completeSinceMs: number) {
     this.#pairsMax = pairsMax;
-    this.#completeSinceMs = knownSinceMs;
+    this.#completeSinceMs = completeSinceMs;
   }
 
   get size(): number {

@@ -222,13 +222,13 @@ export function readOperationsEndpoint(env: Env): Endpoint {
 }
 
 /** Certificate and key come together or not at all; whether they can be used is found out when they are read. */
-function readTlsSettings(env: Env, { workingFolder: folder }: Machine): TlsSettings | null {
+function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
   if (certificate !== undefined && key !== undefined) {
     return {
-      certificateFile: resolve(folder, certificate),
-      keyFile: resolve(folder, key),
+      certificateFile: resolve(workingFolder, certificate),
+      keyFile: resolve(workingFolder, key),
       minVersion: minVersion ?? tlsMinVersionDefault,
     };
   }
@@ -241,8 +241,8 @@ function readTlsSettings(env: Env, { workingFolder: folder }: Machine): TlsSetti
   return null;
 }
 
-function assertNoMisspelledSettings({ misspelled: misspelt }: Env, settings: readonly SettingName[]): void {
-  const wrong = misspelt.find(({ meant }) => settings.includes(meant));
+function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly SettingName[]): void {
+  const wrong = misspelled.find(({ meant }) => settings.includes(meant));
   if (wrong !== undefined) throw ConfigError.misspelledName(wrong.name, wrong.meant);
 }
 

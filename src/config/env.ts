@@ -70,12 +70,12 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
   }
   const known = new Set<string>([...settingNames, demoApiKeyName]);
   const others = Object.keys(environment).filter((name) => prefixOf(name) !== undefined && !known.has(name));
-  const misspelt = others.flatMap((name) => {
+  const misspelled = others.flatMap((name) => {
     const meant = nearestSetting(name);
     return meant === null ? [] : [{ name, meant }];
   });
   const unknown = others.filter((name) => nearestSetting(name) === null && !kubernetesServiceName.test(name));
-  return { values, misspelled: misspelt, unknown };
+  return { values, misspelled, unknown };
 }
 
 /**

@@ -8,7 +8,7 @@ import { urlSettingNames } from './url-settings.ts';
  * says nothing.
  */
 export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
-  const { operationsEndpoint: operations, durability, limits, matcher, sessions, logLevel } = config;
+  const { operationsEndpoint, durability, limits, matcher, sessions, logLevel } = config;
   const risks: string[] = [];
   const plain = unencryptedUrlSettings(urls);
   if (plain.length > 0) {
@@ -16,9 +16,9 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
       `Answers name ${plain.join(' and ')} by http, so what goes there from other machines, keys included, can be read on the way.`,
     );
   }
-  if (!isLoopbackHost(operations.host)) {
+  if (!isLoopbackHost(operationsEndpoint.host)) {
     risks.push(
-      `SVC_OPS_HOST lets other machines reach ${operations.host}:${operations.port}: health and metrics need no key, and confirmations a token that goes unencrypted.`,
+      `SVC_OPS_HOST lets other machines reach ${operationsEndpoint.host}:${operationsEndpoint.port}: health and metrics need no key, and confirmations a token that goes unencrypted.`,
     );
   }
   if (durability === 'write') {

@@ -17,9 +17,9 @@ export class PendingPayoutStates {
   /** @param known answers to `asked`, in their order. */
   constructor(asked: readonly PayoutKey[], known: readonly PayoutStateWithLender[]) {
     for (const [index, about] of asked.entries()) {
-      const { offerShown: shown, clickedMs, lenderName, sessionRevenueMicros: sessionMicros, payout } = known[index]!;
-      this.#revenueBySession.set(sessionKey(about), sessionMicros);
-      this.#clicks.set(clickKey(about), { offerShown: shown, clickedMs, lenderName });
+      const { offerShown, clickedMs, lenderName, sessionRevenueMicros, payout } = known[index]!;
+      this.#revenueBySession.set(sessionKey(about), sessionRevenueMicros);
+      this.#clicks.set(clickKey(about), { offerShown, clickedMs, lenderName });
       this.#payouts.set(payoutKey(about), payout);
     }
   }
@@ -34,11 +34,11 @@ export class PendingPayoutStates {
   }
 
   applyAccepted(confirmation: Confirmation, lenderName: string): void {
-    const { clickedMs, offerShown: shown, sessionRevenueMicros: sessionMicros, payout } = this.get(confirmation);
-    this.#revenueBySession.set(sessionKey(confirmation), sessionMicros + revenueDeltaMicros(confirmation));
+    const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
+    this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
     // A click restored by one row is there for the rows behind it.
     this.#clicks.set(clickKey(confirmation), {
-      offerShown: shown,
+      offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
       lenderName,
     });

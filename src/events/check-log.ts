@@ -65,7 +65,7 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 export async function verifyLog(
   files: LogFiles,
   folder: string,
-  { onRecord, onBytesRead: onBytes, signal }: VerifyLogOptions = {},
+  { onRecord, onBytesRead, signal }: VerifyLogOptions = {},
 ): Promise<LogVerification> {
   const walk = new LogScanner(files, folder, { decode: true });
   let records = 0;
@@ -75,7 +75,7 @@ export async function verifyLog(
   try {
     let reported = 0;
     const report = (): void => {
-      onBytes?.(walk.bytesRead - reported);
+      onBytesRead?.(walk.bytesRead - reported);
       reported = walk.bytesRead;
     };
     while (walk.nextRecord()) {

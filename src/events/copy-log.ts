@@ -54,7 +54,7 @@ async function copySegmentFile(
   from: string,
   to: string,
   bytes: number,
-  { onBytesRead: onBytes, signal }: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>,
+  { onBytesRead, signal }: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>,
 ): Promise<void> {
   const source = openForCopy(from);
   const copy = openSync(to, 'wx', 0o600);
@@ -65,7 +65,7 @@ async function copySegmentFile(
       if (read === 0) break;
       for (let written = 0; written < read; ) written += writeSync(copy, chunk, written, read - written);
       at += read;
-      onBytes?.(read);
+      onBytesRead?.(read);
       await nextTurn();
       signal?.throwIfAborted();
     }

@@ -34,9 +34,9 @@ export class LogUnavailableError extends Error {
    */
   readonly durableLater: Promise<void> | null;
 
-  constructor(message: string, written: Promise<void> | null, options?: ErrorOptions) {
+  constructor(message: string, durableLater: Promise<void> | null, options?: ErrorOptions) {
     super(message, options);
-    this.durableLater = written;
+    this.durableLater = durableLater;
   }
 
   /** Whether the log took the record all the same. */

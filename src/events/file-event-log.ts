@@ -63,8 +63,8 @@ export async function openEventLog<Item extends readonly unknown[] = LedgerRecor
 ): Promise<FileEventLog<Item>> {
   const files = options.files ?? nodeLogFiles;
   files.createFolder(options.folder);
-  const { folder, shard, onRecord, readSince: visitSince, onProgress: onRead } = options;
-  const recovered = await recoverLog(files, folder, shard, onRecord, visitSince, onRead);
+  const { folder, shard, onRecord, readSince, onProgress } = options;
+  const recovered = await recoverLog(files, folder, shard, onRecord, readSince, onProgress);
   if (recovered.removedTail !== null) options.onTrouble?.({ kind: 'tail-cut', ...recovered.removedTail });
   return new FileEventLog<Item>(options, files, recovered);
 }
@@ -210,9 +210,9 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
   constructor(
     options: FileEventLogOptions,
     files: LogFiles,
-    { position, crc, hasEndMark: endMarked }: Pick<RecoveredLog, 'position' | 'crc' | 'hasEndMark'>,
+    { position, crc, hasEndMark }: Pick<RecoveredLog, 'position' | 'crc' | 'hasEndMark'>,
   ) {
-    this.#hasEndMark = endMarked;
+    this.#hasEndMark = hasEndMark;
     this.#files = files;
     this.#folder = options.folder;
     this.#shard = options.shard;
@@ -239,8 +239,8 @@ export class FileEventLog<Item extends readonly unknown[] = LedgerRecord> {
     return this.#healthy;
   }
 
-  onDurable(listener: (position: number) => void): void {
-    this.#durableListener = listener;
+  onDurable(durableListener: (position: number) => void): void {
+    this.#durableListener = durableListener;
   }
 
   append(record: Item): Promise<void> {

@@ -116,16 +116,16 @@ export class LogReader {
     }
   }
 
-  #enterSegment(first: number | undefined): void {
-    if (first === undefined) throw new LogDamagedError(this.#folder, 0, `no segment holds record ${this.#position + 1}`);
-    const segment = new SegmentReader(this.#files, join(this.#folder, segmentFileName(first)));
+  #enterSegment(segmentFirst: number | undefined): void {
+    if (segmentFirst === undefined) throw new LogDamagedError(this.#folder, 0, `no segment holds record ${this.#position + 1}`);
+    const segment = new SegmentReader(this.#files, join(this.#folder, segmentFileName(segmentFirst)));
     try {
       const header = segment.readHeader();
       const oldest = this.#segmentFirst === 0;
-      if (!oldest && (first !== this.#position + 1 || header.previousCrc !== this.#crc)) {
+      if (!oldest && (segmentFirst !== this.#position + 1 || header.previousCrc !== this.#crc)) {
         throw new LogDamagedError(segment.path, 0, `the segment does not continue record ${this.#position}`);
       }
-      this.#position = first - 1;
+      this.#position = segmentFirst - 1;
       this.#crc = header.previousCrc;
     } catch (error) {
       segment.close();
@@ -133,7 +133,7 @@ export class LogReader {
     }
     this.#segment?.close();
     this.#segment = segment;
-    this.#segmentFirst = first;
+    this.#segmentFirst = segmentFirst;
     this.#offset = segmentHeaderBytes;
   }
 

@@ -82,8 +82,8 @@ export async function recoverLog(
       }
     }
     const { position, crc } = walk;
-    const endMarked = walk.segment === null || walk.segment.offset === segmentHeaderBytes;
-    return { position, crc, hasEndMark: endMarked, removedTail: await truncateTornTail(files, folder, walk) };
+    const hasEndMark = walk.segment === null || walk.segment.offset === segmentHeaderBytes;
+    return { position, crc, hasEndMark, removedTail: await truncateTornTail(files, folder, walk) };
   } finally {
     walk.close();
   }
@@ -94,11 +94,11 @@ export function newestSegmentStartedBefore(
   files: LogFiles,
   folder: string,
   firsts: readonly number[],
-  { wallMs, timeMsOf: timeOf }: ReadSince,
+  { wallMs, timeMsOf }: ReadSince,
 ): number | undefined {
   return firsts.findLast((first) => {
     const record = readFirstRecord(files, join(folder, segmentFileName(first)), first);
-    const began = record === null ? null : timeOf(record);
+    const began = record === null ? null : timeMsOf(record);
     return began !== null && began < wallMs;
   });
 }
@@ -118,7 +118,7 @@ function readFirstRecord(files: LogFiles, path: string, first: number): unknown[
 
 /** Cuts the last segment behind its last whole frame and makes what is left durable. */
 async function truncateTornTail(files: LogFiles, folder: string, walk: LogScanner): Promise<RemovedTail | null> {
-  const { segment, lastSyncedGroupOffset: groupOffset, tornBytes } = walk;
+  const { segment, lastSyncedGroupOffset, tornBytes } = walk;
   if (segment === null) return null;
   const end = segment.offset;
   const cut = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
@@ -126,7 +126,7 @@ async function truncateTornTail(files: LogFiles, folder: string, walk: LogScanne
   try {
     // The last group may have been written by a process whose sync failed or never came. After a failed sync the kernel
     // takes the pages for clean, and syncing them again does nothing: they must be written again first.
-    let at = groupOffset ?? end;
+    let at = lastSyncedGroupOffset ?? end;
     for (const piece of segment.readChunks(at, end)) {
       await file.write(piece, piece.length, at);
       at += piece.length;
@@ -144,7 +144,7 @@ async function saveTornTail(files: LogFiles, segment: SegmentReader, bytes: numb
   const { path: file, offset } = segment;
   let crc = 0;
   for (const piece of segment.readChunks(offset, offset + bytes)) crc = crc32(piece, crc);
-  const aside = removedTailFileName(file, offset, crc);
-  await copySegmentRange(files, segment, offset, offset + bytes, aside);
-  return { file, offset, bytes, copyFile: aside };
+  const copyFile = removedTailFileName(file, offset, crc);
+  await copySegmentRange(files, segment, offset, offset + bytes, copyFile);
+  return { file, offset, bytes, copyFile };
 }

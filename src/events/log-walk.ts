@@ -142,8 +142,8 @@ export class LogScanner {
     if (segment.hasSyncMark) this.lastSyncedGroupOffset = offset;
   }
 
-  #enterSegment(first: number): SegmentReader {
-    const segment = this.#openSegment(first);
+  #enterSegment(segmentFirst: number): SegmentReader {
+    const segment = this.#openSegment(segmentFirst);
     try {
       const header = segment.readHeader();
       this.shard ??= header.shard;
@@ -151,8 +151,8 @@ export class LogScanner {
         throw new LogDamagedError(segment.path, 0, `the segment is of shard ${header.shard}, not ${this.shard}`);
       }
       if (this.segment === null) {
-        this.position = first - 1;
-        this.crc = first === 1 ? 0 : header.previousCrc;
+        this.position = segmentFirst - 1;
+        this.crc = segmentFirst === 1 ? 0 : header.previousCrc;
       }
       if (header.firstSequence !== this.position + 1 || header.previousCrc !== this.crc) {
         throw new LogDamagedError(segment.path, 0, `the segment does not continue record ${this.position}`);
@@ -163,7 +163,7 @@ export class LogScanner {
     }
     this.segment?.close();
     this.segment = segment;
-    this.#segmentFirst = first;
+    this.#segmentFirst = segmentFirst;
     this.lastSyncedGroupOffset = null;
     this.#endOffset = segment.offset;
     this.bytesRead += segment.offset;

@@ -72,9 +72,9 @@ class NodeWritableLogFile implements WritableLogFile {
   /** Of the same file, open for synchronized writes; null where a sync must follow them. */
   readonly #syncedDescriptor: number | null;
 
-  constructor(descriptor: number, synced: number | null) {
+  constructor(descriptor: number, syncedDescriptor: number | null) {
     this.#descriptor = descriptor;
-    this.#syncedDescriptor = synced;
+    this.#syncedDescriptor = syncedDescriptor;
   }
 
   write(source: Uint8Array, length: number, position: number): Promise<void> {

@@ -41,11 +41,11 @@ export function validateCut(files: LogFiles, check: LogVerification, cut: LogLoc
   if (!isNext && !isEnd && !(cut.file === damage.file && cut.offset === damage.offset)) {
     return { kind: 'elsewhere', damage };
   }
-  const restBytes = end === null ? 0 : fileSizeBytes(files, end.file) - end.offset;
-  const later = segmentFirstSequences(files.listNames(folder))
+  const removedBytes = end === null ? 0 : fileSizeBytes(files, end.file) - end.offset;
+  const laterSegments = segmentFirstSequences(files.listNames(folder))
     .map((first) => join(folder, segmentFileName(first)))
     .filter((path) => end === null || path > end.file);
-  return { kind: 'damage', plan: { folder, position, crc, end, removedBytes: restBytes, laterSegments: later } };
+  return { kind: 'damage', plan: { folder, position, crc, end, removedBytes, laterSegments } };
 }
 
 /**
@@ -58,8 +58,8 @@ export function validateCut(files: LogFiles, check: LogVerification, cut: LogLoc
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
   files.createFolder(removedFolder);
-  const { folder, end, removedBytes: restBytes, laterSegments: later } = plan;
-  if (end !== null && restBytes > 0) {
+  const { folder, end, removedBytes, laterSegments } = plan;
+  if (end !== null && removedBytes > 0) {
     const segment = new SegmentReader(files, end.file);
     try {
       const path = join(removedFolder, `${basename(end.file)}.from-${end.offset}`);
@@ -75,7 +75,7 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
       await file.close();
     }
   }
-  for (const path of later.toReversed()) await files.rename(path, join(removedFolder, basename(path)));
+  for (const path of laterSegments.toReversed()) await files.rename(path, join(removedFolder, basename(path)));
   await files.syncFolder(removedFolder);
   await files.syncFolder(folder);
 }
@@ -90,7 +90,7 @@ export interface RecordsAfterCut {
 /** Counts what lies behind a cut, as far as it can be read: from one synced group to the next, segment by segment. */
 export function countRecordsAfterCut(
   files: LogFiles,
-  { position, crc, end, laterSegments: later }: RepairPlan,
+  { position, crc, end, laterSegments }: RepairPlan,
   onRecord: (record: readonly unknown[]) => void = () => {},
 ): RecordsAfterCut {
   const decoder = new RecordDecoder();
@@ -105,15 +105,15 @@ export function countRecordsAfterCut(
     }
   };
   if (end !== null) {
-    const until = later[0] === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(later[0]);
+    const until = laterSegments[0] === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(laterSegments[0]);
     withSegment(files, end.file, (segment) => {
       segment.offset = end.offset;
       readRemainingFrames(segment, position + 1, crc, until, take);
     });
   }
-  for (const [index, path] of later.entries()) {
+  for (const [index, path] of laterSegments.entries()) {
     found.position = Math.max(found.position, firstSequenceOf(path) - 1);
-    const next = later[index + 1];
+    const next = laterSegments[index + 1];
     const until = next === undefined ? Number.POSITIVE_INFINITY : firstSequenceOf(next);
     withSegment(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);

@@ -11,11 +11,11 @@ export class LogDamagedError extends Error {
   /** What is wrong there, in words. */
   readonly reason: string;
 
-  constructor(file: string, offset: number, what: string) {
-    super(`${file}: damaged at byte ${offset}: ${what}`);
+  constructor(file: string, offset: number, reason: string) {
+    super(`${file}: damaged at byte ${offset}: ${reason}`);
     this.file = file;
     this.offset = offset;
-    this.reason = what;
+    this.reason = reason;
   }
 }
 
@@ -65,11 +65,11 @@ export class SegmentReader {
     const head = this.readBytes(this.offset, frameHeaderBytes + chainFieldsBytes);
     if (head.length < frameHeaderBytes) return false;
     const lengthWord = head.readUInt32BE(0);
-    const marked = lengthWord >= syncMarkBit;
-    const length = marked ? lengthWord - syncMarkBit : lengthWord;
+    const hasSyncMark = lengthWord >= syncMarkBit;
+    const length = hasSyncMark ? lengthWord - syncMarkBit : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = marked ? frameHeaderBytes + chainFieldsBytes : frameHeaderBytes;
-    if (marked) {
+    const start = hasSyncMark ? frameHeaderBytes + chainFieldsBytes : frameHeaderBytes;
+    if (hasSyncMark) {
       if (head.length < start || readSequence(head, frameHeaderBytes) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderBytes + 8) !== previousCrc) return false;
     }
@@ -80,7 +80,7 @@ export class SegmentReader {
     if (crc !== frameCrc(sequence, previousCrc, payload)) return false;
     this.payload = payload;
     this.crc = crc;
-    this.hasSyncMark = marked;
+    this.hasSyncMark = hasSyncMark;
     this.offset += start + length;
     return true;
   }

@@ -58,9 +58,9 @@ export class ApiRoutes {
   readonly #deps: ApiRoutesDeps;
   readonly #routes = new Map<string, ApiRoute>();
 
-  constructor(ports: ApiRoutesDeps) {
-    this.#deps = ports;
-    for (const vertical of ports.verticals) {
+  constructor(deps: ApiRoutesDeps) {
+    this.#deps = deps;
+    for (const vertical of deps.verticals) {
       for (const [segment, operation, method] of operationPaths) {
         const allow = method === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
         this.#routes.set(`/v1/${vertical.segment}/${segment}`, {
@@ -86,18 +86,18 @@ export class ApiRoutes {
       return this.#sendError(exchange, { code: 'METHOD_NOT_ALLOWED' }, cors + formatHeader('Allow', route.allow));
     }
 
-    const { authenticator: gatekeeper, operations } = this.#deps;
+    const { authenticator, operations } = this.#deps;
     const idempotencyKey = route.operation === 'create_session' ? exchange.header('idempotency-key') || null : null;
-    const admission = gatekeeper.admit(
+    const admission = authenticator.admit(
       exchange.header('authorization'),
       route.vertical,
       route.operation,
       operations.repeatCheckFor(idempotencyKey),
     );
     if (!admission.ok) {
-      const { refusal, limitStatus: limits } = admission;
+      const { refusal, limitStatus } = admission;
       exchange.caller = admission.caller;
-      return this.#sendError(exchange, refusal, limits === null ? cors : cors + rateLimitHeaders(limits));
+      return this.#sendError(exchange, refusal, limitStatus === null ? cors : cors + rateLimitHeaders(limitStatus));
     }
     const headers = cors + rateLimitHeaders(admission.limitStatus);
     exchange.errorHeaders = headers;

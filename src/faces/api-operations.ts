@@ -28,8 +28,8 @@ export type ApiOperationsDeps = CreateSessionDeps &
 export class ApiOperations {
   readonly #deps: ApiOperationsDeps;
 
-  constructor(ports: ApiOperationsDeps) {
-    this.#deps = ports;
+  constructor(deps: ApiOperationsDeps) {
+    this.#deps = deps;
   }
 
   /** For the gatekeeper; undefined where there is no Idempotency-Key. */
@@ -38,11 +38,11 @@ export class ApiOperations {
   }
 
   createSession(
-    { caller, quotaReservation: daySlot }: Admission,
+    { caller, quotaReservation }: Admission,
     body: unknown,
     idempotencyKey: string | null,
   ): Promise<Outcome<CreatedSession>> {
-    return createSession(this.#deps, caller, caller.keyNumber, body, idempotencyKey, daySlot);
+    return createSession(this.#deps, caller, caller.keyNumber, body, idempotencyKey, quotaReservation);
   }
 
   submitInputs(admission: Admission, body: unknown): Promise<Outcome<InputsView>> {

@@ -29,8 +29,8 @@ const pageHeaders = formatHeaders({
 export class ClickRoutes {
   readonly #deps: FollowClickDeps;
 
-  constructor(ports: FollowClickDeps) {
-    this.#deps = ports;
+  constructor(deps: FollowClickDeps) {
+    this.#deps = deps;
   }
 
   readonly handle: Handler = (exchange) => {

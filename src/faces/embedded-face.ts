@@ -85,8 +85,8 @@ export class PartnerApi {
   readonly #vertical: Vertical;
   readonly #authorization: string;
 
-  constructor(ports: PartnerApiDeps, vertical: Vertical, apiKey: string) {
-    this.#deps = ports;
+  constructor(deps: PartnerApiDeps, vertical: Vertical, apiKey: string) {
+    this.#deps = deps;
     this.#vertical = vertical;
     this.#authorization = `Bearer ${apiKey}`;
   }

@@ -30,11 +30,11 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
  * known is refused whatever its path.
  */
 export function adminRoutes(ports: AdminRoutesDeps): Handler {
-  const { isKnownHost, notReadyReasons: notReady, metrics, confirmations, keys, origins } = ports;
+  const { isKnownHost, notReadyReasons, metrics, confirmations, keys, origins } = ports;
   const pages: Readonly<Record<string, Handler>> = {
     '/healthz': (exchange) => sendJson(exchange, 200, { status: 'ok' }),
     '/readyz': (exchange) => {
-      const reasons = notReady();
+      const reasons = notReadyReasons();
       if (reasons.length === 0) sendJson(exchange, 200, { status: 'ready' });
       else sendJson(exchange, 503, { status: 'not ready', reasons });
     },

@@ -26,12 +26,12 @@ const originParameters = ['account', 'origin'] as const;
  * Where the widgets of each account may be embedded, for the operator: `GET /origins` lists, of one account with
  * `?account=`; `POST /origins` allows some, and `DELETE /origins?account=&origin=` takes one off the list.
  */
-export function originRoutes({ isOperator, embedOrigins: originLists }: OriginRoutesDeps): Handler {
+export function originRoutes({ isOperator, embedOrigins }: OriginRoutesDeps): Handler {
   return operatorOnly(isOperator, {
     GET: (exchange) => {
       const query = parseQueryParameters(exchange.query, originParameters);
       if (!query.ok) return sendOutcome(exchange, query);
-      const listed = originLists.list(query.values.account);
+      const listed = embedOrigins.list(query.values.account);
       sendOutcome(
         exchange,
         mapOutcome(listed, ({ accountName, origin }) => ({ account: accountName, origin })),
@@ -44,7 +44,7 @@ export function originRoutes({ isOperator, embedOrigins: originLists }: OriginRo
         if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
           return invalidRequest('origins');
         }
-        return mapOutcome(originLists.allow(account, origins), (outcome, at) => ({ origin: origins[at]!, outcome }));
+        return mapOutcome(embedOrigins.allow(account, origins), (outcome, at) => ({ origin: origins[at]!, outcome }));
       });
     },
     DELETE: (exchange) => sendOutcome(exchange, remove(exchange)),
@@ -56,7 +56,7 @@ export function originRoutes({ isOperator, embedOrigins: originLists }: OriginRo
     const { account, origin } = query.values;
     if (account === undefined) return invalidRequest('account');
     if (!isOrigin(origin)) return invalidRequest('origin');
-    return mapOutcome(originLists.remove(account, [origin]), (outcome) => ({ origin, outcome }));
+    return mapOutcome(embedOrigins.remove(account, [origin]), (outcome) => ({ origin, outcome }));
   }
 }
 

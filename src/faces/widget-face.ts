@@ -54,10 +54,10 @@ export class WidgetRoutes {
   readonly #handleScript: Handler;
   readonly #api: WidgetApiRoutes;
 
-  constructor(ports: WidgetRoutesDeps) {
-    this.#deps = ports;
-    this.#handleScript = widgetScriptRoute(ports.script);
-    this.#api = new WidgetApiRoutes(ports);
+  constructor(deps: WidgetRoutesDeps) {
+    this.#deps = deps;
+    this.#handleScript = widgetScriptRoute(deps.script);
+    this.#api = new WidgetApiRoutes(deps);
   }
 
   readonly handle: Handler = (exchange) => {

@@ -39,8 +39,8 @@ interface CheckedWidgetRequest {
 export class WidgetApiRoutes {
   readonly #deps: WidgetApiRoutesDeps;
 
-  constructor(ports: WidgetApiRoutesDeps) {
-    this.#deps = ports;
+  constructor(deps: WidgetApiRoutesDeps) {
+    this.#deps = deps;
   }
 
   /** `GET /w/offers`. A prefetch gets 503, because the answer would be a view (docs/contract.md#widget-views). */

@@ -22,8 +22,8 @@ export class DeadlineQueue {
   private readonly sentinel: DeadlineEntry = { dueMs: Number.POSITIVE_INFINITY, previous: null, next: null, onDeadline() {} };
   private readonly timeoutMs: number;
 
-  constructor(limitMs: number) {
-    this.timeoutMs = limitMs;
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs;
     this.sentinel.previous = this.sentinel;
     this.sentinel.next = this.sentinel;
   }
@@ -35,21 +35,21 @@ export class DeadlineQueue {
   /** Starts an entry's time, anew when it is already here. `nowMs` never decreases from call to call. */
   add(entry: DeadlineEntry, nowMs: number): void {
     this.remove(entry);
-    const { sentinel: end } = this;
-    const last = end.previous as DeadlineEntry;
+    const { sentinel } = this;
+    const last = sentinel.previous as DeadlineEntry;
     entry.dueMs = nowMs + this.timeoutMs;
     entry.previous = last;
-    entry.next = end;
+    entry.next = sentinel;
     last.next = entry;
-    end.previous = entry;
+    sentinel.previous = entry;
   }
 
   /** Does nothing to an entry that is not here. */
   remove(entry: DeadlineEntry): void {
-    const { previous: earlier, next: later } = entry;
-    if (earlier === null || later === null) return;
-    earlier.next = later;
-    later.previous = earlier;
+    const { previous, next } = entry;
+    if (previous === null || next === null) return;
+    previous.next = next;
+    next.previous = previous;
     entry.previous = null;
     entry.next = null;
   }

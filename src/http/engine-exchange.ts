@@ -80,14 +80,14 @@ export abstract class BaseRequestContext<L extends ListenerState>
   /** Closes the connection of an exchange that is answered. */
   abstract closeConnection(): void;
 
-  readBody(onBody: (body: Buffer) => void | Promise<void>, onNoBody?: () => void): void {
+  readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void {
     if (!this.isHandling || this.isBodyRequested) throw new Error('readBody is for once, before the handler returns');
     this.isBodyRequested = true;
     if (this.ended) {
-      onNoBody?.();
+      onBodyUnavailable?.();
       return;
     }
-    this.onBodyUnavailable = onNoBody;
+    this.onBodyUnavailable = onBodyUnavailable;
     if (this.isBodyTooLarge) this.rejectLargeBody();
     else this.collectBody(onBody);
   }
@@ -123,8 +123,8 @@ export abstract class BaseRequestContext<L extends ListenerState>
 
   /** Runs the handler, or refuses what must not reach it. */
   protected runHandler(): void {
-    const { options, inFlightRequests: requests } = this.listener;
-    requests.increment();
+    const { options, inFlightRequests } = this.listener;
+    inFlightRequests.increment();
     this.isCounted = true;
     const param = this.findMalformedPart();
     if (param !== undefined) {
@@ -165,11 +165,11 @@ export abstract class BaseRequestContext<L extends ListenerState>
 
   /** The exchange is over: a body still awaited will not come. */
   protected markEnded(): void {
-    const { onBodyUnavailable: onNoBody } = this;
+    const { onBodyUnavailable } = this;
     this.ended = true;
     this.onBodyUnavailable = undefined;
     try {
-      onNoBody?.();
+      onBodyUnavailable?.();
     } catch (fault) {
       this.listener.options.onHandlerError(fault, this);
     }

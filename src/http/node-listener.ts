@@ -180,7 +180,7 @@ class NodeListener implements Listener, ListenerState {
       return;
     }
     const exchanges = [...known];
-    if (exchanges.length > 0 && exchanges.every(({ ended: over }) => over)) {
+    if (exchanges.length > 0 && exchanges.every(({ ended }) => ended)) {
       // Answered already, and the body that was to go by is malformed.
       for (const exchange of exchanges) exchange.endResponse();
       return;

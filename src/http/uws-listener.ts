@@ -174,9 +174,9 @@ class UwsListener implements Listener, ListenerState {
     return this.inFlightRequests.count;
   }
 
-  markListening(socket: us_listen_socket): void {
-    this.listenSocket = socket;
-    this.port = this.native.us_socket_local_port(socket);
+  markListening(listenSocket: us_listen_socket): void {
+    this.listenSocket = listenSocket;
+    this.port = this.native.us_socket_local_port(listenSocket);
     this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
   }
 
@@ -333,14 +333,14 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /** Called when no native callback can be running. */
   resume(): void {
-    const { res, heldReply: held } = this;
+    const { res, heldReply } = this;
     if (res === undefined) return;
-    if (held === undefined) {
+    if (heldReply === undefined) {
       this.closeConnection();
       return;
     }
     this.heldReply = undefined;
-    res.cork(() => this.writeToSocket(held.reply, held.head));
+    res.cork(() => this.writeToSocket(heldReply.reply, heldReply.head));
   }
 
   /** From here on `res` is the engine's alone. */
@@ -448,11 +448,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   protected override writeReply(reply: Reply): void {
     const head = responseHead(reply, this.requestId);
     this.markEnded();
-    const { isHandling: handling } = this;
-    if (handling ? requestsThisTurn > bounds.repliesPerTurnMax : corkHolder !== this && corkHolder !== undefined) {
+    const { isHandling } = this;
+    if (isHandling ? requestsThisTurn > bounds.repliesPerTurnMax : corkHolder !== this && corkHolder !== undefined) {
       this.heldReply = { reply, head };
       postpone(this);
-    } else if (handling) {
+    } else if (isHandling) {
       // The engine corks the socket while the handler runs.
       this.writeToSocket(reply, head);
     } else {

@@ -111,10 +111,10 @@ export class FileJournal implements Journal {
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const past: ClosedEpoch[] = [];
-    const { onProgress: onRead, files = nodeLogFiles } = options;
+    const { onProgress, files = nodeLogFiles } = options;
     files.createFolder(options.folder);
     const names = await listEpochNames(options.folder);
-    const sizes = onRead === undefined ? [] : names.map((name) => logSizeBytes(files, join(options.folder, name)));
+    const sizes = onProgress === undefined ? [] : names.map((name) => logSizeBytes(files, join(options.folder, name)));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     let before = 0;
     for (const [index, name] of names.entries()) {
@@ -122,7 +122,7 @@ export class FileJournal implements Journal {
       const log = await openEventLog({
         ...epochLogOptions(options, name),
         onRecord: (position, record) => reader.readRecord(position, record),
-        onProgress: onRead && ((bytes) => onRead(before + bytes, total)),
+        onProgress: onProgress && ((bytes) => onProgress(before + bytes, total)),
       });
       await log.close();
       before += sizes[index] ?? 0;
@@ -133,9 +133,9 @@ export class FileJournal implements Journal {
     return journal;
   }
 
-  private constructor(options: FileJournalOptions, past: ClosedEpoch[], first: Epoch) {
+  private constructor(options: FileJournalOptions, closedEpochs: ClosedEpoch[], first: Epoch) {
     this.#options = options;
-    this.#closedEpochs = past;
+    this.#closedEpochs = closedEpochs;
     this.#currentEpoch = first;
     this.#timer = setInterval(() => void this.maintain(), bounds.journalMaintenanceIntervalMs);
   }
@@ -147,10 +147,10 @@ export class FileJournal implements Journal {
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
     if (this.#closing) return Promise.reject(new LogUnavailableError('the journal is closed', null));
     this.#pendingBatch ??= this.#startBatch();
-    const { items, durable: settled } = this.#pendingBatch;
+    const { items, durable } = this.#pendingBatch;
     items.push(Uint8Array.from(sub), changes);
     if (items.length >= bounds.logRecordItemsMax) this.#flushPendingBatch();
-    return settled.promise;
+    return durable.promise;
   }
 
   /** Begins a new epoch and removes old ones, as far as it is time for either. */
@@ -202,8 +202,8 @@ export class FileJournal implements Journal {
   async #runMaintenance(): Promise<void> {
     const { clock, onTrouble } = this.#options;
     try {
-      const { openedMs, batchCount: batches } = this.#currentEpoch;
-      if (batches > 0 && clock.wallMs() - openedMs >= bounds.journalEpochDurationMs) await this.#startEpoch();
+      const { openedMs, batchCount } = this.#currentEpoch;
+      if (batchCount > 0 && clock.wallMs() - openedMs >= bounds.journalEpochDurationMs) await this.#startEpoch();
       await this.#deleteExpiredEpochs();
       if (this.#maintenanceFailed) onTrouble?.({ kind: 'tended-again' });
       this.#maintenanceFailed = false;
@@ -236,9 +236,9 @@ export class FileJournal implements Journal {
   }
 
   async #deleteExpiredEpochs(): Promise<void> {
-    const { folder, clock, sessionTtlMs: keptMs } = this.#options;
+    const { folder, clock, sessionTtlMs } = this.#options;
     const nowMs = clock.wallMs();
-    for (const over of this.#closedEpochs.filter(({ lastWallMs }) => lastWallMs + keptMs <= nowMs)) {
+    for (const over of this.#closedEpochs.filter(({ lastWallMs }) => lastWallMs + sessionTtlMs <= nowMs)) {
       await deleteEpoch(folder, over.name);
       this.#closedEpochs = this.#closedEpochs.filter((epoch) => epoch !== over);
     }
@@ -291,6 +291,6 @@ async function openEpoch(options: FileJournalOptions, before: readonly { readonl
   const salt = randomBytes(saltBytes);
   // Nobody waits for it: it is ahead of every batch, in the same group or in an earlier one.
   log.appendWithoutWaiting([journalRecordKind.epochOpened, openedMs, number, salt, serializeFieldEncodings(verticals)]);
-  const seal = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
-  return { name, openedMs, log, cipher: seal, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };
+  const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
+  return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };
 }

@@ -86,16 +86,16 @@ export class RequestLogger {
     return false;
   }
 
-  #fields({ requestId, method, routeIndex: route, caller: askedBy, elapsedMs }: LoggedRequest, status: number, refusal?: Refusal) {
-    const { routeNames, callerNames: namesOf } = this.#options;
+  #fields({ requestId, method, routeIndex, caller, elapsedMs }: LoggedRequest, status: number, refusal?: Refusal) {
+    const { routeNames, callerNames } = this.#options;
     return {
       requestId,
-      route: routeNames[route],
+      route: routeNames[routeIndex],
       method: knownMethods.has(method) ? method : 'other',
       status,
       code: refusal?.code,
       param: refusal?.param,
-      ...(askedBy !== null && namesOf(askedBy)),
+      ...(caller !== null && callerNames(caller)),
       ms: Math.round(elapsedMs),
     };
   }

@@ -61,9 +61,9 @@ class StreamDestination {
   readonly #stream: NodeJS.WriteStream;
   readonly #dropped: DroppedLines;
 
-  constructor(stream: NodeJS.WriteStream, leftOut: DroppedLines) {
+  constructor(stream: NodeJS.WriteStream, dropped: DroppedLines) {
     this.#stream = stream;
-    this.#dropped = leftOut;
+    this.#dropped = dropped;
     // Without a listener the reader's end would be the end of the process.
     stream.on('error', () => {});
   }
@@ -91,8 +91,8 @@ class StreamDestination {
 class FileDestination {
   readonly #dropped: DroppedLines;
 
-  constructor(leftOut: DroppedLines) {
-    this.#dropped = leftOut;
+  constructor(dropped: DroppedLines) {
+    this.#dropped = dropped;
   }
 
   write(line: string): void {

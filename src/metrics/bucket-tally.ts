@@ -23,10 +23,10 @@ export class BucketHistogram {
   readonly #counts: Float64Array;
   readonly #sums: Float64Array;
 
-  constructor(scale: BucketBounds, series = 1) {
-    this.#bounds = scale;
-    this.#upperBounds = Int32Array.from(scale.upperBounds);
-    this.#counts = new Float64Array(series * (scale.upperBounds.length + 1));
+  constructor(bounds: BucketBounds, series = 1) {
+    this.#bounds = bounds;
+    this.#upperBounds = Int32Array.from(bounds.upperBounds);
+    this.#counts = new Float64Array(series * (bounds.upperBounds.length + 1));
     this.#sums = new Float64Array(series);
   }
 
@@ -40,13 +40,13 @@ export class BucketHistogram {
   }
 
   snapshot(series = 0): HistogramSnapshot {
-    const { upperBounds: ends, unitsPerPublishedUnit: perUnit } = this.#bounds;
-    const first = series * (ends.length + 1);
+    const { upperBounds, unitsPerPublishedUnit } = this.#bounds;
+    const first = series * (upperBounds.length + 1);
     let count = 0;
-    const buckets = ends.map((end, at) => {
+    const buckets = upperBounds.map((end, at) => {
       count += this.#counts[first + at]!;
-      return { end: end / perUnit, count };
+      return { end: end / unitsPerPublishedUnit, count };
     });
-    return { count: count + this.#counts[first + ends.length]!, sum: this.#sums[series]! / perUnit, buckets };
+    return { count: count + this.#counts[first + upperBounds.length]!, sum: this.#sums[series]! / unitsPerPublishedUnit, buckets };
   }
 }

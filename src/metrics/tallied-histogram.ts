@@ -14,11 +14,11 @@ export class PublishedHistogram extends Histogram {
   readonly #histogram: BucketHistogram;
   readonly #series: SeriesLabel | null;
 
-  constructor(registry: Registry, name: string, help: string, tally: BucketHistogram, series: SeriesLabel | null = null) {
+  constructor(registry: Registry, name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null) {
     super({ name, help, labelNames: series === null ? [] : [series.label], registers: [registry] });
     this.#name = name;
     this.#help = help;
-    this.#histogram = tally;
+    this.#histogram = histogram;
     this.#series = series;
   }
 

@@ -45,7 +45,7 @@ export interface GaugeSources {
 }
 
 export function registerGauges(figures: MetricRegistry, watched: GaugeSources): void {
-  const { build, ledgerDurablePosition: ledgerDurable, analyticsAppliedPosition: analyticsFolded, logHealthy } = watched;
+  const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = watched;
   figures.labeledGaugeFrom('marketplace_build_info', 'What is running, in its labels.', ['version', 'engine', 'node'], () => [
     { labels: { ...build, node: process.versions.node }, value: 1 },
   ]);
@@ -89,10 +89,10 @@ export function registerGauges(figures: MetricRegistry, watched: GaugeSources): 
     logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
   );
   figures.gaugeFrom('marketplace_ledger_appended_position', 'Records appended to the ledger.', watched.ledgerAppendedPosition);
-  figures.gaugeFrom('marketplace_ledger_durable_position', 'Records of the ledger that are durable.', ledgerDurable);
-  figures.gaugeFrom('marketplace_analytics_folded_position', 'Records the analytics counters hold.', analyticsFolded);
+  figures.gaugeFrom('marketplace_ledger_durable_position', 'Records of the ledger that are durable.', ledgerDurablePosition);
+  figures.gaugeFrom('marketplace_analytics_folded_position', 'Records the analytics counters hold.', analyticsAppliedPosition);
   figures.gaugeFrom('marketplace_analytics_lag_records', 'Durable records the analytics do not count yet.', () =>
-    Math.max(0, ledgerDurable() - analyticsFolded()),
+    Math.max(0, ledgerDurablePosition() - analyticsAppliedPosition()),
   );
   figures.gaugeFrom(
     'marketplace_analytics_lag_seconds',
@@ -124,12 +124,12 @@ function registerCatalogGauges(figures: MetricRegistry, catalogs: GaugeSources['
   ofEach(
     'marketplace_catalog_in_use_since_timestamp_seconds',
     'Since when this process uses the catalog, as Unix time.',
-    ({ activatedMs: sinceMs }) => sinceMs / 1000,
+    ({ activatedMs }) => activatedMs / 1000,
   );
   ofEach(
     'marketplace_catalog_faulty',
     '1 while a changed catalog file is not taken because it is faulty.',
-    ({ reloadFailed: faulty }) => Number(faulty),
+    ({ reloadFailed }) => Number(reloadFailed),
   );
 }
 
@@ -172,13 +172,13 @@ function registerSkippedRecords(figures: MetricRegistry, read: GaugeSources['ana
   );
 }
 
-function registerEventLoopMetrics(figures: MetricRegistry, { delays: tally, utilization: use }: GaugeSources['eventLoop']): void {
-  figures.histogramFrom('marketplace_event_loop_delay_seconds', 'How late the main thread came to a timer.', tally);
+function registerEventLoopMetrics(figures: MetricRegistry, { delays, utilization }: GaugeSources['eventLoop']): void {
+  figures.histogramFrom('marketplace_event_loop_delay_seconds', 'How late the main thread came to a timer.', delays);
   figures.counterFrom('marketplace_event_loop_active_seconds_total', 'Time the main thread had work.', [], () => [
-    { labels: {}, value: use().active / 1000 },
+    { labels: {}, value: utilization().active / 1000 },
   ]);
   figures.counterFrom('marketplace_event_loop_idle_seconds_total', 'Time the main thread waited for work.', [], () => [
-    { labels: {}, value: use().idle / 1000 },
+    { labels: {}, value: utilization().idle / 1000 },
   ]);
 }
 

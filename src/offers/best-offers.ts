@@ -8,9 +8,9 @@ export class TopOffers {
   #capacity = 0;
 
   /** Starts anew, with so many places, at most `bounds.offersRankedMax`. */
-  reset(places: number): void {
+  reset(capacity: number): void {
     this.#size = 0;
-    this.#capacity = places;
+    this.#capacity = capacity;
   }
 
   /** No offer with a greater key is taken any more: the key of the last place, infinite while there is room. */

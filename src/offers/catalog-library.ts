@@ -40,9 +40,9 @@ export class InvalidCatalogError extends Error {
   override readonly name = 'CatalogUnusable';
   readonly errors: readonly string[];
 
-  constructor({ mode, vertical }: CatalogSource, faults: readonly string[]) {
-    super(`the ${mode} catalog of ${vertical.segment} cannot be used:\n${faults.join('\n')}`);
-    this.errors = faults;
+  constructor({ mode, vertical }: CatalogSource, errors: readonly string[]) {
+    super(`the ${mode} catalog of ${vertical.segment} cannot be used:\n${errors.join('\n')}`);
+    this.errors = errors;
   }
 }
 

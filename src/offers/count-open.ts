@@ -18,7 +18,7 @@ const recountPrice = emptyOfferPrice();
  */
 export function recountAvailable(
   tables: MatchTables,
-  { total, availableOnly: openOnly }: Ranking,
+  { total, availableOnly }: Ranking,
   borrower: Readonly<FieldVector>,
   today: number,
   before: UnavailableOffers,
@@ -35,7 +35,7 @@ export function recountAvailable(
       const place = lowestBitIndex(bits);
       if (!isEligible(tables, (word << 5) + place, borrower, today)) continue;
       if ((closed & (1 << place)) !== 0) open--;
-      else if (openOnly) return null;
+      else if (availableOnly) return null;
       else open++;
     }
   }

@@ -42,17 +42,17 @@ export function selectEligible(
 /** Strikes out the offers that start at a higher amount in this state than elsewhere, and than was asked for. */
 function excludeRaisedMinimums(
   tables: MatchTables,
-  { raisedMinimum: raised, lowestRaisedMinimum: raisedToLowest, highestRaisedMinimum: raisedToHighest }: StateIndex,
+  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: StateIndex,
   applicant: Applicant,
   eligible: OfferSet,
 ): void {
-  if (applicant.amount >= raisedToHighest) return;
-  if (applicant.amount < raisedToLowest) {
-    subtractOffers(eligible, raised);
+  if (applicant.amount >= highestRaisedMinimum) return;
+  if (applicant.amount < lowestRaisedMinimum) {
+    subtractOffers(eligible, raisedMinimum);
     return;
   }
   for (let word = 0; word < eligible.length; word++) {
-    for (let bits = eligible[word]! & raised[word]!; bits !== 0; bits &= bits - 1) {
+    for (let bits = eligible[word]! & raisedMinimum[word]!; bits !== 0; bits &= bits - 1) {
       const offer = (word << 5) + lowestBitIndex(bits);
       if (!priceOffer(tables, offer, applicant, raisedMinimumPrice)) removeOffer(eligible, offer);
     }

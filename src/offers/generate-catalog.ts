@@ -165,12 +165,12 @@ function randomTermPrices(
 function randomAmountRange(
   random: Random,
   vertical: Vertical,
-  { minAmountUsdRange: smallestUsd, maxAmountUsdRange: largestUsd }: LenderKind,
+  { minAmountUsdRange, maxAmountUsdRange }: LenderKind,
 ): CatalogOffer['amount'] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.amount);
   const [least, most] = field?.kind === 'integer' ? [Math.max(1, field.min), field.max] : [1_000, 100_000];
-  const min = Math.min(most, Math.max(least, randomInteger(random, smallestUsd[0] / 500, smallestUsd[1] / 500) * 500));
-  const max = Math.min(most, Math.max(min, randomInteger(random, largestUsd[0] / 500, largestUsd[1] / 500) * 500));
+  const min = Math.min(most, Math.max(least, randomInteger(random, minAmountUsdRange[0] / 500, minAmountUsdRange[1] / 500) * 500));
+  const max = Math.min(most, Math.max(min, randomInteger(random, maxAmountUsdRange[0] / 500, maxAmountUsdRange[1] / 500) * 500));
   return { min, max };
 }
 

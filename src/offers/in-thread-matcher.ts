@@ -14,12 +14,12 @@ export class InThreadMatcher implements Matcher {
     this.#catalogs = catalogs;
   }
 
-  match({ catalogVersion, borrower, today, unavailable: closed = null }: MatchRequest): Ranking | null {
+  match({ catalogVersion, borrower, today, unavailable = null }: MatchRequest): Ranking | null {
     if (this.#closed) return null;
     const compiled = this.#catalogs.findByVersion(catalogVersion);
     if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
-    const { total, availableOnly: openOnly, orders } = rankOffers(compiled.tables, borrower, today, closed);
-    return { catalogVersion, total, availableOnly: openOnly, orders: packOrders(orders) };
+    const { total, availableOnly, orders } = rankOffers(compiled.tables, borrower, today, unavailable);
+    return { catalogVersion, total, availableOnly, orders: packOrders(orders) };
   }
 
   async close(): Promise<void> {

@@ -49,9 +49,9 @@ const decoder = new Decoder({
   maxExtLength: 0,
 });
 
-export function encodeBatch({ requests, unavailable: closed }: MatchBatch): Uint8Array {
-  const sets = [...new Set(closed)].filter((set) => set !== null);
-  const places = closed.map((set) => (set === null ? -1 : sets.indexOf(set)));
+export function encodeBatch({ requests, unavailable }: MatchBatch): Uint8Array {
+  const sets = [...new Set(unavailable)].filter((set) => set !== null);
+  const places = unavailable.map((set) => (set === null ? -1 : sets.indexOf(set)));
   const bytes = sets.map((set) => new Uint8Array(set.buffer, set.byteOffset, set.byteLength));
   return encoder.encode([requests, bytes, places]);
 }

@@ -255,36 +255,36 @@ export class MatchIndex {
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
     const price = emptyOfferPrice();
-    const open = emptyOfferSet(tables.offerCount);
-    const raised = emptyOfferSet(tables.offerCount);
-    const unusual: (OfferSet | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);
-    let raisedToLowest = Number.POSITIVE_INFINITY;
-    let raisedToHighest = 0;
+    const offered = emptyOfferSet(tables.offerCount);
+    const raisedMinimum = emptyOfferSet(tables.offerCount);
+    const nonDefaultTerm: (OfferSet | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);
+    let lowestRaisedMinimum = Number.POSITIVE_INFINITY;
+    let highestRaisedMinimum = 0;
     const allowed = allowedOffers(tables, tables.roles.state, state);
     for (const offer of offers) {
       if (allowed !== null && !hasOffer(allowed, offer)) continue;
       applicant.amount = amountMax[offer]!;
       if (!priceOffer(tables, offer, applicant, price)) continue;
-      addOffer(open, offer);
+      addOffer(offered, offer);
       if (price.amountMin > tables.amountMin[offer]!) {
-        addOffer(raised, offer);
-        raisedToLowest = Math.min(raisedToLowest, price.amountMin);
-        raisedToHighest = Math.max(raisedToHighest, price.amountMin);
+        addOffer(raisedMinimum, offer);
+        lowestRaisedMinimum = Math.min(lowestRaisedMinimum, price.amountMin);
+        highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
       // Closed here: the terms themselves, or the one quoted to whoever asks for none that the offer has.
       const usualClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
-      for (let place = 0; place < unusual.length; place++) {
+      for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
         const closed = (terms[offer]! & bit) !== 0 ? (price.openTerms & bit) === 0 : usualClosed;
         if (!closed) continue;
-        const bits = unusual[place] ?? emptyOfferSet(tables.offerCount);
+        const bits = nonDefaultTerm[place] ?? emptyOfferSet(tables.offerCount);
         addOffer(bits, offer);
-        unusual[place] = bits;
+        nonDefaultTerm[place] = bits;
       }
     }
-    this.#reserveBytes(totalBytes([open, raised, ...unusual.filter((bits) => bits !== undefined)]));
-    return { offered: open, raisedMinimum: raised, lowestRaisedMinimum: raisedToLowest, highestRaisedMinimum: raisedToHighest, nonDefaultTerm: unusual };
+    this.#reserveBytes(totalBytes([offered, raisedMinimum, ...nonDefaultTerm.filter((bits) => bits !== undefined)]));
+    return { offered, raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum, nonDefaultTerm };
   }
 
   /** Makes room for what is about to be kept. */

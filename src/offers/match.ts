@@ -147,10 +147,10 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
   }
 
   function markUsual(tables: MatchTables, workplace: RankerState, borrower: Readonly<FieldVector>): void {
-    const { index, eligible, defaultTermOffers: usual } = workplace;
-    usual.set(eligible);
+    const { index, eligible, defaultTermOffers } = workplace;
+    defaultTermOffers.set(eligible);
     const unusual = index.indexForState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[applicant.termIndex + 1];
-    if (unusual !== undefined) subtractOffers(usual, unusual);
+    if (unusual !== undefined) subtractOffers(defaultTermOffers, unusual);
   }
 
   /**
@@ -159,10 +159,10 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
    */
   function settleDebts(tables: MatchTables, workplace: RankerState, ofBand: BandIndex, ofTerm: TermIndex): void {
     const { amount } = applicant;
-    const { index, eligible, defaultTermOffers: usual } = workplace;
-    const { debtLimited: limited } = index;
-    const { minPaymentFactor: leastFactor, amountMax } = ofBand;
-    const { defaultPaymentFactor: usualFactor } = ofTerm;
+    const { index, eligible, defaultTermOffers } = workplace;
+    const { debtLimited } = index;
+    const { minPaymentFactor, amountMax } = ofBand;
+    const { defaultPaymentFactor } = ofTerm;
     const { annualIncome, monthlyDebt } = applicant;
     const known = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
@@ -170,20 +170,20 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
     // Of an offer that goes up to less, no place among the best is to be had.
     let amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
     for (let word = 0; word < eligible.length; word++) {
-      for (let bits = eligible[word]! & ~usual[word]!; bits !== 0; bits &= bits - 1) {
+      for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBitIndex(bits), eligible);
       }
-      for (let bits = usual[word]! & limited[word]!; bits !== 0; bits &= bits - 1) {
+      for (let bits = defaultTermOffers[word]! & debtLimited[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
         const room = known ? maxMonthlyPayment(debtToIncomeMax[offer]!, annualIncome, monthlyDebt) : -1;
-        if (amountUnits * usualFactor[offer]! > room) {
-          removeOffer(usual, offer);
-          if (amountUnits * leastFactor[offer]! > room) removeOffer(eligible, offer);
+        if (amountUnits * defaultPaymentFactor[offer]! > room) {
+          removeOffer(defaultTermOffers, offer);
+          if (amountUnits * minPaymentFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
           // Not less than `priceOffer` may find, whatever its division rounds to.
           const payable =
-            amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * leastFactor[offer]!;
+            amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
           amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
@@ -193,36 +193,36 @@ export function createRanker(score: ScoreOffer, { ordered = false } = {}): Ranke
   }
 
   /** Unlimited offers alone: `byAmount` has no others. */
-  function walkAmounts(tables: MatchTables, { defaultTermOffers: usual }: RankerState, { amountMax }: BandIndex, ofTerm: TermIndex): void {
-    const { byAmount, defaultSlot: usualSlot } = ofTerm;
+  function walkAmounts(tables: MatchTables, { defaultTermOffers }: RankerState, { amountMax }: BandIndex, ofTerm: TermIndex): void {
+    const { byAmount, defaultSlot } = ofTerm;
     for (let at = 0, found = 0; at < byAmount.length && found < tables.orderLength; at++) {
       const offer = byAmount[at]!;
-      if (!hasOffer(usual, offer)) continue;
-      highestAmount.add(offer, amountKey(tables, usualSlot[offer]!, amountMax[offer]!));
+      if (!hasOffer(defaultTermOffers, offer)) continue;
+      highestAmount.add(offer, amountKey(tables, defaultSlot[offer]!, amountMax[offer]!));
       found++;
     }
   }
 
-  function walkAprs(tables: MatchTables, { defaultTermOffers: usual }: RankerState, { byApr, defaultSlot: usualSlot }: TermIndex): void {
+  function walkAprs(tables: MatchTables, { defaultTermOffers }: RankerState, { byApr, defaultSlot }: TermIndex): void {
     for (let at = 0, found = 0; at < byApr.length && found < tables.orderLength; at++) {
       const offer = byApr[at]!;
-      if (!hasOffer(usual, offer)) continue;
-      lowestApr.add(offer, aprKey(tables, usualSlot[offer]!));
+      if (!hasOffer(defaultTermOffers, offer)) continue;
+      lowestApr.add(offer, aprKey(tables, defaultSlot[offer]!));
       found++;
     }
   }
 
   /** The scores beside the order are those of the luckiest borrower, so the walk ends where even they are too low. */
-  function walkScores(tables: MatchTables, { defaultTermOffers: usual }: RankerState, { byScore, bestScores }: TermIndex): void {
+  function walkScores(tables: MatchTables, { defaultTermOffers }: RankerState, { byScore, bestScores }: TermIndex): void {
     if (!ordered) {
-      for (let word = 0; word < usual.length; word++) {
-        for (let bits = usual[word]!; bits !== 0; bits &= bits - 1) weigh(tables, (word << 5) + lowestBitIndex(bits));
+      for (let word = 0; word < defaultTermOffers.length; word++) {
+        for (let bits = defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) weigh(tables, (word << 5) + lowestBitIndex(bits));
       }
       return;
     }
     for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.keyLimit; at++) {
       const offer = byScore[at]!;
-      if (hasOffer(usual, offer)) weigh(tables, offer);
+      if (hasOffer(defaultTermOffers, offer)) weigh(tables, offer);
     }
   }
 
@@ -267,6 +267,6 @@ function hasEnoughAvailable(orders: Uint16Array, open: OfferSet, count: number):
  * Whether to price these offers one by one: with as few as that it takes longer to come across the best of them in the orders
  * of all `offerCount`, where one in `offerCount / count` is among them.
  */
-function shouldPriceAll({ offerCount, orderLength: places }: MatchTables, count: number): boolean {
-  return count <= places || count ** 2 <= offerCount;
+function shouldPriceAll({ offerCount, orderLength }: MatchTables, count: number): boolean {
+  return count <= orderLength || count ** 2 <= offerCount;
 }

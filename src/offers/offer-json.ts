@@ -26,27 +26,27 @@ export function renderOffersJson(
   sealedValue: string,
 ): string {
   if (count === 0) return '[]';
-  const { tables, offerFragments: fragments, offers } = compiled;
+  const { tables, offerFragments, offers } = compiled;
   let priced = readApplicant(tables, borrower, applicant);
   let text = '[';
   for (let place = 0; place < count; place++) {
     const offer = shown[place]!;
     priced &&= priceOffer(tables, offer, applicant, price);
-    const { id, detailsJson: middle, clickUrlParameters: clickParameters } = offers[offer]!;
+    const { id, detailsJson, clickUrlParameters } = offers[offer]!;
     if (!priced) throw new Error(`offer ${id} was not ranked for this borrower`);
     const cents = monthlyPaymentCents(tables, price, applicant.amount);
     const dollars = Math.floor(cents / 100);
     text +=
-      fragments.headJson(offer, price.slot) +
+      offerFragments.headJson(offer, price.slot) +
       (dollars + centSuffixes[cents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (price.amountMin + ',"max":' + price.amountMax) +
-      middle +
+      detailsJson +
       clickUrlHead +
       subId +
-      clickParameters +
+      clickUrlParameters +
       sealedValue +
-      fragments.termsJson(price.openTerms) +
+      offerFragments.termsJson(price.openTerms) +
       (place + 1 === count ? lastPositionSuffixes : positionSuffixes)[place]!;
   }
   return text;

@@ -76,17 +76,17 @@ export class PoolMatcher implements Matcher {
   #closing: Promise<void> | null = null;
 
   constructor(options: PoolMatcherOptions) {
-    const { threads, archiveFolder, verticals, currentTables: inUse, onThreadError: onFault, onThreadReplaced: onReplaced, onBatchSent: onBatch } = options;
-    this.#currentTables = inUse;
-    this.#onThreadError = onFault ?? (() => {});
-    this.#onBatchSent = onBatch ?? (() => {});
+    const { threads, archiveFolder, verticals, currentTables, onThreadError, onThreadReplaced, onBatchSent } = options;
+    this.#currentTables = currentTables;
+    this.#onThreadError = onThreadError ?? (() => {});
+    this.#onBatchSent = onBatchSent ?? (() => {});
     const workerData: MatchWorkerData = { archiveFolder, verticals };
     this.#slots = Array.from({ length: threads }, () => ({
       thread: new SupervisedMatchThread({
         workerData,
         requiredTables: () => this.#requiredTables(),
         onReady: (replaced) => {
-          if (replaced) onReplaced?.();
+          if (replaced) onThreadReplaced?.();
           this.#dispatchQueue();
         },
         onExit: (fault, wasReady) => this.#handleThreadExit(fault, wasReady),
@@ -114,11 +114,11 @@ export class PoolMatcher implements Matcher {
     return this.#slots.flatMap(({ thread }) => thread.workers);
   }
 
-  match({ catalogVersion, borrower, today, unavailable: closed = null, signal = null }: MatchRequest): Promise<Ranking | null> {
+  match({ catalogVersion, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closing !== null || this.#isFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
       const request: BatchRequest = [catalogVersion, today, ...borrower];
-      this.#queue.push({ request, closed, signal, resolve, reject, retried: false });
+      this.#queue.push({ request, closed: unavailable, signal, resolve, reject, retried: false });
       // Not at once: the other requests of this turn of the event loop can share the message.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueue());
     });
@@ -208,8 +208,8 @@ export class PoolMatcher implements Matcher {
         reject(new MatchWorkerError(answer.failure));
         continue;
       }
-      const { total, availableOnly: openOnly, orders } = answer;
-      resolve({ catalogVersion: request[0], total, availableOnly: openOnly, orders });
+      const { total, availableOnly, orders } = answer;
+      resolve({ catalogVersion: request[0], total, availableOnly, orders });
     }
   }
 

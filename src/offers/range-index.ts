@@ -22,12 +22,12 @@ export class RangeIndex {
   readonly #reserveBytes: (bytes: number) => void;
 
   /** `min` and `max` by offer, both inclusive; they may be infinite, and a range that ends before it begins holds nothing. */
-  constructor(min: Float64Array, max: Float64Array, reckon: (bytes: number) => void = () => {}) {
+  constructor(min: Float64Array, max: Float64Array, reserveBytes: (bytes: number) => void = () => {}) {
     this.#min = min;
     this.#max = max;
     this.#cuts = chooseCuts(min, max);
     this.#buckets = new Array<Bucket | undefined>(this.#cuts.length + 1);
-    this.#reserveBytes = reckon;
+    this.#reserveBytes = reserveBytes;
   }
 
   /** What is held without any bucket, and without the ranges, which are the caller's. */
@@ -45,8 +45,8 @@ export class RangeIndex {
     const at = this.#bucketOf(value);
     const bucket = this.#buckets[at] ?? this.#buildBucket(at);
     this.#buckets[at] = bucket;
-    const { candidates: possible, undecided } = bucket;
-    intersectOffers(eligible, possible);
+    const { candidates, undecided } = bucket;
+    intersectOffers(eligible, candidates);
     for (let i = 0; i < undecided.length; i++) {
       const offer = undecided[i]!;
       if (hasOffer(eligible, offer) && (value < this.#min[offer]! || value > this.#max[offer]!)) {

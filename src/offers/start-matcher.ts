@@ -28,7 +28,7 @@ export interface StartMatcherOptions {
  */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
   const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs, verticals } = options;
-  const { onThreadError: onFault, onThreadReplaced: onReplaced, onBatchSent: onBatch } = options;
+  const { onThreadError, onThreadReplaced, onBatchSent } = options;
   const inThread = new InThreadMatcher(catalogs);
   if (threads === 0) return inThread;
   const pool = new PoolMatcher({
@@ -36,9 +36,9 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
     archiveFolder: catalogs.archive.folder,
     verticals,
     currentTables: () => catalogs.currentCatalogs,
-    ...(onFault !== undefined && { onThreadError: onFault }),
-    ...(onReplaced !== undefined && { onThreadReplaced: onReplaced }),
-    ...(onBatch !== undefined && { onBatchSent: onBatch }),
+    ...(onThreadError !== undefined && { onThreadError }),
+    ...(onThreadReplaced !== undefined && { onThreadReplaced }),
+    ...(onBatchSent !== undefined && { onBatchSent }),
   });
   try {
     await pool.start();

@@ -149,10 +149,10 @@ function errorResponse(of: StatusDescriptions, status: number, codes: readonly E
 
 function examplesOf(
   codes: readonly ErrorCode[],
-  { invalidParam: param = 'body', missingRequired, invalidFields }: ErrorExamples,
+  { invalidParam = 'body', missingRequired, invalidFields }: ErrorExamples,
 ): Examples {
   const refusals: { readonly [Code in ErrorCode]?: Refusal } = {
-    INVALID_REQUEST: invalidRequest(param).refusal,
+    INVALID_REQUEST: invalidRequest(invalidParam).refusal,
     INSUFFICIENT_INPUTS: { code: 'INSUFFICIENT_INPUTS', ...(missingRequired !== undefined && { missingRequired }) },
   };
   return Object.fromEntries(

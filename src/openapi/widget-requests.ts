@@ -131,8 +131,8 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
   };
 }
 
-function widgetErrorResponses(codes: Parameters<typeof customErrorResponses>[1], param: RequestParam): Responses {
-  return { ...customErrorResponses(widgetStatuses, codes, { invalidParam: param }), ...errorResponses(['METHOD_NOT_ALLOWED']) };
+function widgetErrorResponses(codes: Parameters<typeof customErrorResponses>[1], invalidParam: RequestParam): Responses {
+  return { ...customErrorResponses(widgetStatuses, codes, { invalidParam }), ...errorResponses(['METHOD_NOT_ALLOWED']) };
 }
 
 function jsonMediaType(schema: TSchema, example: unknown): MediaType {

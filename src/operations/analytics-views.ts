@@ -175,8 +175,8 @@ export function toRowView(row: SessionRow): RowView {
   };
 }
 
-function toDateMembers({ fromDay, toDay, retainedFromDay: keptFromDay }: RetainedDayRange) {
-  const sessionsKeptFrom = keptFromDay === 0 ? null : isoDate(keptFromDay);
+function toDateMembers({ fromDay, toDay, retainedFromDay }: RetainedDayRange) {
+  const sessionsKeptFrom = retainedFromDay === 0 ? null : isoDate(retainedFromDay);
   return { date_from: isoDate(fromDay), date_to: isoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }
 

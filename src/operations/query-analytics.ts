@@ -118,10 +118,10 @@ async function queryDays(
 ): Promise<DailyView> {
   const fromDay = place.fromDay + place.after;
   const toDay = Math.min(fromDay + limit - 1, place.toDay);
-  const { days, retainedFromDay: keptFromDay } = await analytics.listDays({ ...filter, fromDay, toDay, today }, signal);
+  const { days, retainedFromDay } = await analytics.listDays({ ...filter, fromDay, toDay, today }, signal);
   const after = toDay + 1 - place.fromDay;
   const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
-  return toPageView('daily', filter.referrerTag, { ...place, retainedFromDay: keptFromDay }, days.map(toDayView), next);
+  return toPageView('daily', filter.referrerTag, { ...place, retainedFromDay }, days.map(toDayView), next);
 }
 
 async function queryRows(
@@ -129,9 +129,9 @@ async function queryRows(
   { filter, place, limit, signal }: PageRequest,
 ): Promise<RowsView> {
   const { fromDay, toDay, after: afterPosition } = place;
-  const { rows, retainedFromDay: keptFromDay, nextAfterPosition: next } = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
-  const cursor = next === null ? null : pageCursors.issue('row', filter, { ...place, after: next });
-  return toPageView('row', filter.referrerTag, { ...place, retainedFromDay: keptFromDay }, rows.map(toRowView), cursor);
+  const { rows, retainedFromDay, nextAfterPosition } = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
+  const cursor = nextAfterPosition === null ? null : pageCursors.issue('row', filter, { ...place, after: nextAfterPosition });
+  return toPageView('row', filter.referrerTag, { ...place, retainedFromDay }, rows.map(toRowView), cursor);
 }
 
 async function refuseIfUnavailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {

@@ -81,11 +81,11 @@ export function showOffers(
   const catalog = ports.catalogs.current(vertical.number, mode);
   const today = toCompactDate(dayOf(nowMs));
   const closed = ports.caps.unavailableOffers(catalog, nowMs);
-  const { cachedRanking: ranked } = session;
-  if (!asked.explain && ranked?.ranking.catalogVersion === catalog.version && ranked.rankedOn === today) {
-    const counted = withUpdatedTotal(catalog, asked.borrower, ranked, closed);
+  const { cachedRanking } = session;
+  if (!asked.explain && cachedRanking?.ranking.catalogVersion === catalog.version && cachedRanking.rankedOn === today) {
+    const counted = withUpdatedTotal(catalog, asked.borrower, cachedRanking, closed);
     if (counted !== null && selectShownOffers(counted, asked)) {
-      if (counted !== ranked) session.cacheRanking(counted, asked.revision);
+      if (counted !== cachedRanking) session.cacheRanking(counted, asked.revision);
       return renderAnswer(ports, asked, catalog, counted, nowMs, null);
     }
   }
@@ -103,7 +103,7 @@ interface RankingContext {
 const shownOfferIndexes = new Uint16Array(bounds.offersShownMax);
 
 /** Puts the best open offers into `shownOffers`; false when the ranking has fewer of them than the answer must show. */
-function selectShownOffers({ ranking, unavailableOffers: closed }: CachedRanking, { sort, maxOffers }: ShowOffersRequest): boolean {
+function selectShownOffers({ ranking, unavailableOffers }: CachedRanking, { sort, maxOffers }: ShowOffersRequest): boolean {
   const { orders, total } = ranking;
   const wanted = Math.min(total, maxOffers);
   const places = orders.length / sortOrders.length;
@@ -111,7 +111,7 @@ function selectShownOffers({ ranking, unavailableOffers: closed }: CachedRanking
   let shown = 0;
   for (let at = from; at < from + places && shown < wanted; at++) {
     const offer = packedOfferAt(orders, at);
-    if (closed.bits === null || !hasOffer(closed.bits, offer)) shownOfferIndexes[shown++] = offer;
+    if (unavailableOffers.bits === null || !hasOffer(unavailableOffers.bits, offer)) shownOfferIndexes[shown++] = offer;
   }
   return shown === wanted;
 }
@@ -121,12 +121,12 @@ function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
   ranked: CachedRanking,
-  closed: UnavailableOffers,
+  unavailableOffers: UnavailableOffers,
 ): CachedRanking | null {
-  if (ranked.unavailableOffers === closed) return ranked;
-  const { ranking, rankedOn: today } = ranked;
-  const total = recountAvailable(tables, ranking, borrower, today, ranked.unavailableOffers, closed);
-  return total === null ? null : { ...ranked, unavailableOffers: closed, ranking: { ...ranking, total } };
+  if (ranked.unavailableOffers === unavailableOffers) return ranked;
+  const { ranking, rankedOn } = ranked;
+  const total = recountAvailable(tables, ranking, borrower, rankedOn, ranked.unavailableOffers, unavailableOffers);
+  return total === null ? null : { ...ranked, unavailableOffers, ranking: { ...ranking, total } };
 }
 
 /** The answer with the offers that `selectShownOffers` has just chosen. */
@@ -134,13 +134,13 @@ function renderAnswer(
   ports: ShowOffersDeps,
   asked: ShowOffersRequest,
   catalog: CompiledCatalog,
-  { ranking, clickToken: sealedValue }: CachedRanking,
+  { ranking, clickToken }: CachedRanking,
   nowMs: number,
   explanation: Explanation | null,
 ): Outcome<string> {
   const { subId } = asked;
   const shown = Math.min(ranking.total, asked.maxOffers);
-  const offers = renderOffersJson(catalog, shownOfferIndexes, shown, asked.borrower, ports.clickUrlHead, subId, sealedValue);
+  const offers = renderOffersJson(catalog, shownOfferIndexes, shown, asked.borrower, ports.clickUrlHead, subId, clickToken);
   if (asked.counts) recordView(ports, asked, nowMs, catalog, shown);
   return succeeded(
     `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
@@ -203,7 +203,7 @@ function cacheAndAnswer(
   ports: ShowOffersDeps,
   asked: ShowOffersRequest,
   session: Session,
-  { catalog, today, closed }: RankingContext,
+  { catalog, today: rankedOn, closed: unavailableOffers }: RankingContext,
   explanation: Explanation | null,
   ranking: Ranking | null,
 ): Outcome<string> | Promise<Outcome<string>> {
@@ -213,13 +213,13 @@ function cacheAndAnswer(
   const nowMs = ports.clock.wallMs();
   const current = ports.catalogs.current(vertical.number, mode);
   const closedNow = ports.caps.unavailableOffers(current, nowMs);
-  const changed = closedNow !== closed;
+  const changed = closedNow !== unavailableOffers;
   let ranked: CachedRanking | null = null;
   if (!changed || (current === catalog && explanation === null)) {
     const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
     const basis = { catalogVersion: catalog.version, creditBand };
-    const sealedValue = ports.seal.encrypt(ports.subIds.toBytes(subId), basis);
-    ranked = withUpdatedTotal(catalog, borrower, { ranking, rankedOn: today, unavailableOffers: closed, creditBand, clickToken: sealedValue }, closedNow);
+    const clickToken = ports.seal.encrypt(ports.subIds.toBytes(subId), basis);
+    ranked = withUpdatedTotal(catalog, borrower, { ranking, rankedOn, unavailableOffers, creditBand, clickToken }, closedNow);
   }
   if (ranked === null || !selectShownOffers(ranked, asked)) {
     if (!changed) throw new Error('the matcher ranked too few open offers');

@@ -48,27 +48,27 @@ export class TokenCipher {
 
   /** Throws a RangeError for texts of more than 255 pad blocks. */
   constructor(secrets: SecretRing, random: RandomPool, layout: TokenLayout) {
-    const { encryptionPurpose: padKey, macPurpose: tagKey, associatedDataBytes: associatedBytes, plaintextBytesMax: textBytesMax } = layout;
-    if (textBytesMax > padBlocksMax * padBlockBytes) throw new RangeError('a token cannot hold so long a text');
+    const { encryptionPurpose, macPurpose, associatedDataBytes, plaintextBytesMax } = layout;
+    if (plaintextBytesMax > padBlocksMax * padBlockBytes) throw new RangeError('a token cannot hold so long a text');
     this.#random = random;
     this.#newestSecretNumber = secrets.newest.number;
-    this.#headerOffset = associatedBytes;
-    this.#plaintextBytesMax = textBytesMax;
-    this.plaintextOffset = associatedBytes + headerBytes;
-    this.buffer = Buffer.alloc(this.plaintextOffset + textBytesMax + tagBytes);
-    this.#padHmacs = deriveHmacs(secrets, padKey, textBytesMax > padBlockBytes ? nonceBytes + 1 : nonceBytes);
-    this.#tagHmacs = deriveHmacs(secrets, tagKey, this.plaintextOffset + textBytesMax);
+    this.#headerOffset = associatedDataBytes;
+    this.#plaintextBytesMax = plaintextBytesMax;
+    this.plaintextOffset = associatedDataBytes + headerBytes;
+    this.buffer = Buffer.alloc(this.plaintextOffset + plaintextBytesMax + tagBytes);
+    this.#padHmacs = deriveHmacs(secrets, encryptionPurpose, plaintextBytesMax > padBlockBytes ? nonceBytes + 1 : nonceBytes);
+    this.#tagHmacs = deriveHmacs(secrets, macPurpose, this.plaintextOffset + plaintextBytesMax);
   }
 
   /** Encrypts the text in `bytes` under the newest secret, adds the tag, and returns the offset of the token's end. */
   encrypt(textBytes: number): number {
     if (textBytes > this.#plaintextBytesMax) throw new RangeError('text longer than this cipher was made for');
-    const { buffer: bytes } = this;
+    const { buffer } = this;
     const tagAt = this.plaintextOffset + textBytes;
-    bytes[this.#headerOffset] = this.#newestSecretNumber;
-    this.#random.fill(bytes, this.#headerOffset + 1, nonceBytes);
+    buffer[this.#headerOffset] = this.#newestSecretNumber;
+    this.#random.fill(buffer, this.#headerOffset + 1, nonceBytes);
     this.#xorPad(this.#newestSecretNumber, tagAt);
-    this.#tagHmacs[this.#newestSecretNumber]!.sign(bytes, tagAt, bytes, tagAt, tagBytes);
+    this.#tagHmacs[this.#newestSecretNumber]!.sign(buffer, tagAt, buffer, tagAt, tagBytes);
     return tagAt + tagBytes;
   }
 
@@ -77,29 +77,29 @@ export class TokenCipher {
    * token that this service did not make, or not for this associated data.
    */
   decrypt(token: Uint8Array): number | null {
-    const { buffer: bytes } = this;
+    const { buffer } = this;
     const textBytes = token.length - headerBytes - tagBytes;
     if (textBytes < 0 || textBytes > this.#plaintextBytesMax) return null;
     const secretNumber = token[0]!;
     const tagger = this.#tagHmacs[secretNumber];
     if (tagger === undefined) return null;
-    bytes.set(token, this.#headerOffset);
+    buffer.set(token, this.#headerOffset);
     const tagAt = this.plaintextOffset + textBytes;
-    if (!tagger.verify(bytes, tagAt, bytes, tagAt, tagBytes)) return null;
+    if (!tagger.verify(buffer, tagAt, buffer, tagAt, tagBytes)) return null;
     this.#xorPad(secretNumber, tagAt);
     return tagAt;
   }
 
   /** Encrypts the text, or decrypts it. */
   #xorPad(secretNumber: number, textEnd: number): void {
-    const { buffer: bytes } = this;
+    const { buffer } = this;
     const padder = this.#padHmacs[secretNumber]!;
-    bytes.copy(this.#padInput, 0, this.#headerOffset + 1, this.plaintextOffset);
+    buffer.copy(this.#padInput, 0, this.#headerOffset + 1, this.plaintextOffset);
     for (let block = 0, from = this.plaintextOffset; from < textEnd; block++, from += padBlockBytes) {
       this.#padInput[nonceBytes] = block;
       padder.sign(this.#padInput, block === 0 ? nonceBytes : nonceBytes + 1, this.#pad, 0, padBlockBytes);
       const end = Math.min(from + padBlockBytes, textEnd);
-      for (let at = from; at < end; at++) bytes[at]! ^= this.#pad[at - from]!;
+      for (let at = from; at < end; at++) buffer[at]! ^= this.#pad[at - from]!;
     }
   }
 }

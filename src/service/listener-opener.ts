@@ -29,7 +29,7 @@ export function createListenerOpener(
   requestLog: RequestLogger,
   drain: DrainTimer,
 ) {
-  return async ({ endpoint, handler, bodyBytesMax, onAnswered, tls, delaysDrain: delayed }: ListenerSetup): Promise<Listener> => {
+  return async ({ endpoint, handler, bodyBytesMax, onAnswered: onReply, tls, delaysDrain }: ListenerSetup): Promise<Listener> => {
     const listener = await startListener(engine, {
       ...endpoint,
       handler,
@@ -41,13 +41,13 @@ export function createListenerOpener(
       onErrorReply: requestLog.logRefusal,
       onSuccessReply: requestLog.logSuccess,
       onDeadline: metrics.countRequestTimeout,
-      ...(onAnswered !== undefined && { onReply: onAnswered }),
+      ...(onReply !== undefined && { onReply }),
       bodyBytesMax,
       deadlineMs: bounds.requestDeadlineMs,
       tls,
     });
     closers.defer(async () => {
-      const unanswered = await listener.close(drain.remainingMs, delayed ? drain.delayMs : 0);
+      const unanswered = await listener.close(drain.remainingMs, delaysDrain ? drain.delayMs : 0);
       if (unanswered === 0) return;
       logger.warn({ unanswered, port: listener.port }, 'requests left unanswered: the drain deadline passed');
     });

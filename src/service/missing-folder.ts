@@ -13,11 +13,11 @@ export class FolderMissingError extends Error {
 }
 
 /** Throws `FolderMissingError` when the ledger is gone but not the figures derived from it: an empty ledger would erase them. */
-export function assertLedgerFolder({ ledgerFolder, analyticsStoreFile: storeFile }: DataFiles): void {
-  if (existsSync(ledgerFolder) || !existsSync(storeFile)) return;
+export function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataFiles): void {
+  if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
   throw new FolderMissingError(
     ledgerFolder,
-    `and ${storeFile} may be the last copy of its figures: put the folder back, or restore a backup; to begin with an empty ` +
+    `and ${analyticsStoreFile} may be the last copy of its figures: put the folder back, or restore a backup; to begin with an empty ` +
       'ledger, move that file away',
   );
 }

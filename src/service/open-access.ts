@@ -17,17 +17,17 @@ export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, clo
   closers.defer(() => register.close());
   const originRegister = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
   closers.defer(() => originRegister.close());
-  const directory = new SqliteKeyDirectory({
+  const keyDirectory = new SqliteKeyDirectory({
     path,
     clock,
     onReadError: (fault) =>
       logger.error({ fault: describeError(fault) }, 'key file cannot be read; using what was read before'),
     onRecovered: () => logger.info('key file can be read again'),
   });
-  closers.defer(() => directory.close());
+  closers.defer(() => keyDirectory.close());
   // What this process changes itself holds at once; what others change, as soon as the directory looks.
   const refreshed = <Result>(result: Result): Result => {
-    directory.refresh();
+    keyDirectory.refresh();
     return result;
   };
   const keys: Service['keys'] = {
@@ -41,13 +41,13 @@ export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, clo
     list: (accountName) => originRegister.list(accountName),
     remove: (accountName, origins) => refreshed(originRegister.remove(accountName, origins)),
   };
-  const gatekeeper = new Authenticator({ keyDirectory: directory, clock, defaultLimits: limits, onRejected: metrics.countAuthRefusal });
+  const gatekeeper = new Authenticator({ keyDirectory, clock, defaultLimits: limits, onRejected: metrics.countAuthRefusal });
   return {
     gatekeeper,
     keys,
-    keysKnown: () => directory.size,
-    namesOf: (caller: CallerIds) => directory.callerNames(caller),
-    origins: directory.origins,
+    keysKnown: () => keyDirectory.size,
+    namesOf: (caller: CallerIds) => keyDirectory.callerNames(caller),
+    origins: keyDirectory.origins,
     originLists,
   };
 }

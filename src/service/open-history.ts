@@ -39,7 +39,7 @@ export async function openStorage(
   budget: ClickRecordLimiter,
   metrics: Metrics,
 ) {
-  const { dataDir, clock, logger, onRestoreProgress: onReadBack } = options;
+  const { dataDir, clock, logger, onRestoreProgress } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
   const files = dataFiles(dataDir);
   const sessions = new MemorySessionStore({
@@ -78,7 +78,7 @@ export async function openStorage(
       wallMs: caps.isIdle ? restore.replaySinceMs : Math.min(restore.replaySinceMs, caps.replaySinceMs),
       timeMsOf: recordTimeMs,
     },
-    onProgress: onReadBack && ((bytes, ofBytes) => onReadBack('ledger', bytes, ofBytes)),
+    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
   closers.defer(() => ledger.close());
@@ -95,9 +95,9 @@ export async function openStorage(
     clock,
     secrets,
     verticals: servedVerticals(options),
-    sessionTtlMs: sessionTtlMs,
+    sessionTtlMs,
     onFieldChanges: (sub, changes) => restore.applyMerge(sub, changes),
-    onProgress: onReadBack && ((bytes, ofBytes) => onReadBack('journal', bytes, ofBytes)),
+    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
     ...logObservers('journal', logger, metrics),
   });
   closers.defer(() => journal.close());

@@ -28,23 +28,23 @@ export async function openListeners(
   { engine, operations, operationsAllowedHosts, public: endpoint, tls }: NonNullable<ServiceOptions['listen']>,
   closers: CleanupStack,
   metrics: Metrics,
-  { publicFace, certificate, drain, confirmRevenue, keys, namesOf, notReadyReasons: notReady, embedOrigins: originLists }: ListenerDeps,
+  { publicFace, certificate, drain, confirmRevenue, keys, namesOf: callerNames, notReadyReasons, embedOrigins }: ListenerDeps,
 ) {
   const path = operatorTokenPath(options.dataDir);
   const { token, created } = openOperatorToken(path);
   const isOperator = (authorization: string): boolean => token.matchesHeader(authorization);
   const { logger, clock } = options;
-  const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames: namesOf });
+  const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
   closers.defer(() => requestLog.close());
   const listen = createListenerOpener(options, engine, closers, metrics, requestLog, drain);
   const operationsListener = await listen({
     endpoint: operations,
     handler: adminRoutes({
       isKnownHost: createHostCheck([operations.host, ...operationsAllowedHosts]),
-      notReadyReasons: notReady,
+      notReadyReasons,
       metrics,
       confirmations: confirmationsRoute({ isOperator, confirm: confirmRevenue }),
-      ...createOperatorRoutes(options, isOperator, keys, originLists),
+      ...createOperatorRoutes(options, isOperator, keys, embedOrigins),
     }),
     bodyBytesMax: bounds.confirmationBodyBytesMax,
     delaysDrain: false,

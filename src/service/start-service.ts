@@ -64,7 +64,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function composeService(options: ServiceOptions, closers: CleanupStack): Promise<Service> {
-  const { dataDir, clock, startAbortSignal: giveUpStart, logger } = options;
+  const { dataDir, clock, startAbortSignal, logger } = options;
   // Ids of live sessions and the callers' metadata are in there: nobody else's business.
   createPrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
@@ -80,7 +80,7 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
   const { ledgerFolder } = files;
   const secrets = openOrCreateSecretFile(options.secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
   const metrics = new Metrics(publicRouteNames);
-  const { gatekeeper, keys, keysKnown, namesOf, origins, originLists } = openAuth(options, closers, metrics);
+  const { gatekeeper: authenticator, keys, keysKnown: apiKeyCount, namesOf, origins, originLists: embedOrigins } = openAuth(options, closers, metrics);
   // Answers name the port that was bound, which is known last; nothing asks for it before the first answer.
   let urls: PublicUrls;
   const catalogs = openCatalogs(options, () => urls.cdn);
@@ -95,23 +95,23 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
     options,
     closers,
     secrets,
-    gatekeeper,
+    authenticator,
     caps,
     budget,
     metrics,
   );
-  giveUpStart?.throwIfAborted();
+  startAbortSignal?.throwIfAborted();
   connectDailyCaps(options, caps, catalogs, ledger);
   const logos = await openLogos(options, closers, catalogs);
   // A change of catalog reads the ledger, so it is given up before that closes.
   closers.defer(() => catalogs.close());
   const matcher = await openMatcher(options, closers, catalogs, metrics);
-  giveUpStart?.throwIfAborted();
+  startAbortSignal?.throwIfAborted();
   const patience = new SharedTimeout(bounds.clickDurabilityTimeoutMs, bounds.deadlineCheckIntervalMs);
   closers.defer(() => patience.close());
 
   let stage: 'starting' | 'serving' | 'stopping' = 'starting';
-  const notReady = (): readonly string[] => {
+  const notReadyReasons = (): readonly string[] => {
     if (stage !== 'serving') return [`the service is ${stage}`];
     const reasons: string[] = [];
     if (!ledger.healthy) reasons.push('the ledger cannot be written');
@@ -119,7 +119,7 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
     if (!analytics.healthy) reasons.push('the aggregator is not running');
     return reasons;
   };
-  const catalogWatch = new CatalogStatusTracker(options, catalogs);
+  const catalogStatus = new CatalogStatusTracker(options, catalogs);
   const drain = new DrainTimer(clock, options.drain);
   // The listeners are open a little before everything is put together. The face of the public one is put in right after,
   // before the event loop can bring it a request.
@@ -134,17 +134,17 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
         stage === 'starting' ? unavailable(bounds.retryAfterSeconds) : confirmRevenue(confirmPorts, rows, text, signal),
       keys,
       namesOf,
-      notReadyReasons: notReady,
-      embedOrigins: originLists,
+      notReadyReasons,
+      embedOrigins,
     }));
   if (listeners !== null) {
     registerServiceGauges(options, closers, metrics, {
-      notReadyReasons: notReady,
+      notReadyReasons,
       publicListener: listeners.public,
       certificate,
-      apiKeyCount: keysKnown,
+      apiKeyCount,
       sessions,
-      catalogStatus: catalogWatch,
+      catalogStatus,
       matcher,
       caps,
       ledger,
@@ -201,7 +201,7 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
   face = publicRoutes({
     api: new ApiRoutes({
       verticals,
-      authenticator: gatekeeper,
+      authenticator,
       operations,
       cors: new Cors(options.corsOrigins),
       docsHandlers: docsRoutes(docsFiles(verticals, urls)),
@@ -224,28 +224,28 @@ async function composeService(options: ServiceOptions, closers: CleanupStack): P
     stage = 'stopping';
     return closers.close();
   };
-  const closeAtOnce = (): Promise<void> => {
+  const closeNow = (): Promise<void> => {
     drain.expire();
     return close();
   };
   return {
-    authenticator: gatekeeper,
+    authenticator,
     operations,
     keys,
-    embedOrigins: originLists,
+    embedOrigins,
     urls,
     ports: listeners && { public: listeners.public.port, operations: listeners.operations.port },
     engine: listeners && { name: listeners.public.engine, reason: listeners.public.engineReason },
     followClick: (request) => followClick(clickPorts, request),
     confirmRevenue: (rows, text, signal) => confirmRevenue(confirmPorts, rows, text, signal),
     operatorToken: listeners?.operatorToken ?? null,
-    reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogWatch),
+    reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogStatus),
     reloadCertificate: () => certificate?.reload() ?? null,
-    notReadyReasons: notReady,
+    notReadyReasons,
     isStopping: () => stage === 'stopping',
     requestsInFlight: () => (listeners ? listeners.public.inFlightCount + listeners.operations.inFlightCount : 0),
     close,
-    closeNow: closeAtOnce,
+    closeNow,
     [Symbol.asyncDispose]: close,
   };
 }

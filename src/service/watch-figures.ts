@@ -37,12 +37,12 @@ export function registerServiceGauges(
   pieces: ServiceGaugeSources,
 ): void {
   const { publicListener, sessions, matcher, caps, ledger, journal, analytics } = pieces;
-  const loopDelay = new EventLoopMonitor();
-  closers.defer(() => loopDelay.close());
+  const eventLoop = new EventLoopMonitor();
+  closers.defer(() => eventLoop.close());
   metrics.registerGauges({
     build: { version, engine: publicListener.engine },
     dataDir,
-    eventLoop: loopDelay,
+    eventLoop,
     ready: () => pieces.notReadyReasons().length === 0,
     liveSessions: () => sessions.size,
     liveSessionsMax: max,

@@ -56,9 +56,9 @@ export class IdempotencyKeys {
   readonly #pending = new Map<string, PendingRecord>();
   readonly #records: IdempotencyRecordRing;
 
-  constructor({ clock, secrets, retentionMs: rememberedMs, keysMax }: IdempotencyKeysOptions) {
+  constructor({ clock, secrets, retentionMs, keysMax }: IdempotencyKeysOptions) {
     this.#clock = clock;
-    this.#retentionMs = rememberedMs;
+    this.#retentionMs = retentionMs;
     this.#keysMax = keysMax;
     this.#hmacs = secrets.secretNumbers
       .toSorted((a, b) => b - a)

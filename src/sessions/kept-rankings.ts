@@ -49,13 +49,13 @@ export class RankingArena {
    * The place where the ranking is kept from now on. Throws a RangeError for one that no matcher makes: with longer orders, or of
    * different lengths, or with a longer value.
    */
-  store({ ranking, rankedOn: today, unavailableOffers: closed, creditBand, clickToken: sealedValue }: CachedRanking): number {
-    const { catalogVersion, total, availableOnly: openOnly, orders } = ranking;
+  store({ ranking, rankedOn, unavailableOffers, creditBand, clickToken }: CachedRanking): number {
+    const { catalogVersion, total, availableOnly, orders } = ranking;
     const places = orders.length / sortOrders.length;
     if (
       orders.length > ordersMax ||
       !Number.isInteger(places) ||
-      sealedValue.length > bounds.clickTokenCharactersMax
+      clickToken.length > bounds.clickTokenCharactersMax
     ) {
       throw new RangeError('this is no ranking that can be kept');
     }
@@ -64,13 +64,13 @@ export class RankingArena {
     const record = place & (chunkRecords - 1);
     const word = record * recordWords;
     words[word + versionWord] = this.#versions.intern(catalogVersion);
-    words[word + unavailableWord] = this.#unavailableOffers.intern(closed);
+    words[word + unavailableWord] = this.#unavailableOffers.intern(unavailableOffers);
     words[word + totalWord] = total;
-    words[word + dateWord] = today;
+    words[word + dateWord] = rankedOn;
     words[word + creditBandWord] = creditBand;
-    words[word + shapeWord] = sealedValue.length | (places << orderLengthShift) | (openOnly ? availableOnlyBit : 0);
+    words[word + shapeWord] = clickToken.length | (places << orderLengthShift) | (availableOnly ? availableOnlyBit : 0);
     const byte = record * recordBytes;
-    bytes.write(sealedValue, byte + clickTokenOffset, 'latin1');
+    bytes.write(clickToken, byte + clickTokenOffset, 'latin1');
     bytes.write(orders, byte + ordersOffset, 'utf16le');
     return place;
   }

@@ -46,19 +46,19 @@ export class MemorySessionStore implements SessionStore {
   #nextSweepShard = 0;
 
   constructor(options: MemorySessionStoreOptions) {
-    const { clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: parts, sweepIntervalMs: sweepMs } = options;
+    const { clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount, sweepIntervalMs } = options;
     this.#clock = clock;
     this.#sessionsMax = sessionsMax;
     this.#sessionTtlMs = sessionTtlMs;
     this.#shardBySlot = new Uint16Array(slotCount);
     const shared = { tenants: new InternTable<Tenant>(), rankings: new RankingArena(), fieldsMax };
-    this.#shards = Array.from({ length: parts }, (_, part) => {
-      const from = Math.round(cumulativeShare(part, parts) * slotCount);
-      const to = Math.round(cumulativeShare(part + 1, parts) * slotCount);
+    this.#shards = Array.from({ length: shardCount }, (_, part) => {
+      const from = Math.round(cumulativeShare(part, shardCount) * slotCount);
+      const to = Math.round(cumulativeShare(part + 1, shardCount) * slotCount);
       this.#shardBySlot.fill(part, from, to);
       return new SessionShard(shared);
     });
-    this.#sweepTimer = setInterval(() => this.sweepNextShard(), Math.max(1, Math.floor(sweepMs / parts)));
+    this.#sweepTimer = setInterval(() => this.sweepNextShard(), Math.max(1, Math.floor(sweepIntervalMs / shardCount)));
   }
 
   get size(): number {

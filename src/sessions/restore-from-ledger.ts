@@ -67,11 +67,11 @@ export class SessionRecovery {
     const { account, vertical, mode } = decodeSubId(sub);
     const tenant = this.#internTenant(account, vertical, mode);
     if (tenant === null) return;
-    const { sessions, onIdempotentSession: onKeyedSession } = this.#options;
+    const { sessions, onIdempotentSession } = this.#options;
     // A store that has become smaller keeps the older sessions.
     sessions.add(formatSubId(sub), tenant);
     const keyed = parseIdempotencyDigests(key, payload);
-    if (keyed !== null) onKeyedSession(keyed, sub);
+    if (keyed !== null) onIdempotentSession(keyed, sub);
   }
 
   #applyClick(sub: unknown): void {

@@ -59,9 +59,9 @@ export class SessionShard {
   /** Of the session put in last; 32 bits, after which they begin again. */
   #lastSerial = 0;
 
-  constructor(shared: ShardResources) {
-    this.#resources = shared;
-    this.#recordWords = fieldsWord + shared.fieldsMax;
+  constructor(resources: ShardResources) {
+    this.#resources = resources;
+    this.#recordWords = fieldsWord + resources.fieldsMax;
     this.#records = new Int32Array(this.#capacity * this.#recordWords);
     this.#index = new Int32Array(this.#capacity * 2);
   }
@@ -250,7 +250,7 @@ export class SessionShard {
     const from = this.#records;
     const records = new Int32Array(capacity * stride);
     const index = new Int32Array(capacity * 2);
-    let next = this.#oldestPosition;
+    let nextPosition = this.#oldestPosition;
     for (let position = this.#oldestPosition; position < this.#nextPosition; ) {
       const at = this.#recordOffset(position);
       if (from[at + tenantWord] === deletedTenant) {
@@ -258,7 +258,7 @@ export class SessionShard {
         continue;
       }
       // What lies together in both rings is moved together.
-      const to = next & (capacity - 1);
+      const to = nextPosition & (capacity - 1);
       const most = Math.min(this.#nextPosition - position, this.#capacity - at / stride, capacity - to);
       let together = 1;
       while (together < most && from[at + together * stride + tenantWord] !== deletedTenant) together++;
@@ -269,12 +269,12 @@ export class SessionShard {
         index[slot] = place + 1;
       }
       position += together;
-      next += together;
+      nextPosition += together;
     }
     this.#capacity = capacity;
     this.#records = records;
     this.#index = index;
-    this.#nextPosition = next;
+    this.#nextPosition = nextPosition;
   }
 }
 
@@ -288,8 +288,8 @@ class SessionHandle implements Session {
   /** Where it was last. */
   #position: number;
 
-  constructor(part: SessionShard, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
-    this.#shard = part;
+  constructor(shard: SessionShard, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
+    this.#shard = shard;
     this.#subId = subId;
     this.#position = position;
     this.#serial = serial;

@@ -46,8 +46,8 @@ export class CertificateStore {
   }
 
   /** Who has to be given later certificates. `use` throws when it cannot take one, and goes on with the one it has. */
-  onChange(use: (certificate: Certificate) => void): void {
-    this.#onCertificateChange = use;
+  onChange(onCertificateChange: (certificate: Certificate) => void): void {
+    this.#onCertificateChange = onCertificateChange;
   }
 
   reload(): CertificateReload {
@@ -75,7 +75,7 @@ export class CertificateStore {
   }
 
   #checkExpiry(): void {
-    const { secondsUntilExpiry: secondsLeft } = this;
-    if (secondsLeft * 1000 < bounds.certificateExpiryWarningMs) this.#options.onExpiryWarning(secondsLeft);
+    const { secondsUntilExpiry } = this;
+    if (secondsUntilExpiry * 1000 < bounds.certificateExpiryWarningMs) this.#options.onExpiryWarning(secondsUntilExpiry);
   }
 }

@@ -48,7 +48,7 @@ const fieldKinds: readonly string[] = [
  */
 export function assertVertical(vertical: Vertical): void {
   assertObject('a vertical', vertical);
-  const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax: keyPrefixCharactersMax } = bounds;
+  const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;
   if (!matchesText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {
     throw new RangeError(
       `the segment of a vertical must be up to ${verticalSegmentCharactersMax} lower-case letters, digits and -`,
@@ -60,8 +60,8 @@ export function assertVertical(vertical: Vertical): void {
   };
   assertKnownNames('vertical', vertical, verticalMembers);
   assertInteger(`${within}: number`, vertical.number, 1, bounds.verticalNumberMax);
-  if (!matchesText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, keyPrefixCharactersMax)) {
-    refuse(`keyPrefix must be 1 to ${keyPrefixCharactersMax} letters, digits, _ and -`);
+  if (!matchesText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, apiKeyPrefixCharactersMax)) {
+    refuse(`keyPrefix must be 1 to ${apiKeyPrefixCharactersMax} letters, digits, _ and -`);
   }
   if (!['cost_per_lead', 'cost_per_click'].includes(vertical.revenueModel)) {
     refuse('revenueModel must be cost_per_lead or cost_per_click');

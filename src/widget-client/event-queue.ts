@@ -32,19 +32,19 @@ export class EventQueue {
   #sending = false;
 
   /** `address` takes the events by POST. */
-  constructor(address: string, load: string, ended: AbortSignal) {
+  constructor(address: string, load: string, endSignal: AbortSignal) {
     this.#address = address;
     this.#load = load;
-    this.#endSignal = ended;
+    this.#endSignal = endSignal;
     document.addEventListener(
       'visibilitychange',
       () => {
         if (document.visibilityState === 'hidden') this.#sendBeacons();
       },
-      { signal: ended },
+      { signal: endSignal },
     );
-    addEventListener('pagehide', () => this.#sendBeacons(), { signal: ended });
-    ended.addEventListener('abort', () => this.#sendBeacons());
+    addEventListener('pagehide', () => this.#sendBeacons(), { signal: endSignal });
+    endSignal.addEventListener('abort', () => this.#sendBeacons());
   }
 
   enqueue(type: WidgetEventType, offerId?: string): void {

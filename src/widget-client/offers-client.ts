@@ -28,16 +28,16 @@ export class OffersClient {
    */
   async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
     this.#abortController?.abort();
-    const asking = new AbortController();
-    this.#abortController = asking;
+    const abortController = new AbortController();
+    this.#abortController = abortController;
     let outOfTime = false;
     const timer = setTimeout(() => {
       outOfTime = true;
-      asking.abort();
+      abortController.abort();
     }, limits.offersTimeoutMs);
     try {
-      const answer = await this.#fetchWithRetries(sort, asking.signal);
-      return asking.signal.aborted && !outOfTime ? null : answer;
+      const answer = await this.#fetchWithRetries(sort, abortController.signal);
+      return abortController.signal.aborted && !outOfTime ? null : answer;
     } finally {
       clearTimeout(timer);
     }

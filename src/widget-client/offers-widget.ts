@@ -86,16 +86,16 @@ export class OffersWidget {
       return;
     }
     this.#events.enqueue('widget_error');
-    const { title, advice, canRetry: retry, partnerHint: forPartner } = errorMessageFor(answer.code, location.origin);
-    if (forPartner !== null) reportIntegrationError(forPartner);
-    if (this.#shownSort !== null && retry) {
+    const { title, advice, canRetry, partnerHint } = errorMessageFor(answer.code, location.origin);
+    if (partnerHint !== null) reportIntegrationError(partnerHint);
+    if (this.#shownSort !== null && canRetry) {
       this.#requestedSort = this.#shownSort;
       this.#view.restoreOffers(this.#shownSort, 'The order could not be changed. Please try again.');
       return;
     }
     this.#clearOffers();
     this.#isOffline = answer.code === 'UNREACHABLE';
-    this.#view.showMessage(title, advice, retry ? answer.waitMs : null);
+    this.#view.showMessage(title, advice, canRetry ? answer.waitMs : null);
   }
 
   /** Nobody did anything wrong: the page has stood open for as long as offers hold. */

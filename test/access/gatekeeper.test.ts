@@ -97,8 +97,8 @@ test('a key of another vertical is told how its limits stand, and is charged not
   const { ask } = openGateWithKey(t, { limits: { requestsPerMinute: 2 } });
   admitted(ask());
   for (let n = 0; n < 5; n++) {
-    const { refusal, limitStatus: limits } = rejected(ask('get_marketplace', otherVertical));
-    assert.deepEqual([refusal.code, limits?.remaining], ['VERTICAL_MISMATCH', 1]);
+    const { refusal, limitStatus } = rejected(ask('get_marketplace', otherVertical));
+    assert.deepEqual([refusal.code, limitStatus?.remaining], ['VERTICAL_MISMATCH', 1]);
   }
   admitted(ask());
 });
@@ -172,10 +172,10 @@ test('a refusal by a limit names the moment from which the next request succeeds
   admitted(ask());
   clock.pass(20_000.5);
   admitted(ask());
-  const { refusal, limitStatus: limits } = rejected(ask());
+  const { refusal, limitStatus } = rejected(ask());
   assert.equal(refusal.retryAfterSeconds, 40);
-  assert.equal(limits?.remaining, 0);
-  assert.equal(limits?.resetEpochSeconds, noonMs / 1000 + 60);
+  assert.equal(limitStatus?.remaining, 0);
+  assert.equal(limitStatus?.resetEpochSeconds, noonMs / 1000 + 60);
   clock.pass(39_999);
   assert.equal(rejected(ask()).refusal.retryAfterSeconds, 1);
   clock.pass(0.5);
@@ -187,9 +187,9 @@ test('of two exhausted limits the later one decides when to come back', (t) => {
   admitted(ask());
   clock.pass(10_000);
   admitted(ask('query_analytics'));
-  const { refusal, limitStatus: limits } = rejected(ask('query_analytics'));
+  const { refusal, limitStatus } = rejected(ask('query_analytics'));
   assert.equal(refusal.retryAfterSeconds, 60);
-  assert.equal(limits?.policy.limit, 1);
+  assert.equal(limitStatus?.policy.limit, 1);
   assert.equal(rejected(ask()).refusal.retryAfterSeconds, 50);
 });
 
@@ -222,9 +222,9 @@ test('sessions are counted by UTC day, and begin anew at midnight', (t) => {
   const { ask, clock } = openGateWithKey(t, { limits: { sessionsPerDay: 2 } }, new ManualClock(midnightMs - 2));
   admitted(ask('create_session'));
   admitted(ask('create_session'));
-  const { refusal, limitStatus: limits } = rejected(ask('create_session'));
+  const { refusal, limitStatus } = rejected(ask('create_session'));
   assert.equal(refusal.retryAfterSeconds, 1);
-  assert.equal(limits?.resetEpochSeconds, midnightMs / 1000);
+  assert.equal(limitStatus?.resetEpochSeconds, midnightMs / 1000);
   clock.pass(2);
   admitted(ask('create_session'));
   admitted(ask('create_session'));
@@ -248,8 +248,8 @@ test('only a new session holds a place in its day', (t) => {
 
 test('a place given back, also after midnight, is free on its own day only', (t) => {
   const { ask, clock } = openGateWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
-  const { quotaReservation: daySlot } = admitted(ask('create_session'));
-  daySlot?.release();
+  const { quotaReservation } = admitted(ask('create_session'));
+  quotaReservation?.release();
   const before = admitted(ask('create_session'));
   clock.pass(1);
   admitted(ask('create_session'));
@@ -329,7 +329,7 @@ test('a key forgotten while idle starts again with its whole limits', (t) => {
 });
 
 test('whatever the clocks and the operations, a request is admitted exactly when every limit of it has room', (t) => {
-  const { directory, folder } = openGate(t);
+  const { directory: keyDirectory, folder } = openGate(t);
   const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
   const { key } = issueKey(folder, { limits });
   const event = fc.record({
@@ -342,7 +342,7 @@ test('whatever the clocks and the operations, a request is admitted exactly when
   fc.assert(
     fc.property(fc.array(event, { maxLength: 120 }), (events) => {
       const clock = new ManualClock(midnightMs - 60_000);
-      const gatekeeper = new Authenticator({ keyDirectory: directory, clock, defaultLimits: limits });
+      const gatekeeper = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
       const requests: number[] = [];
       const queries: number[] = [];
       const sessions = new Map<number, number>();
@@ -370,7 +370,7 @@ test('whatever the clocks and the operations, a request is admitted exactly when
 });
 
 test('a caller who waits as long as a refusal says is admitted', (t) => {
-  const { directory, folder } = openGate(t);
+  const { directory: keyDirectory, folder } = openGate(t);
   const limits = { requestsPerMinute: 5, analyticsPerMinute: 2, sessionsPerDay: 2 };
   const { key } = issueKey(folder, { limits });
   const event = fc.tuple(
@@ -380,7 +380,7 @@ test('a caller who waits as long as a refusal says is admitted', (t) => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 3, maxLength: 40 }), (events) => {
       const clock = new ManualClock(noonMs + 123);
-      const gatekeeper = new Authenticator({ keyDirectory: directory, clock, defaultLimits: limits });
+      const gatekeeper = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
       for (const [operation, stepMs] of events) {
         clock.pass(stepMs);
         const answer = gatekeeper.admit(`Bearer ${key}`, personalLoans, operation);
@@ -396,10 +396,10 @@ test('a caller who waits as long as a refusal says is admitted', (t) => {
 });
 
 test('whoever counts refusals is told of each, and by what it was', (t) => {
-  const { directory, folder, clock } = openGate(t);
+  const { directory: keyDirectory, folder, clock } = openGate(t);
   const told: string[] = [];
   const gatekeeper = new Authenticator({
-    keyDirectory: directory,
+    keyDirectory,
     clock,
     defaultLimits: defaultKeyLimits,
     onRejected: (by) => told.push(by),

@@ -98,12 +98,12 @@ export function openDirectory(
   t: TestContext,
   folder: string,
   clock: Clock,
-  onFault: (fault: unknown) => void = (fault) => {
+  onReadError: (fault: unknown) => void = (fault) => {
     throw fault;
   },
   onRecovered: () => void = () => {},
 ): SqliteKeyDirectory {
-  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onReadError: onFault, onRecovered });
+  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onReadError, onRecovered });
   t.after(() => directory.close());
   return directory;
 }
@@ -113,6 +113,6 @@ const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 
 /** A gatekeeper on a fresh folder, with everything real but the clock. */
 export function openGate(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
   const folder = temporaryFolder(t);
-  const directory = openDirectory(t, folder, clock);
-  return { folder, clock, directory, gatekeeper: new Authenticator({ keyDirectory: directory, clock, defaultLimits }) };
+  const keyDirectory = openDirectory(t, folder, clock);
+  return { folder, clock, directory: keyDirectory, gatekeeper: new Authenticator({ keyDirectory, clock, defaultLimits }) };
 }

@@ -60,9 +60,9 @@ describe('aggregator crash', () => {
 
   after(() => rmSync(folder, { recursive: true }));
 
-  async function assertFigures(storeFile: string): Promise<void> {
+  async function assertFigures(analyticsStoreFile: string): Promise<void> {
     const log = { durablePosition: records, appendedPosition: records, healthy: true };
-    const analytics = await startThreadAnalytics({ files: { ...files, analyticsStoreFile: storeFile }, log });
+    const analytics = await startThreadAnalytics({ files: { ...files, analyticsStoreFile }, log });
     try {
       for (const tag of ['tag-0', 'tag-1', 'tag-2']) {
         const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;
@@ -113,13 +113,13 @@ describe('aggregator crash', () => {
   });
 
   it('has counted every record once after its thread was ended at any point and started again', async () => {
-    const storeFile = join(folder, 'ended.sqlite');
+    const analyticsStoreFile = join(folder, 'ended.sqlite');
     const progress = new SharedProgress();
     let ended = 0;
     while (progress.projectedPosition < records) {
       // A thread of a fast machine cannot fold the rest before it is ended.
       progress.durablePosition = Math.min(records, progress.projectedPosition + Math.ceil(records / 4));
-      const workerData: AggregatorWorkerData = { files: { ...files, analyticsStoreFile: storeFile }, progress: progress.buffer };
+      const workerData: AggregatorWorkerData = { files: { ...files, analyticsStoreFile }, progress: progress.buffer };
       const worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), { workerData });
       const exited = once(worker, 'exit');
       const reached = progress.projectedPosition;
@@ -132,6 +132,6 @@ describe('aggregator crash', () => {
       ended++;
     }
     assert(ended >= 4);
-    await assertFigures(storeFile);
+    await assertFigures(analyticsStoreFile);
   });
 });

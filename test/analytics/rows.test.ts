@@ -199,13 +199,13 @@ describe('rows', () => {
             const seen: number[] = [];
             const late = during.values();
             for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-              const { rows, nextAfterPosition: next } = ask({ afterPosition, limit, toDay: today + 30 });
-              assert(rows.length === limit || next === null);
-              assert(next === null || next > afterPosition);
+              const { rows, nextAfterPosition } = ask({ afterPosition, limit, toDay: today + 30 });
+              assert(rows.length === limit || nextAfterPosition === null);
+              assert(nextAfterPosition === null || nextAfterPosition > afterPosition);
               seen.push(...serials(rows));
-              afterPosition = next;
+              afterPosition = nextAfterPosition;
               const count = late.next().value;
-              if (count !== undefined && next !== null) arrive(count);
+              if (count !== undefined && nextAfterPosition !== null) arrive(count);
             }
             assert.deepEqual(
               seen,

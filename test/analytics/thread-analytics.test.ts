@@ -35,13 +35,13 @@ describe('thread analytics', () => {
   let folder: string;
   let files: DataFiles;
   let ledgerFolder: string;
-  let storeFile: string;
+  let analyticsStoreFile: string;
   const toClose: { close(): Promise<void> }[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'thread-analytics-'));
     files = dataFiles(folder);
-    ({ ledgerFolder, analyticsStoreFile: storeFile } = files);
+    ({ ledgerFolder, analyticsStoreFile } = files);
   });
 
   afterEach(async () => {
@@ -114,8 +114,8 @@ describe('thread analytics', () => {
       log.appendWithoutWaiting(viewedRecord(sub, ['a']));
       const [day] = (await analytics.listDays(byTag)).days;
       assert.deepEqual([day?.sessions, day?.views], [turn + 1, turn + 1]);
-      const { rows, nextAfterPosition: next } = await analytics.listRows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
-      assert.deepEqual([rows.length, rows[0]?.metadata, rows[0]?.views, next], [1, `{"turn":${turn}}`, 1, null]);
+      const { rows, nextAfterPosition } = await analytics.listRows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
+      assert.deepEqual([rows.length, rows[0]?.metadata, rows[0]?.views, nextAfterPosition], [1, `{"turn":${turn}}`, 1, null]);
       assert.deepEqual(rows[0]?.sub, Uint8Array.from(sub));
     }
     const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[60]!] };
@@ -265,9 +265,9 @@ describe('thread analytics', () => {
   it('derives the figures again from a damaged store, and from one of another format', async () => {
     await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
     const damages = [
-      () => writeFileSync(storeFile, 'no database at all, but more than a few hundred bytes. '.repeat(100)),
+      () => writeFileSync(analyticsStoreFile, 'no database at all, but more than a few hundred bytes. '.repeat(100)),
       () => {
-        const store = new Database(storeFile);
+        const store = new Database(analyticsStoreFile);
         store.pragma('user_version = 999');
         store.close();
       },
@@ -290,9 +290,9 @@ describe('thread analytics', () => {
     assert.equal((await first.getSummary(byTag)).sessions, subs.length);
     await first.close();
     // What is read at opening lies before and behind; the views find their sessions in between.
-    const bytes = readFileSync(storeFile);
+    const bytes = readFileSync(analyticsStoreFile);
     bytes.fill(0xa5, Math.floor(bytes.length * 0.4), Math.floor(bytes.length * 0.6));
-    writeFileSync(storeFile, bytes);
+    writeFileSync(analyticsStoreFile, bytes);
     const crashed = Promise.withResolvers<Error>();
     const log = { durablePosition: subs.length, appendedPosition: subs.length, healthy: true };
     const recovered = Promise.withResolvers<void>();

@@ -28,6 +28,6 @@ test('no two parts, nor a part and a group, share a name', () => {
 });
 
 test('the help names every part', () => {
-  for (const { name, description: about } of benchParts)
-    assert.ok(usage(benchParts).includes(`${name} `) && usage(benchParts).includes(about));
+  for (const { name, description } of benchParts)
+    assert.ok(usage(benchParts).includes(`${name} `) && usage(benchParts).includes(description));
 });

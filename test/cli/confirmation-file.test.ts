@@ -10,7 +10,7 @@ function rowsOf(name: string, ...pieces: readonly string[]): ConfirmationRow[] {
 }
 
 function sentOf(name: string, text: string): unknown[] {
-  return rowsOf(name, text).map(({ parsed: sent }) => (sent.ok ? sent.item : sent.reason));
+  return rowsOf(name, text).map(({ parsed }) => (parsed.ok ? parsed.item : parsed.reason));
 }
 
 const head = 'click_id,txid,status,amount,occurred_at\n';
@@ -49,7 +49,7 @@ describe('a file of confirmations', () => {
       const format = createConfirmationParser('a.csv')!;
       const rows = [...format.parseChunk(text), ...format.finish()];
       assert.deepEqual(
-        rows.map(({ parsed: sent }) => sent),
+        rows.map(({ parsed }) => parsed),
         txids.map((txid) => ({ ok: true, item: item(txid) })),
       );
       text = format.rejectedHeader + rows.map((row) => row.formatRejected('=reason')).join('');
@@ -98,7 +98,7 @@ describe('a file of confirmations', () => {
     assert.deepEqual(row!.parsed, { ok: false, reason: 'amount_repeated' });
     assert.deepEqual(JSON.parse(row!.formatRejected('amount_repeated')), { row: line, reason: 'amount_repeated' });
     assert.deepEqual(
-      others.map(({ parsed: sent }) => sent),
+      others.map(({ parsed }) => parsed),
       [{ ok: true, item: {} }],
     );
   });
@@ -107,7 +107,7 @@ describe('a file of confirmations', () => {
     const text = '{"txid":"one"}\n{"txid":"two"}';
     const pieces = rowsOf('a.ndjson', ...text);
     assert.deepEqual(
-      pieces.map(({ parsed: sent }) => sent),
+      pieces.map(({ parsed }) => parsed),
       [
         { ok: true, item: { txid: 'one' } },
         { ok: true, item: { txid: 'two' } },

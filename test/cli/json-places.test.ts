@@ -42,9 +42,9 @@ test('of a repeated name the last value counts, with what is inside it alone', (
 
 test('repeated members are named up to a bound, and all of them counted', () => {
   const text = `[${'{"a":0,"a":1},'.repeat(200_000)}{}]`;
-  const { reported: named, count } = new JsonPositions(text).locate([], 1_000).repeated;
-  assert.deepEqual([named.length, count], [1_000, 200_000]);
-  assert.deepEqual(named.at(-1)!.path, [999, 'a']);
+  const { reported, count } = new JsonPositions(text).locate([], 1_000).repeated;
+  assert.deepEqual([reported.length, count], [1_000, 200_000]);
+  assert.deepEqual(reported.at(-1)!.path, [999, 'a']);
 });
 
 test('nesting of any depth is walked, and a value at its bottom found', () => {

@@ -115,9 +115,9 @@ describe('the judgement of a confirmation', () => {
   });
 
   it('lets a session earn up to the bound and no more', () => {
-    const sessionMicros = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
-    assert.equal(judge({}, { sessionRevenueMicros: sessionMicros }), 'accepted');
-    assert.equal(judge({}, { sessionRevenueMicros: sessionMicros + 1 }), 'session_limit');
+    const sessionRevenueMicros = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
+    assert.equal(judge({}, { sessionRevenueMicros }), 'accepted');
+    assert.equal(judge({}, { sessionRevenueMicros: sessionRevenueMicros + 1 }), 'session_limit');
   });
 
   it('never brings a payout below zero or above its funding, in whatever order and however often rows come', () => {

@@ -62,8 +62,8 @@ test('whatever is wrong with any byte, the check says what opening the log says,
       assert.ok(readFileSync(file).equals(damaged));
       let refusal: unknown = null;
       try {
-        const { removedTail: cut } = await recoverLog(nodeLogFiles, folder, 3, () => {});
-        assert.equal(tornBytes, cut?.bytes ?? 0);
+        const { removedTail } = await recoverLog(nodeLogFiles, folder, 3, () => {});
+        assert.equal(tornBytes, removedTail?.bytes ?? 0);
       } catch (error) {
         refusal = error;
       }

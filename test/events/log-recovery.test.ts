@@ -350,8 +350,8 @@ async function fourSegments(folder: string): Promise<string[]> {
   return segmentFiles(folder);
 }
 
-const timeOf = (record: unknown): number => (record as number[])[1]!;
-const timeAt = (position: number): number => timeOf(recordAt(position));
+const timeMsOf = (record: unknown): number => (record as number[])[1]!;
+const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
 test('a log read since any moment has the position and CRC of one read whole, and every record since then', async (t) => {
   const folder = scratchFolder(t);
@@ -360,7 +360,7 @@ test('a log read since any moment has the position and CRC of one read whole, an
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
     const visit = (position: number) => visited.push(position);
-    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeMsOf: timeOf });
+    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeMsOf });
     assert.deepEqual(recovered, whole);
     // From the newest segment that begins before it: segments begin with records 1, 4, 7 and 10.
     const from = [10, 7, 4].find((first) => first < since) ?? 1;
@@ -378,7 +378,7 @@ test('a segment whose first record tells no time, or cannot be read, is not what
   writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderBytes + 5));
   const visited: number[] = [];
   const visit = (position: number) => visited.push(position);
-  const noTimeAtSeven = (record: unknown) => (timeOf(record) === timeAt(7) ? null : timeOf(record));
+  const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
   const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
   await recoverLog(nodeLogFiles, folder, 3, visit, since);
   assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
@@ -402,11 +402,11 @@ test('damage in a segment too old to be read does not keep the log from opening;
     writeFileSync(file, bytes);
   };
   damage(first!);
-  const visitSince = { wallMs: timeAt(8), timeMsOf: timeOf };
-  const log = await openLog(folder, { readSince: visitSince, onRecord: () => {} });
+  const readSince = { wallMs: timeAt(8), timeMsOf };
+  const log = await openLog(folder, { readSince, onRecord: () => {} });
   assert.equal(log.appendedPosition, 12);
   await log.close();
   await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first, offset: segmentHeaderBytes });
   damage(third!);
-  await assert.rejects(openLog(folder, { readSince: visitSince }), { name: 'LogDamaged', file: third, offset: segmentHeaderBytes });
+  await assert.rejects(openLog(folder, { readSince }), { name: 'LogDamaged', file: third, offset: segmentHeaderBytes });
 });

@@ -546,11 +546,11 @@ export const listenerCases: readonly ListenerCase[] = [
         }
         // Never answered.
       };
-      const onAnswered = (route: number, status: number, elapsedUs: number): void => {
+      const onReply = (route: number, status: number, elapsedUs: number): void => {
         assert.ok(Number.isInteger(elapsedUs) && elapsedUs >= 0 && elapsedUs < 60_000_000, `${elapsedUs} us`);
         answered.push([route, status]);
       };
-      const listener = await start(handler, { onReply: onAnswered, deadlineMs: 200, bodyBytesMax: 8 });
+      const listener = await start(handler, { onReply, deadlineMs: 200, bodyBytesMax: 8 });
       const seen = async (request: string): Promise<number> => (await ask(await open(listener), request)).status;
       const statuses = [
         await seen(get('/now')),

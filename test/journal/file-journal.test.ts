@@ -87,10 +87,10 @@ test('what was answered is there when the process dies at that moment', async (t
   }
   for (const [index, folder] of copies.entries()) {
     let merges = 0;
-    const onMerge = () => {
+    const onFieldChanges = () => {
       merges++;
     };
-    const journal = await FileJournal.open({ ...temporary.options, folder, onFieldChanges: onMerge });
+    const journal = await FileJournal.open({ ...temporary.options, folder, onFieldChanges });
     await journal.close();
     assert.equal(merges, index + 1);
   }

@@ -28,10 +28,10 @@ test('series do not touch each other', () => {
 });
 
 test('whatever is observed, every bucket holds what lies at or below its end', () => {
-  const ends = [1, 7, 100, 5_000];
+  const upperBounds = [1, 7, 100, 5_000];
   fc.assert(
     fc.property(fc.array(fc.nat(10_000)), (values) => {
-      const tally = new BucketHistogram({ upperBounds: ends, unitsPerPublishedUnit: 1 });
+      const tally = new BucketHistogram({ upperBounds, unitsPerPublishedUnit: 1 });
       for (const value of values) tally.observe(value);
       const { count, sum, buckets } = tally.snapshot();
       assert.equal(count, values.length);
@@ -41,20 +41,20 @@ test('whatever is observed, every bucket holds what lies at or below its end', (
       );
       assert.deepEqual(
         buckets,
-        ends.map((end) => ({ end, count: values.filter((value) => value <= end).length })),
+        upperBounds.map((end) => ({ end, count: values.filter((value) => value <= end).length })),
       );
     }),
   );
 });
 
 test('the ends of every scale ascend and are whole', () => {
-  for (const [name, { upperBounds: ends }] of Object.entries(scales)) {
-    for (const [at, end] of ends.entries()) assert.ok(Number.isInteger(end) && end > (ends[at - 1] ?? 0), name);
+  for (const [name, { upperBounds }] of Object.entries(scales)) {
+    for (const [at, end] of upperBounds.entries()) assert.ok(Number.isInteger(end) && end > (upperBounds[at - 1] ?? 0), name);
   }
 });
 
 test('the scale of requests tells apart what is fast, and what ran into the deadline', () => {
-  const { upperBounds: ends } = scales.requestDurationBuckets;
-  assert.ok(ends.filter((end) => end <= 200).length >= 3);
-  assert.ok(ends.includes(2_000_000) && (ends.at(-1) ?? 0) > 2_000_000);
+  const { upperBounds } = scales.requestDurationBuckets;
+  assert.ok(upperBounds.filter((end) => end <= 200).length >= 3);
+  assert.ok(upperBounds.includes(2_000_000) && (upperBounds.at(-1) ?? 0) > 2_000_000);
 });

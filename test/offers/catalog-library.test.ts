@@ -47,13 +47,13 @@ function change(library: CatalogStore, text: string): Promise<CatalogChange> {
 }
 const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
 
-function open(catalogs: CatalogSource[], onDamaged?: (problem: string) => void) {
+function open(catalogs: CatalogSource[], onArchiveError?: (problem: string) => void) {
   return openCatalogStore({
     archiveFolder,
     clock,
     cdnUrl: () => 'https://cdn.example',
     catalogs,
-    ...(onDamaged === undefined ? {} : { onArchiveError: onDamaged }),
+    ...(onArchiveError === undefined ? {} : { onArchiveError }),
   });
 }
 

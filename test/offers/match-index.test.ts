@@ -78,8 +78,8 @@ test('with room for little, an index holds no more than that and answers as with
     matched += selectEligible(tables, small, borrower, applicant, today, ofSmall);
     selectEligible(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
-    const { creditBand, termIndex: term } = applicant;
-    assert.deepEqual(small.indexForTerm(creditBand, term), large.indexForTerm(creditBand, term));
+    const { creditBand, termIndex } = applicant;
+    assert.deepEqual(small.indexForTerm(creditBand, termIndex), large.indexForTerm(creditBand, termIndex));
     assert.ok(small.usage.bytes <= bytesMax, `${small.usage.bytes} bytes`);
   }
   assert.ok(matched > 1_000 && large.usage.bytes > 10 * bytesMax);

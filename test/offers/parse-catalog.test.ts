@@ -351,7 +351,7 @@ test('a byte order mark is named as such', () => {
 });
 
 describe('a file that holds too much gets the one fault of that', () => {
-  const { catalogValuesMax, catalogDepthMax, catalogObjectMembersMax: catalogMembersMax, catalogListItemsMax: catalogListMax, catalogOffersMax } = bounds;
+  const { catalogValuesMax, catalogDepthMax, catalogObjectMembersMax, catalogListItemsMax, catalogOffersMax } = bounds;
   const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
   const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
   const state = { min_age: 19 };
@@ -381,25 +381,25 @@ describe('a file that holds too much gets the one fault of that', () => {
       JSON.stringify(
         changed(
           [...offer, 'criteria'],
-          Array.from({ length: catalogListMax + 1 }, () => 0),
+          Array.from({ length: catalogListItemsMax + 1 }, () => 0),
         ),
       ),
-      `${at}.criteria: must hold at most ${catalogListMax} values`,
+      `${at}.criteria: must hold at most ${catalogListItemsMax} values`,
     ],
     [
       'items of what is no list',
-      JSON.stringify(changed(['lenders'], { offers: Array.from({ length: catalogListMax + 1 }, () => 0) })),
-      `lenders.offers: must hold at most ${catalogListMax} values`,
+      JSON.stringify(changed(['lenders'], { offers: Array.from({ length: catalogListItemsMax + 1 }, () => 0) })),
+      `lenders.offers: must hold at most ${catalogListItemsMax} values`,
     ],
     [
       'members',
-      members(catalogMembersMax + 1),
-      `catalog: must hold at most ${catalogMembersMax} members in one object, which line ${catalogMembersMax + 1} exceeds`,
+      members(catalogObjectMembersMax + 1),
+      `catalog: must hold at most ${catalogObjectMembersMax} members in one object, which line ${catalogObjectMembersMax + 1} exceeds`,
     ],
     [
       'two million members',
       members(2_000_000),
-      `catalog: must hold at most ${catalogMembersMax} members in one object, which line ${catalogMembersMax + 1} exceeds`,
+      `catalog: must hold at most ${catalogObjectMembersMax} members in one object, which line ${catalogObjectMembersMax + 1} exceeds`,
     ],
     [
       'levels',
@@ -414,9 +414,9 @@ describe('a file that holds too much gets the one fault of that', () => {
     assert.deepEqual(faultsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
       'catalog: must be object',
     ]);
-    const states = Object.fromEntries(Array.from({ length: catalogMembersMax }, (_, at) => [`S${at}`, state]));
+    const states = Object.fromEntries(Array.from({ length: catalogObjectMembersMax }, (_, at) => [`S${at}`, state]));
     const faults = faultsOf(changed(['state_rules'], states));
-    assert.equal(faults.length, catalogMembersMax);
+    assert.equal(faults.length, catalogObjectMembersMax);
     for (const fault of faults) assert.match(fault, /^state_rules\.S\d+: is not a value of state$/);
   });
 

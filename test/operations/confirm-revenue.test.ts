@@ -210,7 +210,7 @@ describe('confirming revenue', () => {
     assert.deepEqual(outcomes, ['click_unknown', 'accepted', 'accepted']);
     assert.deepEqual(
       (await bench.history.findPayoutStates([{ sub: bench.sub, offerId: 'shown', txid: 'tx-1' }])).map(
-        ({ clickedMs, lenderName, sessionRevenueMicros: sessionMicros }) => ({ clickedMs, lenderName, sessionMicros }),
+        ({ clickedMs, lenderName, sessionRevenueMicros }) => ({ clickedMs, lenderName, sessionMicros: sessionRevenueMicros }),
       ),
       [{ clickedMs: bench.clickedMs, lenderName: 'Lender of today', sessionMicros: 80_000_000 }],
     );

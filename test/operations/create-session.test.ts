@@ -65,11 +65,11 @@ class Bench {
   async createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {
     const { ports } = this;
     let told = 0;
-    const giveBack = () => {
+    const release = () => {
       told++;
       this.nothingCreated++;
     };
-    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { release: giveBack });
+    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { release });
     // Whoever reserved something for the session must hear of it exactly when there will be none.
     if (outcome.ok) assert.equal(told, outcome.value.replayed ? 1 : 0);
     else if (outcome.refusal.outcomeUnknown !== true) assert.equal(told, 1);

@@ -426,8 +426,8 @@ describe('followClick, of a session that was ranked again', () => {
     const bench = await Bench.open(t, true);
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
-    const { cachedRanking: ranked } = session;
-    session.cacheRanking({ ...ranked!, clickToken: bench.link().v }, session.revision);
+    const { cachedRanking } = session;
+    session.cacheRanking({ ...cachedRanking!, clickToken: bench.link().v }, session.revision);
     const { clickId } = await bench.redirect(link);
     assert.equal(bench.clickIds.verify(clickId)!.valueMicros, clickMicros);
     session.mergeFields([0, 1]);

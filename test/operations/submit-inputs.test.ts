@@ -16,7 +16,7 @@ import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 const { vertical } = liveTenant;
-const parts = 4;
+const shardCount = 4;
 
 const required = {
   loan_amount: 15_000,
@@ -64,7 +64,7 @@ class Bench {
     this.journal = journal;
     this.sessions = new MemorySessionStore({
       ...{ clock, sessionTtlMs, fieldsMax: vertical.fields.length },
-      ...{ sessionsMax: 10_000, shardCount: parts, sweepIntervalMs: 60_000 },
+      ...{ sessionsMax: 10_000, shardCount, sweepIntervalMs: 60_000 },
     });
     t.after(() => this.sessions.close());
   }
@@ -328,10 +328,10 @@ describe('submitInputs', () => {
     const sub_id = bench.newSession();
     const submitting = bench.submitBody({ sub_id, fields: required });
     bench.clock.advance(sessionTtlMs);
-    for (let part = 0; part < parts; part++) bench.sessions.sweepNextShard();
+    for (let part = 0; part < shardCount; part++) bench.sessions.sweepNextShard();
     assert.equal(bench.sessions.size, 0);
     // So many that its place in the store is another's by now.
-    const others = Array.from({ length: 40 * parts }, () => bench.newSession());
+    const others = Array.from({ length: 40 * shardCount }, () => bench.newSession());
     const outcome = await submitting;
     assert(!outcome.ok);
     assert.equal(outcome.refusal.code, 'SUB_ID_EXPIRED');

@@ -10,10 +10,10 @@ import { liveTenant, testTenant } from '../support/tenants.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
 
-function openStore(t: TestContext, { sessionsMax = 1_000, parts = 16 } = {}) {
+function openStore(t: TestContext, { sessionsMax = 1_000, parts: shardCount = 16 } = {}) {
   const clock = new ManualClock();
   const fieldsMax = liveTenant.vertical.fields.length;
-  const store = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: parts, sweepIntervalMs: 60_000 });
+  const store = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount, sweepIntervalMs: 60_000 });
   t.after(() => store.close());
   /** The id of a session that could be created now. */
   const newId = () => subIdAt(clock.wallMs());

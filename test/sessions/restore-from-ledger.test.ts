@@ -17,11 +17,11 @@ function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
   const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: 4, sweepIntervalMs: 60_000 });
   t.after(() => sessions.close());
   const keyed: { readonly known: IdempotencyDigests; readonly sub: Uint8Array }[] = [];
-  const onKeyedSession = (known: IdempotencyDigests, sub: Uint8Array) => keyed.push({ known, sub });
+  const onIdempotentSession = (known: IdempotencyDigests, sub: Uint8Array) => keyed.push({ known, sub });
   const clicked: Uint8Array[] = [];
   const onClick = (sub: Uint8Array) => clicked.push(sub);
   const restore = new SessionRecovery({
-    ...{ clock, sessions, sessionTtlMs, onIdempotentSession: onKeyedSession, onClick },
+    ...{ clock, sessions, sessionTtlMs, onIdempotentSession, onClick },
     verticals: [personalLoans],
   });
   return { clock, sessions, restore, keyed, clicked, nowMs: clock.wallMs() };

@@ -167,9 +167,9 @@ export class AnalyticsModel {
     const topLenders = byLender(lenders).slice(0, bounds.topLendersMax);
     matured.confirmedUsdSquared = centsSquared / 10_000;
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
-    const keptFromDay = this.#keptFromDay;
+    const retainedFromDay = this.#keptFromDay;
     const widgetEvents = widgetEventTypes.map((type) => events.filter((event) => event === type).length);
-    return { ...all, topLenders, widgetEvents, byDevice, matured, subsOutsideDates, retainedFromDay: keptFromDay, asOfMs: this.#asOfMs };
+    return { ...all, topLenders, widgetEvents, byDevice, matured, subsOutsideDates, retainedFromDay, asOfMs: this.#asOfMs };
   }
 
   daily(query: SummaryQuery): DailyResult {

@@ -19,20 +19,20 @@ export interface RankedWanted {
 /** A ranking as a session keeps it, with as many offers in its orders as one of `total` has. */
 export function rankedOf({
   total = 5,
-  openOnly = false,
+  openOnly: availableOnly = false,
   offers = [0, 1, 255, 256, 32_767],
   version = 'a1b2c3d4e5f6',
-  closed = noUnavailableOffers,
-  today = 2026_05_20,
+  closed: unavailableOffers = noUnavailableOffers,
+  today: rankedOn = 2026_05_20,
   creditBand = 3,
-  sealedValue = 'c2VhbGVk',
+  sealedValue: clickToken = 'c2VhbGVk',
 }: RankedWanted): CachedRanking {
   const orders = Uint16Array.from(
     { length: sortOrders.length * Math.min(total, bounds.offersRankedMax) },
     (_, at) => offers[at % offers.length]!,
   );
   return {
-    ranking: { catalogVersion: version, total, availableOnly: openOnly, orders: packOrders(orders) },
-    ...{ rankedOn: today, unavailableOffers: closed, creditBand, clickToken: sealedValue },
+    ranking: { catalogVersion: version, total, availableOnly, orders: packOrders(orders) },
+    ...{ rankedOn, unavailableOffers, creditBand, clickToken },
   };
 }

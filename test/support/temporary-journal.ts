@@ -41,10 +41,10 @@ export class TemporaryJournal {
   async merges(options: Partial<FileJournalOptions> = {}): Promise<KeptMerge[]> {
     await this.journal?.close();
     const kept: KeptMerge[] = [];
-    const onMerge = (sub: Uint8Array, changes: readonly number[]) => {
+    const onFieldChanges = (sub: Uint8Array, changes: readonly number[]) => {
       kept.push({ sub: Buffer.from(sub), changes: [...changes] });
     };
-    this.journal = await FileJournal.open({ ...this.options, onFieldChanges: onMerge, ...options });
+    this.journal = await FileJournal.open({ ...this.options, onFieldChanges, ...options });
     return kept;
   }
 

@@ -166,13 +166,13 @@ class FilledStore {
   }
 }
 
-function createStore(clock: Clock, parts: number): MemorySessionStore {
+function createStore(clock: Clock, shardCount: number): MemorySessionStore {
   return new MemorySessionStore({
     clock,
     sessionsMax: Number.MAX_SAFE_INTEGER,
     sessionTtlMs: bounds.sessionTtlMs,
     fieldsMax: personalLoans.fields.length,
-    shardCount: parts,
+    shardCount,
     sweepIntervalMs: bounds.sessionSweepIntervalMs,
   });
 }

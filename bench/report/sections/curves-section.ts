@@ -137,9 +137,9 @@ function throughputPlot({ name, xLabel, logarithmic, points }: CurveResult): Lin
 }
 
 function latencyPlot({ name, xLabel, logarithmic, points }: CurveResult): LinePlot {
-  const line = (label: string, look: Line['style'], of: (point: CurvePoint) => number): Line => ({
+  const line = (label: string, style: Line['style'], of: (point: CurvePoint) => number): Line => ({
     label,
-    style: look,
+    style,
     // Nothing is at 0 on a logarithmic scale.
     values: points.map((point) => (of(point) > 0 ? of(point) : null)),
   });

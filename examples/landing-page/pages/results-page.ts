@@ -84,8 +84,8 @@ function rowGroup(title: string, rows: readonly Row[], { a, b }: Results): Html 
   return html`<tbody>
 <tr class="group"><th colspan="3" scope="rowgroup">${title}</th></tr>
 ${rows.map(
-  ({ label, explanation: means, format: figure, decides }) => html`<tr${decides === true && html` class="decides"`}>
-<th scope="row">${label} <span class="means">${means}</span></th><td>${figure(a)}</td><td>${figure(b)}</td></tr>`,
+  ({ label, explanation, format, decides }) => html`<tr${decides === true && html` class="decides"`}>
+<th scope="row">${label} <span class="means">${explanation}</span></th><td>${format(a)}</td><td>${format(b)}</td></tr>`,
 )}
 </tbody>`;
 }

@@ -38,10 +38,10 @@ export class WidgetView {
   readonly #sort: SortControl;
   readonly #disclosure: Disclosure;
 
-  constructor(container: Element, { sort, isFramePage: fillsPage, theme }: Settings, events: ViewEvents) {
+  constructor(container: Element, { sort, isFramePage, theme }: Settings, events: ViewEvents) {
     const orders = sortOrdersFor(sort);
     this.#events = events;
-    this.headings = new Headings(fillsPage);
+    this.headings = new Headings(isFramePage);
     this.#title = this.headings.createTitle({ class: 'title', id: 'title', tabindex: '-1' }, 'Your loan offers');
     this.#sort = new SortControl(orders, sort, events.sortChosen);
     this.#disclosure = new Disclosure(orders, events.disclosureOpened);
@@ -58,7 +58,7 @@ export class WidgetView {
       this.#notice,
       this.#body,
     );
-    const panel = fillsPage ? 'panel fills-page' : 'panel';
+    const panel = isFramePage ? 'panel fills-page' : 'panel';
     shadow.append(createElement('section', { class: panel, lang: 'en', 'aria-labelledby': 'title' }, this.frame));
     container.replaceChildren(host);
   }

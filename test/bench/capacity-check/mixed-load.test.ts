@@ -130,7 +130,7 @@ test('no key comes near a limit of its minute or its day', () => {
 });
 
 test('the sessions ordered are there, and never fewer than the load needs', () => {
-  const scaleOf = (sessionsBefore: number) => computeCheckScale({ ...loadOf(lifeCycle).order, initialSessions: sessionsBefore });
+  const scaleOf = (initialSessions: number) => computeCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
   assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
   // With few requests it is the sessions of the day that decide how many keys there must be.

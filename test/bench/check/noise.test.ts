@@ -55,8 +55,8 @@ test('within noise there is neither a loss nor a gain', () => {
       const { median: middle, threshold } = baseline[0]!;
       // Anywhere between a loss that is just none and a gain that is just none.
       const factor = (1 - threshold) ** place;
-      const { losses, gains, unchanged: steady } = compareWithBaseline(baseline, [spedUp(measured, middle, factor)]);
-      assert.deepEqual([losses.length, gains.length, steady], [0, 0, 1]);
+      const { losses, gains, unchanged } = compareWithBaseline(baseline, [spedUp(measured, middle, factor)]);
+      assert.deepEqual([losses.length, gains.length, unchanged], [0, 0, 1]);
     }),
   );
 });
