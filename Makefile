@@ -2,8 +2,8 @@
 WITH_NODE := bin/with-node
 INSTALLED := node_modules/.package-lock.json
 TESTS := $(shell find test -name '*.test.ts' | sort)
-WIDGET := src/widget-client/dist/widget.js
-WIDGET_SOURCES := bin/build-widget.ts $(shell find src/widget-client -path '*/dist' -prune -o -type f -print)
+WIDGET := src/web/widget/dist/widget.js
+WIDGET_SOURCES := bin/build-widget.ts $(shell find src/web/widget -path '*/dist' -prune -o -type f -print)
 
 .PHONY: catalog help install widget run test match-test crash-test check format openapi demo bench bench-check capacity-check package clean install-production
 
@@ -39,7 +39,7 @@ test: $(INSTALLED) $(WIDGET) ## every test
 	@$(WITH_NODE) node --test --test-reporter=spec --test-concurrency=2 --test-timeout=240000 $(TESTS)
 
 match-test: $(INSTALLED) ## rank BORROWERS=100000 random borrowers and compare with the plain rules; a few minutes
-	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test test/offers/match-reference.test.ts
+	@MATCH_BORROWERS=$(or $(BORROWERS),100000) $(WITH_NODE) node --test test/matching/match-reference.test.ts
 
 crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load again and again, CYCLES=200 times, and see that nothing is lost or doubled
 	@$(WITH_NODE) node test/crash/main.ts --cycles $(or $(CYCLES),200) $(if $(SEED),--seed $(SEED))
@@ -47,7 +47,7 @@ crash-test: $(INSTALLED) $(WIDGET) ## kill the server under load again and again
 check: $(INSTALLED) $(WIDGET) ## format, lint, types, architecture
 	@$(WITH_NODE) npx biome check --error-on-warnings
 	@$(WITH_NODE) npx tsc
-	@$(WITH_NODE) npx tsc -p src/widget-client
+	@$(WITH_NODE) npx tsc -p src/web/widget
 	@$(WITH_NODE) npx tsc -p bench/report/browser
 	@$(WITH_NODE) node --test test/architecture/*.test.ts
 
@@ -81,4 +81,4 @@ package: $(INSTALLED) ## what npm installs elsewhere: compiled, with types, as s
 	@$(WITH_NODE) node bin/pack-package.ts
 
 clean: ## forget what was installed (never the data folder)
-	rm -rf node_modules .node test-artefacts src/widget-client/dist dist svc-marketplace-*.tgz
+	rm -rf node_modules .node test-artefacts src/web/widget/dist dist svc-marketplace-*.tgz

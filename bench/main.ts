@@ -1,22 +1,18 @@
 /** The figures of bench/README.md: `make bench`. Options: `--help`. */
 import { fileURLToPath } from 'node:url';
 import { generateCatalog } from '../test/support/random-catalog.ts';
-import { chooseLoadClients } from './choose-clients.ts';
-import { describeCommit } from './commit.ts';
-import { describeMachine } from './machine.ts';
+import type { BenchContext } from './bench-part.ts';
+import { fullScale, Progress, quickScale } from './bench-part.ts';
+import { chooseLoadClients } from './load/load-clients.ts';
+import { describeCommit, describeMachine } from './machine.ts';
 import { runOpenLoop } from './open-loop/run-open-loop.ts';
 import { type BenchOptions, parseBenchOptions, usage } from './options.ts';
-import type { BenchContext } from './part.ts';
 import { benchParts, partNames, selectParts } from './parts.ts';
-import { Progress } from './progress.ts';
-import { publishToReadme, publishReferenceResult } from './report/publish.ts';
-import { writeReport } from './report/write-report.ts';
-import { type BenchResult, benchResultFormat } from './result/bench-result.ts';
+import { publishReferenceResult, publishToReadme, writeReport } from './report/write-report.ts';
+import { type BenchResult, benchResultFormat, mergeFindings } from './result/bench-result.ts';
 import { ResultFile } from './result/result-file.ts';
-import { mergeFindings } from './result/with-findings.ts';
-import { fullScale, quickScale } from './scale.ts';
 
-const benchFolder = fileURLToPath(new URL('.', import.meta.url));
+const benchFolder = fileURLToPath(new URL('./', import.meta.url));
 const resultsFolder = fileURLToPath(new URL('./results', import.meta.url));
 const referenceResult = fileURLToPath(new URL('../src/capacity/reference-result.json', import.meta.url));
 const readme = fileURLToPath(new URL('./README.md', import.meta.url));

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { BenchPart } from './part.ts';
+import type { BenchPart } from './bench-part.ts';
 
 export interface BenchOptions {
   readonly quick: boolean;

@@ -1,17 +1,19 @@
+import type { BenchPart } from './bench-part.ts';
 import { crossoverPart } from './crossover/crossover-part.ts';
 import { curveParts } from './curves/curves-part.ts';
 import { historyPart } from './history/history-part.ts';
 import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';
-import type { BenchPart } from './part.ts';
-import { routePart } from './routes/route-part.ts';
-import { analyticsScenario } from './scenarios/analytics.ts';
-import { clickScenario } from './scenarios/click.ts';
-import { inputsScenario } from './scenarios/inputs.ts';
-import { lifecycleScenario } from './scenarios/lifecycle.ts';
-import { marketplaceKnownScenario } from './scenarios/marketplace-known.ts';
-import { marketplaceUnknownScenario } from './scenarios/marketplace-unknown.ts';
-import { sessionScenario } from './scenarios/session.ts';
+import { routePart } from './routes/run-scenario.ts';
+import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
+import {
+  analyticsScenario,
+  clickScenario,
+  inputsScenario,
+  marketplaceKnownScenario,
+  marketplaceUnknownScenario,
+  sessionScenario,
+} from './scenarios/route-scenarios.ts';
 
 /** Everything `make bench` measures, one after the other in this order. */
 export const benchParts: readonly BenchPart[] = [

@@ -13,7 +13,7 @@ const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 runScript(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', join(root, 'tsconfig.package.json'));
-runScript(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'widget-client', 'dist'));
+runScript(join(root, 'bin', 'build-widget.ts'), join(dist, 'src', 'web/widget', 'dist'));
 for (const folder of ['capacity', 'catalogs', 'openapi']) {
   cpSync(join(root, 'src', folder), join(dist, 'src', folder), {
     recursive: true,
@@ -31,7 +31,7 @@ for (const name of [
   cpSync(join(root, 'node_modules', 'swagger-ui-dist', name), join(dist, 'src', 'openapi', 'swagger-ui', name));
 }
 for (const path of filesEndingWith('.js')) rewriteFile(path, rewriteThreadUrls);
-rewriteFile(join(dist, 'src', 'openapi', 'reference-files.js'), (code) =>
+rewriteFile(join(dist, 'src', 'openapi', 'docs-files.js'), (code) =>
   code.replaceAll("'swagger-ui-dist/", "'./swagger-ui/"),
 );
 for (const path of filesEndingWith('.d.ts')) rewriteFile(path, rewriteDeclarationImports);

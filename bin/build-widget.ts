@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin, transform } from 'esbuild';
 
-const client = fileURLToPath(new URL('../src/widget-client', import.meta.url));
+const client = fileURLToPath(new URL('../src/web/widget', import.meta.url));
 
 /** The first versions with style sheets made by script, container queries and `inset`: all that the client relies on. */
 const target = ['chrome105', 'edge105', 'firefox110', 'safari16.4'];

@@ -22,7 +22,10 @@ if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < o
   exitWithError(`this is Node.js ${process.versions.node}; it needs ${oldestNodeVersion.join('.')} or newer`);
 } else if (process.execve === undefined) {
   exitWithError(`this is Node.js ${process.versions.node}; of the 23 series it needs 23.11 or newer`);
-} else if ((args[0] === 'serve' || args[0] === 'check-config') && (requestedHeapMegabytes !== null || !isHeapSizeSet())) {
+} else if (
+  (args[0] === 'serve' || args[0] === 'check-config') &&
+  (requestedHeapMegabytes !== null || !isHeapSizeSet())
+) {
   // What may grow with the live sessions is on the JavaScript heap, whose size can only be told to a Node.js that starts. It takes the
   // place of this one, and so has its id, its signals and its files.
   const heap = `--max-old-space-size=${requestedHeapMegabytes === null ? defaultHeapMegabytes() : parseHeapMegabytes(requestedHeapMegabytes)}`;

@@ -114,7 +114,9 @@ async function recordPartnerFlow(
     },
     summary: JSON.parse(await live.get('analytics', filter)),
     daily: JSON.parse(
-      replaceRandomValues(await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' })),
+      replaceRandomValues(
+        await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' }),
+      ),
     ),
     rows: JSON.parse(replaceRandomValues(await live.get('analytics', { ...filter, granularity: 'row' }))),
   };

@@ -5,10 +5,9 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { exitCodes, exitMeanings } from '../src/cli/exit-codes.ts';
-import { exitCodesOf, helpOf } from '../src/cli/guide.ts';
-import { withSubcommands, commandPath, createProgram } from '../src/cli/program.ts';
-import { isRequiredOption } from '../src/cli/required-options.ts';
+import { exitCodesOf, helpOf } from '../src/cli/command-help.ts';
+import { exitCodes, exitMeanings } from '../src/cli/command-line-error.ts';
+import { commandPath, createProgram, isRequiredOption, withSubcommands } from '../src/cli/program.ts';
 
 const docsFile = fileURLToPath(new URL('../docs/command-line.md', import.meta.url));
 const root = createProgram('');
@@ -48,7 +47,10 @@ ${markdownTable(
 const commands = withSubcommands(root).filter((command) => command.commands.length === 0);
 const commandTable = markdownTable(
   ['Command', 'What it is for'],
-  commands.map((command) => [`[\`${commandPath(command)}\`](#${headingAnchor(commandPath(command))})`, command.summary()]),
+  commands.map((command) => [
+    `[\`${commandPath(command)}\`](#${headingAnchor(commandPath(command))})`,
+    command.summary(),
+  ]),
 );
 const sections = commands.map(commandSection).join('\n');
 await writeFile(process.argv[2] ?? docsFile, `${introduction}\n## Commands\n\n${commandTable}\n\n${sections}`);

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolveUrls } from '../src/config/resolve-urls.ts';
 import { openApiText } from '../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../src/openapi/recorded-examples.ts';
-import { personalLoans } from '../src/verticals/personal-loans.ts';
+import { personalLoans } from '../src/verticals/personal-loans/personal-loans.ts';
 import { recordExamples } from './record-examples.ts';
 
 const examples = recordedExamplesUrl(personalLoans.segment);

@@ -466,4 +466,7 @@ assert(bounds.confirmationRowsPerRequestMax * 1_024 <= bounds.confirmationBodyBy
 assert(bounds.confirmationFileRowCharactersMax * 6 <= bounds.confirmationBodyBytesMax);
 assert(bounds.txidCharactersMax <= bounds.ledgerNameCharactersMax);
 // A payout may be as high as a catalog promises; the square of a session's revenue in cents is an exact number.
-assert(bounds.payoutUsdMax <= bounds.confirmedRevenueUsdMax && (bounds.confirmedRevenueUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER);
+assert(
+  bounds.payoutUsdMax <= bounds.confirmedRevenueUsdMax &&
+    (bounds.confirmedRevenueUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER,
+);

@@ -1,18 +1,19 @@
 import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
 import { type Logger, pino } from 'pino';
-import type { AllowedOrigin, AllowResult, RemoveResult } from './access/embed-origin-register.ts';
+import type { AllowedOrigin, AllowResult, RemoveResult } from './auth/embed-origin-registry.ts';
+import type { IssuedKey, RevokeResult } from './auth/key-registry.ts';
 import {
+  assertLimits,
   defaultKeyLimits,
   effectiveLimits,
-  type KeyLimits,
   type KeyLimitOverrides,
-  assertLimits,
-} from './access/key-limits.ts';
-import type { IssuedKey, RevokeResult } from './access/key-register.ts';
+  type KeyLimits,
+} from './auth/rate-limits.ts';
 import { bounds } from './bounds.ts';
+import { assertCatalogSources } from './catalogs/assert-catalog-sources.ts';
+import type { CatalogChange, CatalogSource } from './catalogs/catalog-store.ts';
 import { examplePersonalLoanCatalogs } from './catalogs/example-catalogs.ts';
-import { parseBaseUrl, baseUrlRule, isHttpOrigin } from './config/base-url.ts';
 import {
   type Durability,
   durabilityChoices,
@@ -20,27 +21,23 @@ import {
   engineChoices,
   type PublicUrls,
 } from './config/config.ts';
-import { hostNamesRule, isHostName } from './config/parse-setting.ts';
+import { baseUrlRule, hostNamesRule, isHostName, isHttpOrigin, parseBaseUrl } from './config/parse-setting.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
 import type { ConfirmationStatus } from './confirmations/confirmation.ts';
+import { assertInteger, assertKnownNames, assertObject } from './domain/assert-options.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
-import { assertKnownNames } from './domain/require-known-names.ts';
-import { assertObject } from './domain/require-object.ts';
-import { assertInteger } from './domain/require-whole-number.ts';
-import { parseClickUrl } from './faces/click-face.ts';
-import { PartnerApi, type Result, toResult } from './faces/embedded-face.ts';
-import { isPrefetchPurpose } from './faces/fetches-ahead.ts';
-import type { CatalogChange, CatalogSource } from './offers/catalog-library.ts';
-import { assertCatalogSources } from './offers/require-catalog-sources.ts';
+import { PartnerApi, type Result, toResult } from './embedded/partner-api.ts';
+import { parseClickUrl } from './http/routes/click-routes.ts';
+import { isPrefetchPurpose } from './http/routes/request-parsing.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
-import { startService } from './service/start-service.ts';
+import { startService } from './server/start-service.ts';
+import type { CertificateReload } from './tls/certificate.ts';
 import { type TlsVersion, tlsVersions } from './tls/certificate.ts';
-import type { CertificateReload } from './tls/certificate-keeper.ts';
 
+export { InvalidCatalogError as CatalogUnusable } from './catalogs/catalog-store.ts';
 export type { ConfirmationStatus, RejectionReason } from './confirmations/confirmation.ts';
-export { FolderInUseError as FolderInUse } from './events/folder-lock.ts';
 export type {
   AnalyticsPageQuery,
   AnalyticsQuery,
@@ -49,18 +46,18 @@ export type {
   PartnerApi as Partner,
   Result,
   WidgetQuery,
-} from './faces/embedded-face.ts';
-export { InvalidCatalogError as CatalogUnusable } from './offers/catalog-library.ts';
-export type { Explanation, MismatchCount, MismatchReason } from './offers/explain-offers.ts';
+} from './embedded/partner-api.ts';
+export { FolderInUseError as FolderInUse } from './files/folder-lock.ts';
+export type { Explanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
-export type { MarketplaceView, OfferView } from './operations/marketplace-view.ts';
+export type { MarketplaceView, OfferView } from './operations/show-offers.ts';
 export type { InputsView } from './operations/submit-inputs.ts';
-export { FolderMissingError as FolderMissing } from './service/missing-folder.ts';
+export { FolderMissingError as FolderMissing } from './server/missing-folder.ts';
 export { InvalidCertificateError as CertificateFaulty } from './tls/certificate.ts';
-export { personalLoans } from './verticals/personal-loans.ts';
+export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
 export type { ConditionalField, PocketField, PricingRoles, Vertical } from './verticals/vertical.ts';
 export type {
   AllowedOrigin,

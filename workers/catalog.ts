@@ -1,11 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { bounds } from '../src/bounds.ts';
-import { CatalogArchive } from '../src/offers/catalog-archive.ts';
-import type { CatalogCompileJob, CatalogCompileMessage } from '../src/offers/catalog-thread.ts';
-import { catalogVersion } from '../src/offers/catalog-version.ts';
-import { type CompiledCatalogData, compileCatalogData } from '../src/offers/compile-catalog.ts';
-import { parseCatalog } from '../src/offers/parse-catalog.ts';
-import { readCatalogText } from '../src/offers/read-catalog-text.ts';
+import { CatalogArchive } from '../src/catalogs/catalog-archive.ts';
+import { type CompiledCatalogData, compileCatalogData } from '../src/catalogs/compile-catalog.ts';
+import type { CatalogCompileJob, CatalogCompileMessage } from '../src/catalogs/compile-catalog-in-thread.ts';
+import { catalogVersion } from '../src/catalogs/identifiers.ts';
+import { parseCatalog, readCatalogText } from '../src/catalogs/parse-catalog.ts';
 
 /** The thread behind `compileCatalogInThread`: one catalog, then it ends. */
 

@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../src/bounds.ts';
-import { CatalogArchive } from '../src/offers/catalog-archive.ts';
-import { prepareRanking, rankOffers } from '../src/offers/match.ts';
-import { type WorkerResult, type BatchRequest, decodeBatch, encodeResults } from '../src/offers/match-batch.ts';
-import { compileMatchTables, type MatchTables } from '../src/offers/match-tables.ts';
-import type { MatchWorkerData, PreparedTables } from '../src/offers/match-thread.ts';
+import { CatalogArchive } from '../src/catalogs/catalog-archive.ts';
+import { type BatchRequest, decodeBatch, encodeResults, type WorkerResult } from '../src/matching/match-batch.ts';
+import { compileMatchTables, type MatchTables } from '../src/matching/match-tables.ts';
+import type { MatchWorkerData, PreparedTables } from '../src/matching/match-thread.ts';
+import { prepareRanking, rankOffers } from '../src/matching/ranker.ts';
 
 /** The entry of a matching worker: Piscina calls the functions exported here. */
 

@@ -1,6 +1,6 @@
 /** As `bare-uws-server.ts`, with Fastify as it comes: its router, its JSON body parser, its reply, no logger, no schema. */
 import { fastify } from 'fastify';
-import { readResponses, groupByRoute, announcePort } from './baseline-answer.ts';
+import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';
 
 /** What it would cost to write an answer as JSON is no part of writing the same bytes; nor is a charset in its type. */
 const serializeUnchanged = (body: string) => body;

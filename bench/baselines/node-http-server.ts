@@ -1,7 +1,7 @@
 /** As `bare-uws-server.ts`, with the HTTP server that comes with Node.js. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type BaselineResponse, readResponses, groupByRoute, announcePort } from './baseline-answer.ts';
+import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
 
 const routes = new Map(
   groupByRoute(readResponses(['date', 'content-length'])).map((route) => [`${route.method} ${route.path}`, route]),

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { statusLine } from '../../src/http/reply-text.ts';
-import { loadNativeEngine } from '../../src/http/uws-listener.ts';
-import { type BaselineResponse, readResponses, groupByRoute, announcePort } from './baseline-answer.ts';
+import { statusLine } from '../../src/http/engines/response-head.ts';
+import { loadNativeEngine } from '../../src/http/engines/uws-listener.ts';
+import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
 
 /** Writes an answer; only in a handler of the engine, or corked. */
 export type WriteResponse = (res: HttpResponse, answer: BaselineResponse) => void;

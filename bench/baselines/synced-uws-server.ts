@@ -5,7 +5,7 @@
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
-import type { BaselineResponse } from './baseline-answer.ts';
+import type { BaselineResponse } from './baseline-response.ts';
 import { serveOnUws, type WriteResponse } from './serve-on-uws.ts';
 
 /** About what the service keeps of a session or a click. */

@@ -4,9 +4,9 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { CheckRequest } from '../../src/capacity/check.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
+import { Progress } from '../bench-part.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
-import { Progress } from '../progress.ts';
-import { runCapacityCheck } from './run-check.ts';
+import { runCapacityCheck } from './run-capacity-check.ts';
 
 /** Beside the results: on the disk that was measured. */
 const folder = fileURLToPath(new URL('../results', import.meta.url));

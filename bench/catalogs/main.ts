@@ -1,8 +1,8 @@
 /** Prints a valid catalog of made-up lenders: `make catalog OFFERS=1000`. The same options give the same catalog. */
 import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
-import { generateCatalog } from '../../src/offers/generate-catalog.ts';
-import { servedVerticals } from '../../src/verticals/served-verticals.ts';
+import { servedVerticals } from '../../src/verticals/registry.ts';
+import { generateCatalog } from './generate-catalog.ts';
 
 const { values } = parseArgs({
   options: {

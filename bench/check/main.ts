@@ -1,15 +1,22 @@
 /** Whether anything got slower: `make bench-check`. Options: `--help`. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { describeCommit } from '../commit.ts';
-import { describeMachine } from '../machine.ts';
-import { parseResult } from '../report/read-result.ts';
-import { type Baseline, createBaseline, parseBaseline, findNoisyRatios } from './baseline.ts';
-import { compareWithBaseline, hasNoCommonRatio } from './compare.ts';
-import { groupRuns, type CheckedRatio } from './figure.ts';
-import { ratiosOfResult } from './figures-of.ts';
+import { describeCommit, describeMachine } from '../machine.ts';
+import { parseResult } from '../result/result-file.ts';
+import {
+  type Baseline,
+  busyMachineWarning,
+  compareWithBaseline,
+  createBaseline,
+  differentMachineWarning,
+  findNoisyRatios,
+  formatVerdict,
+  hasNoCommonRatio,
+  parseBaseline,
+  storeCommand,
+} from './baseline.ts';
 import { type CheckOptions, parseCheckOptions, usage } from './options.ts';
-import { busyMachineWarning, differentMachineWarning, storeCommand, formatVerdict } from './verdict.ts';
+import { type CheckedRatio, groupRuns, ratiosOfResult } from './ratios.ts';
 
 const benchFolder = fileURLToPath(new URL('..', import.meta.url));
 const resultsFolder = fileURLToPath(new URL('../results', import.meta.url));
@@ -78,12 +85,15 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
 }
 
 /** The figures of each run: of the parts named, or of all of them. */
-async function collectRuns({ from, repeat, client }: CheckOptions, only?: ReadonlySet<string>): Promise<CheckedRatio[][]> {
+async function collectRuns(
+  { from, repeat, client }: CheckOptions,
+  only?: ReadonlySet<string>,
+): Promise<CheckedRatio[][]> {
   if (from.length > 0) {
     return Promise.all(from.map(async (file) => ratiosOfResult(parseResult(await readFile(file, 'utf8')))));
   }
   // Everything that measures, the service with it, is loaded only where something is measured.
-  const { measureRatios } = await import('./measure-figures.ts');
+  const { measureRatios } = await import('./measure-ratios.ts');
   return measureRatios({ repeat, client, folder: resultsFolder, only });
 }
 

@@ -1,5 +1,134 @@
-import type { BenchPart } from '../part.ts';
-import { crossoverSizes, measureCrossover, quickCrossoverSizes } from './crossover.ts';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CatalogStore, openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import type { Matcher } from '../../src/matching/matcher.ts';
+import { startMatcher } from '../../src/matching/start-matcher.ts';
+import type { FieldVector } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { BenchPart } from '../bench-part.ts';
+import { fixedToday, randomBorrowerVectors } from '../micro/fixtures.ts';
+import { median } from '../statistics.ts';
+
+/** Ranking in the calling thread beside ranking in one worker, for one size of catalog and of batch. */
+export interface CrossoverCell {
+  readonly offers: number;
+  /** Requests under way at once: with one worker they travel in one message. */
+  readonly batch: number;
+  readonly inThread: MatchingRates;
+  readonly pool: MatchingRates;
+}
+
+interface MatchingRates {
+  /** CPU time of the thread that asked, in microseconds a request; null where the system does not tell. */
+  readonly frontEndMicros: number | null;
+  readonly perSecond: number;
+}
+
+const crossoverSizes = [40, 200, 1_000, 10_000];
+/** Without the largest, whose indexes take longer to make than all the others' measurements. */
+const quickCrossoverSizes = crossoverSizes.filter((offers) => offers <= 1_000);
+const crossoverBatches = [1, 8, 64];
+
+interface CrossoverScale {
+  /** Offers of the catalogs, one after the other. */
+  readonly sizes: readonly number[];
+  /** Length of one measurement of a round. */
+  readonly seconds: number;
+  readonly rounds: number;
+  /** An existing folder; what is put there is removed. */
+  readonly folder: string;
+  /** The text of a catalog of so many offers. */
+  readonly catalog: (offers: number) => string;
+}
+
+/** Both in turn, round after round; of the rounds the middle one counts. Every index is made before the first round. */
+async function measureCrossover(scale: CrossoverScale): Promise<CrossoverCell[]> {
+  const borrowers = randomBorrowerVectors(1_000, 5);
+  const cells: CrossoverCell[] = [];
+  for (const offers of scale.sizes) {
+    const folder = await mkdtemp(join(scale.folder, 'crossover-'));
+    const catalogs = openCatalogStore({
+      archiveFolder: folder,
+      clock: { wallMs: () => Date.now(), monotonicMs: () => performance.now() },
+      cdnUrl: () => '',
+      catalogs: [{ vertical: personalLoans, mode: 'live', text: scale.catalog(offers) }],
+    });
+    const matchers = {
+      inThread: await startMatcher({ threads: 0, catalogs, verticals: [personalLoans] }),
+      pool: await startMatcher({ threads: 1, inThreadOffersMax: 0, catalogs, verticals: [personalLoans] }),
+    };
+    try {
+      for (const matcher of Object.values(matchers)) await warmUp(matcher, catalogs, borrowers);
+      for (const batch of crossoverBatches) {
+        const rounds = { inThread: [] as MatchingRates[], pool: [] as MatchingRates[] };
+        for (let round = 0; round < scale.rounds; round++) {
+          for (const kind of ['inThread', 'pool'] as const) {
+            rounds[kind].push(await measureMatching(scale.seconds, matchers[kind], catalogs, borrowers, batch));
+          }
+        }
+        cells.push({ offers, batch, inThread: medianRates(rounds.inThread), pool: medianRates(rounds.pool) });
+      }
+    } finally {
+      for (const matcher of Object.values(matchers)) await matcher.close();
+      await rm(folder, { recursive: true });
+    }
+  }
+  return cells;
+}
+
+async function warmUp(matcher: Matcher, catalogs: CatalogStore, borrowers: readonly FieldVector[]): Promise<void> {
+  for (let pass = 0; pass < 3; pass++) {
+    for (let at = 0; at < borrowers.length; at += 50) {
+      await Promise.all(borrowers.slice(at, at + 50).map((borrower) => matchOne(matcher, catalogs, borrower)));
+    }
+  }
+}
+
+async function measureMatching(
+  seconds: number,
+  matcher: Matcher,
+  catalogs: CatalogStore,
+  borrowers: readonly FieldVector[],
+  batch: number,
+): Promise<MatchingRates> {
+  const cpuBefore = callingThreadCpuMicros();
+  const startMs = performance.now();
+  let requests = 0;
+  while (performance.now() - startMs < seconds * 1_000) {
+    const asked = Array.from({ length: batch }, (_, at) => borrowers[(requests + at) % borrowers.length]!);
+    await Promise.all(asked.map((borrower) => matchOne(matcher, catalogs, borrower)));
+    requests += batch;
+  }
+  const cpuAfter = callingThreadCpuMicros();
+  return {
+    frontEndMicros: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / requests,
+    perSecond: requests / ((performance.now() - startMs) / 1_000),
+  };
+}
+
+async function matchOne(matcher: Matcher, catalogs: CatalogStore, borrower: FieldVector): Promise<void> {
+  const catalogVersion = catalogs.current(personalLoans.number, 'live').version;
+  const ranking = await matcher.match({ catalogVersion, borrower, today: fixedToday });
+  if (ranking === null) throw new Error('the matcher took no request');
+}
+
+/** What the thread that calls has used of a CPU, in microseconds: finer than the hundredths of a second of `stat`. Linux only. */
+function callingThreadCpuMicros(): number | null {
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1_000;
+  } catch {
+    return null;
+  }
+}
+
+function medianRates(rounds: readonly MatchingRates[]): MatchingRates {
+  const cpu = rounds.flatMap(({ frontEndMicros }) => frontEndMicros ?? []);
+  return {
+    frontEndMicros: cpu.length < rounds.length ? null : median(cpu),
+    perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+  };
+}
 
 export const crossoverPart: BenchPart = {
   name: 'crossover',

@@ -1,11 +1,9 @@
-import type { BenchPart } from '../part.ts';
-import { catalogSizeCurve } from './catalog-size.ts';
+import type { BenchPart } from '../bench-part.ts';
 import type { Curve } from './curve.ts';
-import { curveScale } from './curve-scale.ts';
-import { keysCurve } from './keys.ts';
-import { liveSessionsCurve } from './live-sessions.ts';
-import { matcherThreadsCurve } from './matcher-threads.ts';
-import { offeredLoadCurve } from './offered-load.ts';
+import { curveScale } from './curve.ts';
+import { catalogSizeCurve, matcherThreadsCurve } from './first-look-curves.ts';
+import { liveSessionsCurve } from './live-sessions-curve.ts';
+import { keysCurve, offeredLoadCurve } from './page-load-curves.ts';
 
 /** The curves, each a part of its own: a run that fails late keeps those it has. */
 export const curveParts: readonly BenchPart[] = [

@@ -1,9 +1,22 @@
 import { join } from 'node:path';
+import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
-import { isOpenLoopClientSaturated } from '../open-loop/client-saturated.ts';
-import { totalFailures, type OpenLoopPlan, type OpenLoopResult, type OpenLoopRunner } from '../open-loop/open-loop-plan.ts';
-import type { CurvePoint } from '../result/curve-result.ts';
-import { type LoadTarget, readUsageWhenIdle } from '../target/target.ts';
+import {
+  type OpenLoopPlan,
+  type OpenLoopResult,
+  type OpenLoopRunner,
+  totalFailures,
+} from '../open-loop/open-loop-plan.ts';
+import type { CurvePoint } from '../result/bench-result.ts';
+import { type LoadTarget, readUsageWhenIdle } from '../target/load-target.ts';
+
+/** Requests that a point is made of at the very least: a closed loop of a moment may have found next to nothing. */
+const pointRequestsMin = 20;
+
+/** Requests a second at this share of saturation, for a load of this length: a whole number. */
+export function rateAtShare(share: number, saturation: number, seconds: number): number {
+  return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
+}
 
 /** Connections of the closed loop that finds saturation: as many as the other loads have. */
 const closedLoopConnections = 64;
@@ -16,7 +29,7 @@ const seed = 17;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;
 
-export interface PointLoadOptions {
+interface PointLoadOptions {
   readonly requestsFile: string;
   readonly once: boolean;
   readonly warmUpSeconds: number;
@@ -79,7 +92,11 @@ export async function measureLoadPoint(
   };
 }
 
-async function runClosedLoop(send: OpenLoopRunner, target: LoadTarget, load: PointLoadOptions): Promise<OpenLoopResult> {
+async function runClosedLoop(
+  send: OpenLoopRunner,
+  target: LoadTarget,
+  load: PointLoadOptions,
+): Promise<OpenLoopResult> {
   const result = await send({
     ...toOpenLoopPlan(target, load),
     perSecond: null,

@@ -5,19 +5,28 @@
 import { parseArgs } from 'node:util';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { chance, pickWeighted, type Random, seededRandom, type WeightedTable } from '../population/random.ts';
-import { type ApiResponse, DemoError, expectStatus, MarketplaceClient } from './client.ts';
+import {
+  type ApiResponse,
+  DemoError,
+  expectStatus,
+  type InputsResponse,
+  MarketplaceClient,
+  type MarketplaceResponse,
+  type SessionResponse,
+  type SummaryResponse,
+  sortOrders,
+} from './marketplace-client.ts';
 import {
   type BorrowerOutcome,
   borrowerLine,
   describeBorrower,
   offersTable,
   print,
-  printRequestAndResponse,
   printNote,
+  printRequestAndResponse,
   printTitle,
   variantsTable,
 } from './print.ts';
-import { type InputsResponse, type MarketplaceResponse, type SessionResponse, type SummaryResponse, sortOrders } from './shapes.ts';
 
 const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/demo/main.ts --key KEY [options]
 
@@ -149,7 +158,11 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
     if (plan.verbose) printRequestAndResponse(request, sent, answer.status, answer.body);
   };
 
-  const opening = { referrer_tag: plan.tag, user_agent: pickWeighted(plan.random, userAgents), metadata: { page: 'demo' } };
+  const opening = {
+    referrer_tag: plan.tag,
+    user_agent: pickWeighted(plan.random, userAgents),
+    metadata: { page: 'demo' },
+  };
   const opened = await client.post('/session', opening);
   const { sub_id } = expectStatus<SessionResponse>(opened, 200, 'POST /session');
   show('POST /session', opening, opened);

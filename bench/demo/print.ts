@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Borrower } from '../population/borrower.ts';
-import type { MarketplaceResponse, Offer, SummaryResponse } from './shapes.ts';
+import type { MarketplaceResponse, Offer, SummaryResponse } from './marketplace-client.ts';
 
 // `styleText` leaves colours out when stdout is not a terminal, and where NO_COLOR asks for it.
 const heading = (text: string) => styleText(['bold', 'cyan'], text, { stream: process.stdout });

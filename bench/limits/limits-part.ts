@@ -1,13 +1,193 @@
-import type { KeyLimitOverrides } from '../../src/access/key-limits.ts';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type KeyLimitOverrides, noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
+import { dayOf, dayStartMs } from '../../src/domain/calendar.ts';
+import type { BenchContext, BenchPart, Progress } from '../bench-part.ts';
 import { autocannonClient } from '../load/autocannon-client.ts';
-import type { BenchContext, BenchPart } from '../part.ts';
-import type { LimitResult } from '../result/limit-result.ts';
-import { createOwnedFolder } from '../target/owned-folder.ts';
+import { type BottleneckInputs, isClientBottleneck } from '../load/client-saturation.ts';
+import { HttpCaller } from '../load/http-caller.ts';
+import type { LoadClient, LoadResult } from '../load/load-client.ts';
+import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
+import { describeLimitFailure, type LimitResult } from '../result/bench-result.ts';
+import {
+  type BorrowerSession,
+  basePath,
+  createSessions,
+  inputsRequest,
+  marketplaceRequest,
+  sessionRequest,
+} from '../scenarios/requests.ts';
+import { cpuPerRequest, type LoadTarget, readUsageWhenIdle } from '../target/load-target.ts';
+import { createOwnedFolder } from '../target/owned-resources.ts';
 import { startServiceTarget } from '../target/service-target.ts';
-import { describeLimitFailure } from './limit-fault.ts';
-import { type LimitScenario, limitScenarios } from './limit-scenario.ts';
-import { measureLimit } from './measure-limit.ts';
+
+/** Milliseconds to wait until something that takes `neededMs` lies within one UTC day; 0 where it does if begun now. */
+export function msUntilDayFits(neededMs: number, wallMs: number): number {
+  const leftMs = dayStartMs(dayOf(wallMs) + 1) - wallMs;
+  return leftMs >= neededMs ? 0 : leftMs;
+}
+
+/** More requests with one key than one of its limits lets through. */
+export interface LimitScenario {
+  readonly name: string;
+  readonly title: string;
+  /** Of the key that is used up; null where the service's default is to be met. */
+  readonly keyLimits: KeyLimitOverrides;
+  /** What must be admitted in one span, to the request. */
+  readonly limit: number;
+  /** What the limit counts by: any 60 seconds, or a UTC day. */
+  readonly window: 'minute' | 'day';
+  /** What is sent, in turn, with this key. Each is answered 200 unless it is refused. */
+  buildRequests(key: string, session: BorrowerSession): readonly PreparedRequest[];
+}
+
+export const limitScenarios: readonly LimitScenario[] = [
+  {
+    name: 'requests-per-minute',
+    title: 'requests a minute, of three operations in turn',
+    keyLimits: noLimitOverrides,
+    limit: bounds.requestsPerMinuteDefault,
+    window: 'minute',
+    buildRequests: (key, session) => {
+      const own = { ...session, key };
+      return [sessionRequest(key), inputsRequest(own, session.borrower), marketplaceRequest(own, 5)];
+    },
+  },
+  {
+    name: 'analytics-per-minute',
+    title: 'analytics queries a minute',
+    keyLimits: noLimitOverrides,
+    limit: bounds.analyticsPerMinuteDefault,
+    window: 'minute',
+    buildRequests: (key) => [{ method: 'GET', path: `${basePath}/analytics?referrer_tag=bench_variant-a`, key }],
+  },
+  {
+    name: 'sessions-per-day',
+    title: 'sessions a day, of a key with a million requests a minute',
+    keyLimits: { ...noLimitOverrides, requestsPerMinute: bounds.limitPerMinuteMax },
+    limit: bounds.sessionsPerDayDefault,
+    window: 'day',
+    buildRequests: (key) => [sessionRequest(key)],
+  },
+];
+
+interface LimitRun {
+  readonly service: LoadTarget;
+  readonly client: LoadClient;
+  /** The key that is used up: with the limits of the scenario, and not used before. */
+  readonly key: string;
+  /** A key of the same account that no limit stops: what an admitted request costs is measured with it. */
+  readonly unlimitedKey: string;
+  readonly connections: number;
+  /** Requests more than the limit, all at once with the others. */
+  readonly excess: number;
+  /** Length of the loads that tell what a request costs. */
+  readonly seconds: number;
+  readonly folder: string;
+  readonly progress: Progress;
+}
+
+/** What the use of a day's limit may take: it must not begin on one day and end on another. */
+const dayRunMaxMs = 60_000;
+
+const admittedStatus = 200;
+const refusedStatus = 429;
+
+/**
+ * Uses a limit up from many connections at once and counts; then sends nothing but requests that must be refused. Every
+ * answer counts, those of that second load too. Throws when it took longer than the limit's span, since then nothing was shown.
+ */
+async function measureLimit(scenario: LimitScenario, run: LimitRun): Promise<LimitResult> {
+  const { name, title, limit, window } = scenario;
+  const { service, key, unlimitedKey, connections, progress } = run;
+  const caller = new HttpCaller(service.port, connections);
+  try {
+    const stage = { caller, keys: [unlimitedKey], nextKey: () => unlimitedKey, roundRequests: 1, state: new Map() };
+    const [session] = await createSessions(stage, 1, 17);
+
+    progress.step(`limits: ${name}: requests that are admitted`);
+    const admittedLoad = await runLimitLoad(run, scenario.buildRequests(unlimitedKey, session!), admittedStatus);
+    if (admittedLoad.unexpected > 0) {
+      throw new Error(`${name}: ${admittedLoad.unexpected} requests within every limit were not answered 200`);
+    }
+
+    if (window === 'day') await waitForNextDay(progress, name);
+    progress.step(`limits: ${name}: ${limit} and ${run.excess} more at once`);
+    const requests = scenario.buildRequests(key, session!);
+    const began = { day: dayOf(Date.now()), ms: performance.now() };
+    const statuses = await caller.countStatuses(requests, limit + run.excess);
+    const opened = caller.openConnections;
+
+    progress.step(`limits: ${name}: requests that are refused`);
+    const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
+    // The first request was admitted no earlier than it was sent, so its place was not free again before this.
+    const over =
+      window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
+    if (over) throw new Error(`${name}: this machine was too slow to be asked for more within one ${window}`);
+
+    const admitted = statuses.get(admittedStatus) ?? 0;
+    const refused = statuses.get(refusedStatus) ?? 0;
+    const { requests: asked, unexpected } = refusedLoad;
+    return {
+      name,
+      title,
+      limit,
+      connections: opened,
+      attempted: limit + run.excess + asked,
+      admitted,
+      refused: refused + asked - unexpected,
+      other: limit + run.excess - admitted - refused + unexpected,
+      expected: limit,
+      refusalCpuMicros: refusedLoad.cpuMicros,
+      admittedCpuMicros: admittedLoad.cpuMicros,
+      refusalsPerSecond: refusedLoad.perSecond,
+      clientSaturated: isClientBottleneck([refusedLoad]),
+    };
+  } finally {
+    caller.close();
+  }
+}
+
+interface MeasuredLimitLoad extends LoadResult, BottleneckInputs {
+  /** CPU time of the server for one request, all threads. Microseconds. */
+  readonly cpuMicros: number | null;
+  /** On the clock of this process. */
+  readonly endedMs: number;
+}
+
+async function runLimitLoad(
+  { service, client, connections, seconds, folder }: LimitRun,
+  requests: readonly PreparedRequest[],
+  expectedStatus: number,
+): Promise<MeasuredLimitLoad> {
+  const requestsFile = join(folder, 'limit-requests');
+  // Every connection gets the requests in turn, each beginning with the first.
+  await writeRequests(requestsFile, Array.from({ length: connections }, () => requests).flat());
+  const before = await readUsageWhenIdle(service);
+  const plan = { port: service.port, requestsFile, connections, seconds, once: false, expectedStatus };
+  const result = await client.run(plan);
+  const endedMs = performance.now();
+  const after = await readUsageWhenIdle(service);
+  await rm(requestsFile);
+  if (result.requests === 0) throw new Error('the load had no answer at all');
+  return {
+    ...result,
+    perSecond: result.requests / result.seconds,
+    ...cpuPerRequest(before, after, result.requests),
+    endedMs,
+  };
+}
+
+async function waitForNextDay(progress: Progress, name: string): Promise<void> {
+  const waitMs = msUntilDayFits(dayRunMaxMs, Date.now());
+  if (waitMs === 0) return;
+  progress.done(
+    `limits: ${name}: waiting ${Math.ceil(waitMs / 1_000)} s for the next UTC day, which its limit goes by`,
+  );
+  await sleep(waitMs);
+}
 
 const limitConnectionsMin = 64;
 const excessRequests = { full: 20_000, quick: 2_000 };
@@ -24,7 +204,13 @@ export const limitsPart: BenchPart = {
   measure: async (context) => {
     // Only autocannon distinguishes every status, so the client of the other loads is not used here.
     const withAutocannon = { ...context, client: autocannonClient };
-    return { limits: await measureLimits(limitScenarios, withAutocannon, context.quick ? excessRequests.quick : excessRequests.full) };
+    return {
+      limits: await measureLimits(
+        limitScenarios,
+        withAutocannon,
+        context.quick ? excessRequests.quick : excessRequests.full,
+      ),
+    };
   },
   findProblems: ({ limits = [] }) => limits.map(describeLimitFailure).filter((fault) => fault !== null),
 };

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { spawnChild } from '../target/child-process.ts';
+import { spawnChild } from '../target/owned-resources.ts';
 import type { LoadClient, LoadPlan, LoadResult } from './load-client.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));

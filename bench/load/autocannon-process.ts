@@ -6,9 +6,8 @@
 import { createHistogram } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 import type { WorkerOrder, WorkerReport } from './autocannon-worker.ts';
-import { splitConnections } from './connection-shares.ts';
-import { latencyHistogramOptions } from './latency-buckets.ts';
 import type { LoadPlan, LoadResult } from './load-client.ts';
+import { latencyHistogramOptions, splitConnections } from './load-client.ts';
 import { readRequestLines } from './prepared-request.ts';
 
 type Result = Extract<WorkerReport, { report: 'result' }>;

@@ -2,8 +2,8 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { parentPort } from 'node:worker_threads';
 import autocannon from 'autocannon';
-import { latencyHistogramOptions } from './latency-buckets.ts';
 import type { LoadPlan } from './load-client.ts';
+import { latencyHistogramOptions } from './load-client.ts';
 import { type PreparedRequest, parseRequestLine, readRequestLines, requestHeaders } from './prepared-request.ts';
 
 /** What a thread is told: first to make itself ready for its share, then to go. */

@@ -1,3 +1,18 @@
+/** Latencies in microseconds, up to a minute, three figures exact. Histograms of one kind can be added up. */
+export const latencyHistogramOptions = { lowest: 1, highest: 60_000_000, figures: 3 };
+
+/** Splits connections over threads as evenly as they go; a thread that would have none is left out. */
+export function splitConnections(
+  connections: number,
+  threads: number,
+): { readonly first: number; readonly count: number }[] {
+  const used = Math.min(threads, connections);
+  return Array.from({ length: used }, (_, at) => {
+    const first = Math.floor((at * connections) / used);
+    return { first, count: Math.floor(((at + 1) * connections) / used) - first };
+  });
+}
+
 /** One load on one server: keep-alive connections, one request under way on each (pipelining 1). */
 export interface LoadPlan {
   /** On 127.0.0.1. */

@@ -56,3 +56,14 @@ export function requestHeaders(request: PreparedRequest): Record<string, string>
     ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
   };
 }
+
+/** A request as it goes over the wire. */
+export function encodeHttpRequest(request: PreparedRequest, port: number): Buffer {
+  const headers = Object.entries({
+    host: `127.0.0.1:${port}`,
+    ...requestHeaders(request),
+    ...(request.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(request.body)) }),
+  });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.from(`${request.method} ${request.path} HTTP/1.1\r\n${lines}\r\n${request.body ?? ''}`);
+}

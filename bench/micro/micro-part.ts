@@ -1,5 +1,121 @@
-import type { BenchPart } from '../part.ts';
-import { runMicroBenchmarks } from './run.ts';
+import { Bench, type FnReturnedObject } from 'tinybench';
+import type { BenchPart } from '../bench-part.ts';
+import { apiKeyBenchmark, authenticatorBenchmarks, dayCountBenchmark, slidingWindowBenchmarks } from './auth.ts';
+import { errorReplyBenchmark, replyTextBenchmark, requestTallyBenchmarks } from './http.ts';
+import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
+import { ledgerAppendBenchmarks, logFormatBenchmarks, projectionBenchmark, recordDecoderBenchmarks } from './ledger.ts';
+import { matchBatchBenchmarks, matchBenchmarks, offerJsonBenchmarks } from './matching.ts';
+import {
+  calibrationBenchmark,
+  type MicroBenchmark,
+  type MicroEnvironment,
+  type MicroResult,
+  type RepeatedBenchmark,
+} from './micro-benchmark.ts';
+import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
+import { mergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
+
+/** Sessions held when a store is used; a run takes those up to its most live sessions. */
+const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
+
+/** Every hot function there is, about in the order in which a request meets them; those that fill the memory come last. */
+export function listMicroBenchmarks({
+  quick,
+  liveSessions,
+}: {
+  readonly quick: boolean;
+  readonly liveSessions: number;
+}): MicroBenchmark[] {
+  return [
+    calibrationBenchmark,
+    apiKeyBenchmark,
+    ...authenticatorBenchmarks,
+    ...slidingWindowBenchmarks,
+    dayCountBenchmark,
+    ...subIdBenchmarks,
+    createSessionBenchmark,
+    sessionResponseBenchmark,
+    validateFieldsBenchmark,
+    mergeBenchmark,
+    ...matchBatchBenchmarks,
+    ...matchBenchmarks(quick),
+    ...clickTokenBenchmarks,
+    ...offerJsonBenchmarks,
+    replyTextBenchmark,
+    errorReplyBenchmark,
+    ...requestTallyBenchmarks,
+    ...widgetTokenBenchmarks,
+    ...clickIdBenchmarks,
+    ...recordDecoderBenchmarks,
+    ...logFormatBenchmarks,
+    ...ledgerAppendBenchmarks,
+    projectionBenchmark,
+    ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= liveSessions)),
+  ];
+}
+
+/** Milliseconds and samples at least: of a warm-up, then of what counts. */
+const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
+const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
+
+interface MicroRunOptions extends MicroEnvironment {
+  /** The most sessions a store is filled with. */
+  readonly liveSessions: number;
+  /** Told the name of each before it begins. */
+  readonly onStart: (name: string) => void;
+}
+
+/** Times every hot function, one after the other. */
+async function runMicroBenchmarks(run: MicroRunOptions): Promise<MicroResult[]> {
+  const results: MicroResult[] = [];
+  for (const micro of listMicroBenchmarks(run)) {
+    const { name, call } = micro;
+    run.onStart(name);
+    const times = 'measure' in micro ? await micro.measure(run) : await measureRepeatedly(micro, run);
+    results.push({ name, call, ...times });
+  }
+  return results;
+}
+
+/** Has tinybench repeat one micro. Throws where what it gives shows that it did not do its work. */
+export async function measureRepeatedly(
+  micro: RepeatedBenchmark,
+  place: MicroEnvironment,
+): Promise<Pick<MicroResult, 'medianNs' | 'p99Ns'>> {
+  const prepared = await micro.prepare(place);
+  try {
+    const times = place.quick ? quickTimes : fullTimes;
+    const bench = new Bench({ ...times, throws: true });
+    let given = 0;
+    const take = (number: number): void => {
+      if (!(number > 0)) throw new Error(`${micro.name} gave ${number}, so it was not done`);
+      given += number;
+    };
+    prepared.beforeEach?.();
+    const first = prepared.run();
+    take(await first);
+    const async = first instanceof Promise;
+    let beganMs = 0;
+    const beforeEach = (): void => {
+      beganMs = performance.now();
+      prepared.beforeEach?.();
+    };
+    // What is done ahead of a sample is in none, but the time it takes ends the benchmark as well.
+    const taken = (number: number): FnReturnedObject => {
+      take(number);
+      return { overriddenIterationCost: performance.now() - beganMs };
+    };
+    const timed = async ? async () => taken(await prepared.run()) : () => taken(prepared.run() as number);
+    bench.add(micro.name, timed, { async, beforeEach });
+    const [task] = await bench.run();
+    const { result } = task!;
+    if (result.state !== 'completed' || !Number.isFinite(given)) throw new Error(`${micro.name} did not complete`);
+    const nsOfCall = (ms: number) => (ms * 1e6) / prepared.calls;
+    return { medianNs: nsOfCall(result.latency.p50), p99Ns: nsOfCall(result.latency.p99) };
+  } finally {
+    await prepared.close?.();
+  }
+}
 
 export const microPart: BenchPart = {
   name: 'micro',

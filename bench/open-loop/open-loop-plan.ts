@@ -1,4 +1,4 @@
-import type { LatencyMs } from '../result/measurement.ts';
+import type { LatencyMs } from '../result/bench-result.ts';
 
 /** One load whose send times are fixed in advance, whatever the answers do; or, with `formatRate` null, a closed loop. */
 export interface OpenLoopPlan {

@@ -1,8 +1,7 @@
 /** Carries out one `OpenLoopPlan` (JSON, the only argument) and prints the `OpenLoopResult`. */
-import { readRequests } from '../load/prepared-request.ts';
-import { OpenLoopClient } from './open-loop.ts';
+import { encodeHttpRequest, readRequests } from '../load/prepared-request.ts';
+import { OpenLoopClient } from './open-loop-client.ts';
 import type { OpenLoopPlan } from './open-loop-plan.ts';
-import { encodeHttpRequest } from './request-bytes.ts';
 
 const plan = JSON.parse(process.argv[2]!) as OpenLoopPlan;
 const requests = await readRequests(plan.requestsFile);

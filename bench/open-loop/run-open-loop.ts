@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { runChild } from '../target/child-process.ts';
+import { runChild } from '../target/owned-resources.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 
 const processScript = fileURLToPath(new URL('./open-loop-process.ts', import.meta.url));

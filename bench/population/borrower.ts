@@ -1,7 +1,16 @@
-import { chance, standardNormalCdf, pickWeighted, pickAtShare, type Random, standardNormal, wholeNumber } from './random.ts';
+import {
+  chance,
+  pickAtShare,
+  pickWeighted,
+  type Random,
+  standardNormal,
+  standardNormalCdf,
+  wholeNumber,
+} from './random.ts';
 import {
   adultAges,
   citizenship,
+  coBorrowerShare,
   creditBands,
   debtToIncome,
   education,
@@ -15,7 +24,6 @@ import {
   meanLoanAmountUsd,
   places,
   retiredShare,
-  coBorrowerShare,
   workingStatuses,
 } from './tables.ts';
 

@@ -1,6 +1,11 @@
-import type { Random } from '../../src/domain/seeded-random.ts';
+import type { Random } from '../catalogs/seeded-random.ts';
 
-export { randomBoolean as chance, type Random, seededRandom, randomInteger as wholeNumber } from '../../src/domain/seeded-random.ts';
+export {
+  type Random,
+  randomBoolean as chance,
+  randomInteger as wholeNumber,
+  seededRandom,
+} from '../catalogs/seeded-random.ts';
 
 /** A table of values and how often each occurs; weights need not add up to anything in particular. */
 export type WeightedTable<Value> = readonly (readonly [value: Value, weight: number])[];

@@ -1,8 +1,8 @@
-import { isLimitExact } from '../limits/limit-fault.ts';
 import type { BenchResult } from '../result/bench-result.ts';
-import { joinWords, formatShort, formatInteger } from './numbers.ts';
+import { isLimitExact } from '../result/bench-result.ts';
+import { formatInteger, formatShort, joinWords } from './formatting.ts';
+import { evaluateTargets } from './ratios.ts';
 import { lastSustainedPoint } from './sections/curves-section.ts';
-import { evaluateTargets } from './targets.ts';
 
 /** What somebody in a hurry should read. */
 export interface KeyFigure {

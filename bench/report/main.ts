@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { publishToReadme } from './publish.ts';
-import { parseResult } from './read-result.ts';
-import { writeReport } from './write-report.ts';
+import { parseResult } from '../result/result-file.ts';
+import { publishToReadme, writeReport } from './write-report.ts';
 
 const usage = `Usage: bin/with-node node bench/report/main.ts [options] FILE
 

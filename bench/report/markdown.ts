@@ -1,8 +1,25 @@
 import type { BenchResult } from '../result/bench-result.ts';
-import { describeConditions } from './conditions.ts';
-import { type ReportSection, cellText } from './section.ts';
+import { pluralize } from './formatting.ts';
+import { cellText, type ReportSection } from './report-section.ts';
 import { reportSections } from './sections/sections.ts';
-import { markdownTable } from './table.ts';
+
+/** Columns padded to their widest cell, as the formatter of this project wants them. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) => Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+/** What was measured where and how, in one paragraph. */
+function describeConditions({ startedAt, commit, machine, scale, quick }: BenchResult): string {
+  const { cpu, cores, memoryGiB, system, node, disk, loadAverage } = machine;
+  const measured = commit === null ? '' : `, commit ${commit}`;
+  return (
+    `${startedAt.slice(0, 10)}${measured}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, ${system}, Node.js ${node}, data on ${disk}, ` +
+    `load average ${loadAverage.toFixed(1)} before the run. ${scale.connections} connections, ${pluralize(scale.rounds, 'round')} of about ` +
+    `${scale.seconds} s${quick ? ' (quick run: indicative only)' : ''}.`
+  );
+}
 
 /** A result as the Markdown that stands in `bench/README.md`. */
 export function toMarkdown(result: BenchResult): string {

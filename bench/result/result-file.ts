@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BenchResult } from './bench-result.ts';
+import { type BenchResult, benchResultFormat } from './bench-result.ts';
 
 /** The file of one run, named after its start. It is written again after each part, so that a run that fails late was not for nothing. */
 export class ResultFile {
@@ -36,4 +36,19 @@ export class ResultFile {
     await rename(draft, latest);
     return latest;
   }
+}
+
+/** A result from the text of its file. Throws a one-line error when it is not one of this format. */
+export function parseResult(text: string): BenchResult {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('this is not a result of the benchmarks: it is no JSON');
+  }
+  const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
+  if (format !== benchResultFormat) {
+    throw new Error(`this is not a result of these benchmarks (format ${benchResultFormat}): measure again`);
+  }
+  return value as BenchResult;
 }

@@ -1,20 +1,137 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BenchContext, BenchPart, Progress } from '../bench-part.ts';
+import { isClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
-import type { BenchContext } from '../part.ts';
-import { type ServerKind, serverKinds } from '../result/measurement.ts';
-import type { RouteResult } from '../result/route-result.ts';
+import type { LoadClient, LoadPlan } from '../load/load-client.ts';
+import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
+import { type Measurement, type RouteResult, type ServerKind, serverKinds } from '../result/bench-result.ts';
 import type { Scenario, ScenarioStage } from '../scenarios/scenario.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
-import { createOwnedFolder } from '../target/owned-folder.ts';
+import { cpuPerRequest, type LoadTarget, readProcessUsage, readUsageWhenIdle } from '../target/load-target.ts';
+import { createOwnedFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, startServiceTarget } from '../target/service-target.ts';
-import type { LoadTarget } from '../target/target.ts';
-import { type RoundResult, runRound } from './run-round.ts';
-import { meanBodyBytes, sampleResponses } from './sample-answers.ts';
-import { isClientSaturated } from './saturation.ts';
-import { planSeries } from './series.ts';
+import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
-export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'catalog'>;
+/**
+ * In which order the servers have their turn in one round. Whoever comes later may find a warmer or a busier machine, and
+ * whoever comes after a heavy one what that left behind: so the first place rotates, and every other round goes the other
+ * way about.
+ */
+export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
+  const first = round % servers.length;
+  const [one, ...others] = [...servers.slice(first), ...servers.slice(0, first)];
+  if (one === undefined) return [];
+  return [one, ...(round % 2 === 0 ? others : others.reverse())];
+}
+
+/**
+ * One load on a server that is quiet, until it is quiet again. Throws when any answer was not an expected one: a faster refusal
+ * must never pass for a faster server.
+ */
+async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
+  const before = readProcessUsage(target.pid);
+  await target.probe.start();
+  const { unexpected, ...result } = await client.run(plan);
+  const process = await target.probe.stop();
+  const after = await readUsageWhenIdle(target);
+  if (unexpected > 0) {
+    const expected = [plan.expectedStatus, ...(plan.alsoExpected ?? [])].join(' or ');
+    throw new Error(`${unexpected} of ${result.requests} answers were not ${expected}`);
+  }
+  if (result.requests === 0) throw new Error('the load had no answer at all');
+  return {
+    ...result,
+    perSecond: result.requests / result.seconds,
+    ...cpuPerRequest(before, after, result.requests),
+    process,
+  };
+}
+
+/** What a load may last when it is to end with its last request. */
+const singleUseSecondsMax = 60;
+
+interface RoundOptions {
+  readonly scenario: Scenario;
+  readonly stage: ScenarioStage;
+  /** The service among them. */
+  readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
+  readonly client: LoadClient;
+  readonly connections: number;
+  readonly seconds: number;
+  /** No two rounds of a stage have the same number. */
+  readonly round: number;
+  /** What is being done, for whoever watches. */
+  readonly progressLabel: string;
+  readonly progress: Progress;
+  readonly folder: string;
+}
+
+interface RoundResult {
+  readonly requests: readonly PreparedRequest[];
+  readonly measured: ReadonlyMap<ServerKind, Measurement>;
+}
+
+/** One round: the same requests to every server, one after the other. */
+async function runRound(options: RoundOptions): Promise<RoundResult> {
+  const { scenario, stage, servers, client, connections, seconds, round, progressLabel, progress, folder } = options;
+  progress.step(`${progressLabel}: preparing`);
+  const requests = await scenario.prepare(stage, round);
+  const requestsFile = join(folder, `requests-${round}`);
+  await writeRequests(requestsFile, requests);
+  // What the preparation left behind is no part of any load.
+  await readUsageWhenIdle(servers.get('service')!);
+
+  const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
+  const measured = new Map<ServerKind, Measurement>();
+  for (const [kind, target] of serverOrder([...servers], round)) {
+    progress.step(`${progressLabel}: load on ${kind}`);
+    // A baseline keeps nothing, so that it may be asked the same again.
+    const once = scenario.singleUse && kind === 'service';
+    const plan: LoadPlan = {
+      port: target.port,
+      requestsFile,
+      connections,
+      seconds: once ? singleUseSecondsMax : seconds,
+      once,
+      expectedStatus: expectedStatus!,
+      alsoExpected,
+    };
+    try {
+      measured.set(kind, await measureLoad(target, client, plan));
+    } catch (error) {
+      throw new Error(`load on ${kind}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+  await rm(requestsFile);
+  return { requests, measured };
+}
+
+/** Rounds that a second client measures once more, as long as those of the first. */
+const crossCheckRounds = 3;
+
+/** Rounds with one client. */
+interface ClientSeries {
+  readonly client: LoadClient;
+  readonly rounds: number;
+}
+
+/** What is measured of a scenario: all rounds with the client, and a few with a second one where there is one. */
+export function planSeries({
+  scale,
+  client,
+  crossCheck,
+}: Pick<BenchContext, 'scale' | 'client' | 'crossCheck'>): ClientSeries[] {
+  const main = { client, rounds: scale.rounds };
+  return crossCheck === undefined
+    ? [main]
+    : [main, { client: crossCheck, rounds: Math.min(scale.rounds, crossCheckRounds) }];
+}
+
+export type RunScenarioOptions = Pick<
+  BenchContext,
+  'scale' | 'client' | 'crossCheck' | 'folder' | 'progress' | 'catalog'
+>;
 
 /** The warm-up round is this part of a measured one. */
 const warmUpShare = 0.5;
@@ -51,7 +168,14 @@ export async function runScenario(scenario: Scenario, options: RunScenarioOption
       const common = { scenario, servers, connections: scale.connections, progress, folder };
       const shorter = { ...stage, roundRequests: Math.ceil(scale.roundRequests * warmUpShare) };
       const progressLabel = `${scenario.name}: warm-up`;
-      await runRound({ ...common, stage: shorter, client, seconds: scale.seconds * warmUpShare, round: 0, progressLabel });
+      await runRound({
+        ...common,
+        stage: shorter,
+        client,
+        seconds: scale.seconds * warmUpShare,
+        round: 0,
+        progressLabel,
+      });
 
       const results: RouteResult[] = [];
       let round = 1;
@@ -60,7 +184,9 @@ export async function runScenario(scenario: Scenario, options: RunScenarioOption
         while (figures.length < series.rounds) {
           const doing = `${scenario.name}: ${series.client.name}, round ${figures.length + 1} of ${series.rounds}`;
           const { client } = series;
-          figures.push(await runRound({ ...common, stage, client, seconds: scale.seconds, round: round++, progressLabel: doing }));
+          figures.push(
+            await runRound({ ...common, stage, client, seconds: scale.seconds, round: round++, progressLabel: doing }),
+          );
         }
         const inTurn = kinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured.get(kind)!) }));
         results.push({
@@ -88,10 +214,24 @@ function createStage({ keys }: ServiceTarget, caller: HttpCaller, roundRequests:
   return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };
 }
 
-async function startScenarioService(scenario: Scenario, options: RunScenarioOptions, folder: string): Promise<ServiceTarget> {
+async function startScenarioService(
+  scenario: Scenario,
+  options: RunScenarioOptions,
+  folder: string,
+): Promise<ServiceTarget> {
   const base = { folder, keys: options.scale.keys };
   if (scenario.catalogOffers === undefined) return startServiceTarget(base);
   const catalogFile = join(folder, 'catalog.json');
   await writeFile(catalogFile, options.catalog(scenario.catalogOffers));
   return startServiceTarget({ ...base, catalogFile });
+}
+
+/** One route under the same load on the service and on every baseline. */
+export function routePart(scenario: Scenario): BenchPart {
+  return {
+    name: scenario.name,
+    group: 'routes',
+    description: scenario.title,
+    measure: async (context) => ({ routes: await runScenario(scenario, context) }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import type { RouteResult } from '../result/route-result.ts';
+import type { RouteResult } from '../result/bench-result.ts';
 
 /** One kind of request, and the one right answer to it. */
 export interface RequestKind {

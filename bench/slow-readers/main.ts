@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { writeRequests } from '../load/prepared-request.ts';
 import { totalFailures } from '../open-loop/open-loop-plan.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
-import { sessionRequest } from '../scenarios/borrowers.ts';
-import { createOwnedFolder } from '../target/owned-folder.ts';
+import { sessionRequest } from '../scenarios/requests.ts';
+import { createOwnedFolder } from '../target/owned-resources.ts';
 import { startServiceTarget } from '../target/service-target.ts';
 
 const seconds = 10;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BaselineResponse } from '../baselines/baseline-answer.ts';
-import type { BaselineKind } from '../result/measurement.ts';
-import { spawnChild, stopChild } from './child-process.ts';
-import { ProcessProbe, environmentWithProbe } from './process-probe.ts';
-import type { LoadTarget } from './target.ts';
+import type { BaselineResponse } from '../baselines/baseline-response.ts';
+import type { BaselineKind } from '../result/bench-result.ts';
+import type { LoadTarget } from './load-target.ts';
+import { spawnChild, stopChild } from './owned-resources.ts';
+import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 const scripts: Readonly<Record<BaselineKind, string>> = {
   bare: fileURLToPath(new URL('../baselines/bare-uws-server.ts', import.meta.url)),

@@ -1,4 +1,4 @@
-import type { ProcessFigures } from '../result/measurement.ts';
+import type { ProcessFigures } from '../result/bench-result.ts';
 
 /** Marks what travels between harness and probe, so that neither takes a message of somebody else's. */
 export const probeName = 'svc-marketplace bench probe';

@@ -7,8 +7,8 @@ import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
-import type { ProcessFigures } from '../result/measurement.ts';
-import { type ProbeResponse, type ProbeRequest, probeName } from './probe-protocol.ts';
+import type { ProcessFigures } from '../result/bench-result.ts';
+import { type ProbeRequest, type ProbeResponse, probeName } from './probe-protocol.ts';
 
 /** How often the loop is to come by. What it takes longer is its delay. */
 const timerMs = 5;

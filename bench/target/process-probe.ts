@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import type { ProcessFigures } from '../result/measurement.ts';
-import { type ProbeResponse, type ProbeRequest, probeName } from './probe-protocol.ts';
+import type { ProcessFigures } from '../result/bench-result.ts';
+import { type ProbeRequest, type ProbeResponse, probeName } from './probe-protocol.ts';
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 

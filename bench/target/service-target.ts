@@ -1,14 +1,54 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
 import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
-import type { KeyLimitOverrides } from '../../src/access/key-limits.ts';
-import { spawnChild, stopChild } from './child-process.ts';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
+import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { type KeyLimitOverrides, noLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { findFreePort } from './free-port.ts';
-import { createApiKeys } from './many-keys.ts';
-import { createOwnedFolder } from './owned-folder.ts';
-import { ProcessProbe, environmentWithProbe } from './process-probe.ts';
-import type { LoadTarget } from './target.ts';
+import type { LoadTarget } from './load-target.ts';
+import { createOwnedFolder, spawnChild, stopChild } from './owned-resources.ts';
+import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
+
+/**
+ * Live keys of one account, so that each may use the sessions of all, in the key file of a server that does not run yet. The
+ * first is issued as any key is, one synced transaction; the others are its copies but for what tells keys apart, all in
+ * one transaction, since ten thousand syncs would take half a minute.
+ */
+export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOverrides = noLimitOverrides): string[] {
+  const register = KeyRegistry.open(keyFilePath(dataDir));
+  const { keyPrefix } = personalLoans;
+  const wanted = { accountName: 'bench', vertical: personalLoans, mode: 'live', expiresAtMs: null, limits } as const;
+  const { key, issued } = register.create(wanted, Date.now());
+  register.close();
+
+  const database = new Database(keyFilePath(dataDir), { fileMustExist: true });
+  try {
+    const own = new Set(['number', 'id', 'hash']);
+    const copied = (database.pragma('table_info(keys)') as readonly { name: string }[])
+      .map(({ name }) => name)
+      .filter((name) => !own.has(name))
+      .join(', ');
+    const copy = database.prepare<[string, Buffer, number]>(
+      `INSERT INTO keys (id, hash, ${copied}) SELECT ?, ?, ${copied} FROM keys WHERE number = ?`,
+    );
+    const keys = [key];
+    database.transaction(() => {
+      while (keys.length < count) {
+        const another = generateApiKey(keyPrefix, 'live');
+        copy.run(`key_${randomBytes(6).toString('hex')}`, Buffer.from(hashApiKey(another), 'latin1'), issued.number);
+        keys.push(another);
+      }
+    })();
+    return keys;
+  } finally {
+    database.close();
+  }
+}
 
 const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
@@ -24,7 +64,7 @@ export interface ServiceTarget extends LoadTarget {
   logTail(): string;
 }
 
-export interface ServiceTargetOptions {
+interface ServiceTargetOptions {
   /** An existing folder on the disk to be measured; the data folder is made inside and removed at the end. */
   readonly folder: string;
   readonly keys: number;

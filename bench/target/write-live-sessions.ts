@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { bounds } from '../../src/bounds.ts';
-import { toCompactDate, dayOf } from '../../src/domain/calendar.ts';
+import { dayOf, toCompactDate } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { openEventLog } from '../../src/events/file-event-log.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
@@ -81,7 +81,11 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
   return told;
 }
 
-function borrowerForSession(borrowers: readonly Borrower[], number: number, fields: LiveSessionsOptions['fields']): Borrower {
+function borrowerForSession(
+  borrowers: readonly Borrower[],
+  number: number,
+  fields: LiveSessionsOptions['fields'],
+): Borrower {
   const drawn = borrowers[number % borrowers.length]!;
   const borrower = { ...drawn, annual_income: drawn.annual_income + Math.floor(number / borrowers.length) };
   if (fields === 'all') return borrower;

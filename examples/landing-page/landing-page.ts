@@ -1,29 +1,28 @@
 import type { IncomingMessage } from 'node:http';
-import type { ApiFailure, MarketplaceApi } from './api/marketplace-api.ts';
-import type { InputsResponse } from './api/shapes.ts';
+import type { ApiFailure, InputsResponse, MarketplaceApi } from './api/marketplace-api.ts';
 import { ResultsCache } from './experiment/results.ts';
-import { parseEmbedFormat, parseVariant, drawVariant, variants } from './experiment/variants.ts';
-import { type Answers, encryptVisit, decryptVisit, type Visit, visitKeyPurpose } from './experiment/visit.ts';
-import { VisitSessions } from './experiment/visit-flow.ts';
-import { invalidFieldErrors, missingFieldErrors, type FieldErrors } from './form/field-errors.ts';
+import { drawVariant, parseEmbedFormat, parseVariant, variants } from './experiment/variants.ts';
+import {
+  type Answers,
+  decryptVisit,
+  encryptVisit,
+  type Visit,
+  VisitSessions,
+  visitKeyPurpose,
+} from './experiment/visit.ts';
 import { fields, irrelevantFields } from './form/fields.ts';
-import { parseAnswers } from './form/pocket-fields.ts';
-import { askedFields, firstQuestion, nextQuestion, type Question, findQuestion } from './form/questions.ts';
-import { singleFormPage } from './pages/calm-form-page.ts';
-import { messagePage } from './pages/message-page.ts';
-import { offerCardsPage } from './pages/offer-cards-page.ts';
-import { questionPage } from './pages/question-page.ts';
+import { type FieldErrors, invalidFieldErrors, missingFieldErrors, parseAnswers } from './form/form-answers.ts';
+import { askedFields, findQuestion, firstQuestion, nextQuestion, type Question } from './form/questions.ts';
+import { questionPage, singleFormPage } from './pages/form-pages.ts';
+import { formatWait } from './pages/formatting.ts';
+import { messagePage } from './pages/layout.ts';
+import { offerCardsPage, widgetPage } from './pages/offer-pages.ts';
 import { resultsPage } from './pages/results-page.ts';
-import { formatWait } from './pages/wait-in-words.ts';
-import { widgetPage } from './pages/widget-page.ts';
 import type { Settings } from './settings.ts';
-import { cookieHeader, cookieName, readCookie } from './web/cookies.ts';
+import { CookieCipher, cookieHeader, cookieName, readCookie } from './web/cookies.ts';
 import type { Html } from './web/html.ts';
-import { readForm } from './web/read-form.ts';
 import { type AllowedHosts, type Reply, seeOther } from './web/reply.ts';
-import { checkResultsAccess } from './web/results-access.ts';
-import { isSameOrigin } from './web/same-site.ts';
-import { CookieCipher } from './web/seal.ts';
+import { checkResultsAccess, isSameOrigin, readForm } from './web/requests.ts';
 
 /** In both variants, or their figures would tell of the number of offers instead of the pages. */
 const offersShown = 10;
@@ -56,13 +55,22 @@ export class LandingPage {
     const known = parseVariant(this.#readCookie(request, 'variant'));
     const variant = forced ?? known ?? drawVariant();
     const begun = await this.#visits.start(
-      { variant, assignment: forced === null ? 'drawn' : 'forced', embed: parseEmbedFormat(query.get('embed')), answers: {} },
+      {
+        variant,
+        assignment: forced === null ? 'drawn' : 'forced',
+        embed: parseEmbedFormat(query.get('embed')),
+        answers: {},
+      },
       request.headers['user-agent'],
     );
     if (!begun.ok) return this.#apiFailurePage(begun, '/');
     // A forced look does not move the visitor to another variant.
     const sticky = forced === null ? [this.#cookie('variant', variant, variantCookieSeconds)] : [];
-    return { status: 200, body: formPage(begun.answer, firstQuestion), cookies: [...sticky, this.#visitCookie(begun.answer)] };
+    return {
+      status: 200,
+      body: formPage(begun.answer, firstQuestion),
+      cookies: [...sticky, this.#visitCookie(begun.answer)],
+    };
   }
 
   /** GET /answers: the form again, as it was sent. */
@@ -89,7 +97,11 @@ export class LandingPage {
       return { ...errorPage(read.status, 'This is not our form', startAgainTitle), headers: { Connection: 'close' } };
     const visit = this.#readVisit(request);
     if (visit === null) {
-      return errorPage(400, startAgainTitle, 'Your visit is over, or your browser keeps no cookies, which this page needs.');
+      return errorPage(
+        400,
+        startAgainTitle,
+        'Your visit is over, or your browser keeps no cookies, which this page needs.',
+      );
     }
     const question = visit.variant === 'a' ? null : (findQuestion(read.form.get('question')) ?? firstQuestion);
     const asked = question === null ? [...fields.keys()] : askedFields(question, visit.answers);

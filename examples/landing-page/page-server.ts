@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { LandingPage } from './landing-page.ts';
 import { html } from './web/html.ts';
 import { type Reply, sendReply } from './web/reply.ts';
-import { isPrefetch } from './web/same-site.ts';
-import { VisitorRateLimiter } from './web/visitor-limit.ts';
+import { isPrefetch } from './web/requests.ts';
+import { VisitorRateLimiter } from './web/visitor-rate-limiter.ts';
 
 const pagesPerMinute = 120;
 const connectionsMax = 1_000;

@@ -1,10 +1,10 @@
-import type { PayoutKey, PayoutStateWithLender } from '../confirmations/confirmation-history.ts';
-import { subIdByteLength } from '../sessions/sub-id.ts';
-import type { CohortQuery, DailyResult, RowsPage, RowsQuery, SummaryResult, SummaryQuery } from './analytics.ts';
-import type { DataFiles } from './analytics-files.ts';
-import type { ExperimentRow } from './experiments-reader.ts';
-import type { ProjectionTotals } from './ledger-fold.ts';
+import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import type { DataFiles } from '../files/data-files.ts';
+import { subIdByteLength } from '../ids/sub-id.ts';
+import type { CohortQuery, DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import type { RetentionOutcome } from './ledger-follower.ts';
+import type { ProjectionTotals } from './ledger-projection.ts';
+import type { ExperimentRow } from './session-reader.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
 /** What the aggregator thread is started with. */
@@ -49,7 +49,7 @@ export type MessageFromAggregator =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: AggregatorResults[keyof AggregatorResults] };
 
 /** A query with its ids in one block of bytes: hundreds of small arrays are slow to hand over. */
-export type PackedQuery<Query extends CohortQuery> = Omit<Query, 'subs'> & { readonly subs: Uint8Array | null };
+type PackedQuery<Query extends CohortQuery> = Omit<Query, 'subs'> & { readonly subs: Uint8Array | null };
 
 export function packQuery<Query extends CohortQuery>(query: Query): PackedQuery<Query> {
   if (query.subs === null) return { ...query, subs: null };

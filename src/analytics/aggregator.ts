@@ -1,6 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { AggregatorWorkerData, AggregatorResults, MessageFromAggregator, AggregatorQuery, MessageToAggregator } from './aggregator-protocol.ts';
+import type {
+  AggregatorQuery,
+  AggregatorResults,
+  AggregatorWorkerData,
+  MessageFromAggregator,
+  MessageToAggregator,
+} from './aggregator-protocol.ts';
 import { unpackQuery } from './aggregator-protocol.ts';
 import { LedgerFollower } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';

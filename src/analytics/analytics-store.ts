@@ -1,22 +1,17 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { PayoutKey, PayoutStateWithLender } from '../confirmations/confirmation-history.ts';
-import type { LogCursor } from '../events/log-reader.ts';
-import type { DailyResult, RowsPage, RowsQuery, SummaryResult, SummaryQuery } from './analytics.ts';
-import { openAnalyticsDatabase } from './analytics-schema.ts';
-import { BatchWriter } from './batch-writer.ts';
+import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import type { LogCursor } from '../event-log/log-reader.ts';
+import type { DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
+import { openAnalyticsDatabase } from './analytics-database.ts';
+import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';
+import type { CounterArchive } from './counter-archive.ts';
+import { DailyCounters } from './daily-counters.ts';
 import { DailyReader } from './daily-reader.ts';
-import { type ExperimentRow, ExperimentsReader } from './experiments-reader.ts';
-import { RetainedSessions } from './kept-sessions.ts';
-import { type ProjectionTotals, LedgerProjection } from './ledger-fold.ts';
-import { LedgerSegmentIndex } from './ledger-segments.ts';
+import { LedgerProjection, type ProjectionTotals } from './ledger-projection.ts';
 import { RowsReader } from './rows-reader.ts';
-import type { CounterArchive } from './sealed-figures.ts';
-import { SessionPruner } from './session-pruner.ts';
-import { type RetentionRequest, StoreRetention } from './store-retention.ts';
-import { DailyCounters } from './stored-counters.ts';
-import { SqliteProjectionState } from './stored-past.ts';
-import { SqliteRevenueState } from './stored-revenue.ts';
-import { SessionReader } from './stored-sessions.ts';
+import { type ExperimentRow, ExperimentsReader, SessionReader } from './session-reader.ts';
+import { SqliteProjectionState, SqliteRevenueState } from './sqlite-projection-state.ts';
+import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention } from './store-retention.ts';
 import { SummaryReader } from './summary-reader.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../domain/cancel-signal.ts';
+import type { CancelSignal } from '../domain/async.ts';
 import type { Mode } from '../domain/mode.ts';
 
 /**

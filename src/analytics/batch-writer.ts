@@ -1,11 +1,46 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import type { LogCursor } from '../events/log-reader.ts';
-import type { LedgerProjection } from './ledger-fold.ts';
-import type { LedgerSegmentIndex } from './ledger-segments.ts';
-import { RowWriter, type SqlValue } from './row-writer.ts';
-import type { DailyCounters } from './stored-counters.ts';
-import { encodeVarints } from './varints.ts';
+import type { LogCursor } from '../event-log/log-reader.ts';
+import { encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import type { DailyCounters } from './daily-counters.ts';
+import type { LedgerProjection } from './ledger-projection.ts';
+
+/**
+ * Which segments of the ledger tell of new sessions, and of which cohort day the last of them are. A session's first record
+ * is its creation: so ahead of the first segment with a creation on some day or later, nothing tells of such a session.
+ */
+export class LedgerSegmentIndex {
+  readonly #writer: RowWriter;
+  readonly #selectFirstSince: Statement<[number], number | null>;
+  readonly #deleteRowsBefore: Statement<[number]>;
+
+  constructor(database: Database) {
+    this.#writer = new RowWriter(
+      database,
+      'ledger_segment',
+      ['first', 'last_day'],
+      'ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
+    );
+    this.#selectFirstSince = database
+      .prepare<[number], number | null>('SELECT min(first) FROM ledger_segment WHERE last_day >= ?')
+      .pluck();
+    this.#deleteRowsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
+  }
+
+  writeBatch({ lastCohortDayBySegment }: LedgerProjection): void {
+    this.#writer.writeAll(lastCohortDayBySegment);
+  }
+
+  /** First sequence of the oldest segment that tells of a session created on a day or later; null when none does so far. */
+  firstSegmentSince(day: number): number | null {
+    return this.#selectFirstSince.get(day) ?? null;
+  }
+
+  /** Forgets those that nobody will ask for once no session from before a day is kept. */
+  deleteBefore(day: number): void {
+    this.#deleteRowsBefore.run(day);
+  }
+}
 
 /** Writes what a batch changed: each row once. */
 export class BatchWriter {
@@ -35,7 +70,13 @@ export class BatchWriter {
       'first_position',
       'subs',
     ]);
-    this.#clickWriter = new RowWriter(database, 'click', ['session', 'offer', 'lender', 'clicked_ms', 'attributed_micros']);
+    this.#clickWriter = new RowWriter(database, 'click', [
+      'session',
+      'offer',
+      'lender',
+      'clicked_ms',
+      'attributed_micros',
+    ]);
     this.#payoutWriter = new RowWriter(
       database,
       'payout',
@@ -97,7 +138,17 @@ function* sessionRows({ changedSessions }: LedgerProjection): Rows {
     const { key, experiment, position, device, views, clickedOffers, shownOffers, lastEventMs, widgetEvents } = session;
     const sub = Buffer.from(key, 'latin1');
     const events = widgetEvents === null ? null : encodeVarints(widgetEvents);
-    yield [sub, experiment, position, device, views, clickedOffers.length, encodeVarints(shownOffers), lastEventMs, events];
+    yield [
+      sub,
+      experiment,
+      position,
+      device,
+      views,
+      clickedOffers.length,
+      encodeVarints(shownOffers),
+      lastEventMs,
+      events,
+    ];
   }
 }
 

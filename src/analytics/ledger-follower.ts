@@ -1,15 +1,17 @@
+import { renameSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import type { PayoutKey, PayoutStateWithLender } from '../confirmations/confirmation-history.ts';
-import { segmentFirstSequences } from '../events/log-format.ts';
-import { CursorBeyondLogError, LogReader } from '../events/log-reader.ts';
-import { nodeLogFiles } from '../events/node-log-files.ts';
-import type { DailyResult, RowsPage, RowsQuery, SummaryResult, SummaryQuery } from './analytics.ts';
-import type { DataFiles } from './analytics-files.ts';
-import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatch } from './analytics-schema.ts';
+import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import { nodeLogFiles } from '../event-log/log-files.ts';
+import { segmentFirstSequences } from '../event-log/log-format.ts';
+import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
+import type { DataFiles } from '../files/data-files.ts';
+import type { DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
+import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatch } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
-import type { ExperimentRow } from './experiments-reader.ts';
-import type { ProjectionTotals } from './ledger-fold.ts';
-import { CounterArchive, ArchiveWriteFailed } from './sealed-figures.ts';
+import { ArchiveWriteFailed, CounterArchive } from './counter-archive.ts';
+import type { ProjectionTotals } from './ledger-projection.ts';
+import type { ExperimentRow } from './session-reader.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
 /** What sealing came to, or why it failed. */
@@ -181,4 +183,51 @@ function describeMissingRecords(ledgerFolder: string, ledgerFrom: number): strin
   return first !== undefined && first > ledgerFrom
     ? `the ledger has no records ${ledgerFrom} to ${first - 1}, and no sealed figures stand for them`
     : `the ledger ends before record ${ledgerFrom}, from which on nothing is sealed`;
+}
+
+interface RebuildOptions {
+  /** Nobody may have the store open that is to be replaced, if there is one. */
+  readonly files: DataFiles;
+  /** Position of the last record of the ledger. */
+  readonly upToPosition: number;
+  /** Told how many more records were folded, after each batch. */
+  readonly onProgress?: (records: number) => void;
+  /** Told, in words, what the figures will leave out. */
+  readonly onMissingRecords: (what: string) => void;
+  /** Gives up, and rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Derives the analytics store from the ledger's records and the sealed figures alone, beside the one there is, and then puts it in its place. An
+ * end at any moment leaves the old store, the new one, or none, which the service's next start derives by itself. It gives way
+ * to the event loop between batches.
+ */
+export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
+  const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
+  const { analyticsStoreFile } = files;
+  const fresh = `${analyticsStoreFile}.rebuilt`;
+  deleteAnalyticsDatabase(fresh);
+  let totals: ProjectionTotals;
+  try {
+    const follower = new LedgerFollower({ ...files, analyticsStoreFile: fresh }, onMissingRecords);
+    try {
+      for (let folded = follower.projectedPosition; folded < upToPosition; folded = follower.projectedPosition) {
+        follower.applyBatch(upToPosition);
+        onProgress?.(follower.projectedPosition - folded);
+        await nextTurn();
+        signal?.throwIfAborted();
+      }
+      totals = follower.getTotals();
+    } finally {
+      // What SQLite keeps beside the file goes into it and away when it is closed.
+      follower.close();
+    }
+  } catch (fault) {
+    deleteAnalyticsDatabase(fresh);
+    throw fault;
+  }
+  deleteAnalyticsDatabase(analyticsStoreFile);
+  renameSync(fresh, analyticsStoreFile);
+  return totals;
 }

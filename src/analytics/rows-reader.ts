@@ -1,8 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { subIdByteLength } from '../sessions/sub-id.ts';
+import { subIdByteLength } from '../ids/sub-id.ts';
 import type { RowsPage, RowsQuery, SessionRow } from './analytics.ts';
-import { LenderAccumulator } from './lender-tally.ts';
-import { isInWindow, type StoredSession, type SessionReader } from './stored-sessions.ts';
+import { isInWindow, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
 type DayHead = [day: number, from: number];
 
@@ -38,7 +37,9 @@ export class RowsReader {
         `SELECT subs FROM cohort_piece WHERE experiment = ? AND day = ? AND last_position > ? ORDER BY last_position`,
       )
       .pluck();
-    this.#selectMetadata = database.prepare<[number], string>('SELECT json FROM session_metadata WHERE session = ?').pluck();
+    this.#selectMetadata = database
+      .prepare<[number], string>('SELECT json FROM session_metadata WHERE session = ?')
+      .pluck();
   }
 
   listRows(query: RowsQuery): RowsPage {

@@ -1,10 +1,111 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { LogCursor } from '../events/log-reader.ts';
-import type { RetainedSessions } from './kept-sessions.ts';
-import type { ProjectionState } from './ledger-fold.ts';
-import type { LedgerSegmentIndex } from './ledger-segments.ts';
-import type { CounterArchive } from './sealed-figures.ts';
-import type { DailyCounters } from './stored-counters.ts';
+import { bounds } from '../bounds.ts';
+import { dayOf } from '../domain/calendar.ts';
+import type { LogCursor } from '../event-log/log-reader.ts';
+import { decodeSubId } from '../ids/sub-id.ts';
+import type { LedgerSegmentIndex } from './batch-writer.ts';
+import type { CounterArchive } from './counter-archive.ts';
+import type { DailyCounters } from './daily-counters.ts';
+import { firstKeyOfDay, type ProjectionState, type SubIdKey } from './ledger-projection.ts';
+
+/**
+ * Which sessions the store keeps: those created from some day on. Of an older one the counters are sealed, and it is as good
+ * as gone from the moment that day is set, for the fold as for every answer, whenever its rows go (`SessionPruner`).
+ */
+export class RetainedSessions {
+  readonly #updateFromDay: Statement<[number]>;
+  #fromDay: number;
+  #fromKey: SubIdKey;
+
+  constructor(database: Database) {
+    this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
+    this.#fromDay = database.prepare<[], number>('SELECT kept_from_day FROM retention').pluck().get()!;
+    this.#fromKey = firstRetainedKey(this.#fromDay);
+  }
+
+  /** The first day (day number) whose sessions are kept; 0 when all are. */
+  get fromDay(): number {
+    return this.#fromDay;
+  }
+
+  /** As `ProjectionState.keptFrom`. */
+  get fromKey(): SubIdKey {
+    return this.#fromKey;
+  }
+
+  isRetained(sub: Uint8Array): boolean {
+    return dayOf(decodeSubId(sub).createdMs) >= this.#fromDay;
+  }
+
+  /** Within a transaction; should that fail, this object is ahead of the file, and must not be used any more. */
+  retainFrom(day: number): void {
+    this.#updateFromDay.run(day);
+    this.#fromDay = day;
+    this.#fromKey = firstRetainedKey(day);
+  }
+}
+
+/** None is smaller than the empty key: while all are kept, no record need be looked at. */
+function firstRetainedKey(day: number): SubIdKey {
+  return day === 0 ? '' : firstKeyOfDay(day);
+}
+
+/** Removes the rows of sessions that are not kept, little by little, so that nobody waits for it. */
+export class SessionPruner {
+  readonly #retainedSessions: RetainedSessions;
+  readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
+  readonly #deleteSessions: Statement<[Buffer]>;
+  readonly #deleteCohortPieces: Statement<[number, number]>;
+  readonly #deleteMetadata: Statement<[number]>;
+  readonly #deleteClicks: Statement<[number]>;
+  readonly #deletePayouts: Statement<[number]>;
+  readonly #pruneBatch: () => boolean;
+  /** Up to this day none is left. What an earlier process has left to do shows at the first look. */
+  #prunedUntilDay = 0;
+
+  constructor(database: Database, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
+    this.#selectPrunable = database
+      .prepare<[Buffer, number], [Buffer, number, number]>(
+        'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
+      )
+      .raw();
+    this.#deleteSessions = database.prepare('DELETE FROM session WHERE sub <= ?');
+    this.#deleteCohortPieces = database.prepare(`
+      DELETE FROM cohort_piece WHERE (day, experiment, last_position) IN
+        (SELECT day, experiment, last_position FROM cohort_piece WHERE day < ? LIMIT ?)`);
+    this.#deleteMetadata = database.prepare('DELETE FROM session_metadata WHERE session = ?');
+    this.#deleteClicks = database.prepare('DELETE FROM click WHERE session = ?');
+    this.#deletePayouts = database.prepare('DELETE FROM payout WHERE session = ?');
+    this.#pruneBatch = database.transaction(() => this.#deleteBatch()).immediate;
+  }
+
+  /** Whether rows may be left. */
+  get hasRowsToPrune(): boolean {
+    return this.#prunedUntilDay < this.#retainedSessions.fromDay;
+  }
+
+  /** Removes some rows, in a transaction of its own. Killed at any moment, it goes on another time. */
+  pruneRows(): void {
+    if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.fromDay;
+  }
+
+  /** Whether there may be more. */
+  #deleteBatch(): boolean {
+    const most = bounds.sessionsPrunedPerTransaction;
+    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.fromKey, 'latin1'), most);
+    for (const [, position, clicks] of sessions) {
+      this.#deleteMetadata.run(position);
+      if (clicks === 0) continue;
+      this.#deleteClicks.run(position);
+      this.#deletePayouts.run(position);
+    }
+    const last = sessions.at(-1);
+    if (last !== undefined) this.#deleteSessions.run(last[0]);
+    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.fromDay, most).changes;
+    return sessions.length === most || pieces === most;
+  }
+}
 
 /** From when on sessions are too old to be kept. */
 export interface RetentionRequest {
@@ -25,7 +126,12 @@ export class StoreRetention {
   readonly #selectNewestDayBefore: Statement<[number], number | null>;
   readonly #selectOldestDayFrom: Statement<[number], number | null>;
 
-  constructor(database: Database, retainedSessions: RetainedSessions, counters: DailyCounters, segments: LedgerSegmentIndex) {
+  constructor(
+    database: Database,
+    retainedSessions: RetainedSessions,
+    counters: DailyCounters,
+    segments: LedgerSegmentIndex,
+  ) {
     this.#database = database;
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
@@ -54,7 +160,10 @@ export class StoreRetention {
   }
 
   /** Takes over what was sealed, if the store does not know of it: it is new, or older than the last sealing. */
-  restoreArchive(sealed: CounterArchive, numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>): void {
+  restoreArchive(
+    sealed: CounterArchive,
+    numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
+  ): void {
     const { retainedFromDay } = sealed;
     if (retainedFromDay <= this.#retainedSessions.fromDay) return;
     this.#database

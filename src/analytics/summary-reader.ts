@@ -1,12 +1,60 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import type { LenderMetrics, SummaryResult, SummaryQuery } from './analytics.ts';
-import { centsSquared, lastMaturedCohortDay } from './cohort-rules.ts';
-import { type DeviceMetrics, SummaryAccumulator, type MaturedSums } from './figures-tally.ts';
-import { LenderAccumulator } from './lender-tally.ts';
-import { isInWindow, type SessionReader } from './stored-sessions.ts';
-import { addWidgetCounts, zeroWidgetCounts } from './widget-counts.ts';
-import { WidgetCountReader } from './widget-reader.ts';
+import type { CohortMetrics, LenderMetrics, SummaryQuery, SummaryResult } from './analytics.ts';
+import { addWidgetCounts, centsSquared, lastMaturedCohortDay, zeroWidgetCounts } from './counting-rules.ts';
+import { WidgetCountReader } from './daily-reader.ts';
+import { isInWindow, LenderAccumulator, type SessionReader } from './session-reader.ts';
+
+/** Figures of some sessions of one device. */
+interface DeviceMetrics extends CohortMetrics {
+  readonly device: number;
+}
+
+/** Sums over some matured sessions; null where SQL added up no rows. */
+interface MaturedSums {
+  readonly sessions: number | null;
+  readonly confirmedMicros: number | null;
+  readonly centsSquared: number | null;
+}
+
+/** Adds rows up to the figures of a summary, in all and by device, and those of its matured sessions. */
+class SummaryAccumulator {
+  readonly #devices = new Map<number, { -readonly [Key in keyof DeviceMetrics]: number }>();
+  readonly #matured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
+
+  addDevice(row: DeviceMetrics): void {
+    let sum = this.#devices.get(row.device);
+    if (sum === undefined) {
+      sum = { ...zeroMetrics, device: row.device };
+      this.#devices.set(row.device, sum);
+    }
+    addMetrics(sum, row);
+  }
+
+  addMatured({ sessions, confirmedMicros, centsSquared }: MaturedSums): void {
+    this.#matured.sessions += sessions ?? 0;
+    this.#matured.confirmedMicros += confirmedMicros ?? 0;
+    this.#matured.centsSquared += centsSquared ?? 0;
+  }
+
+  result(): CohortMetrics & Pick<SummaryResult, 'byDevice' | 'matured'> {
+    const total = { ...zeroMetrics };
+    const byDevice = [...this.#devices.values()].sort((a, b) => a.device - b.device);
+    for (const figures of byDevice) addMetrics(total, figures);
+    const { sessions, confirmedMicros, centsSquared } = this.#matured;
+    return { ...total, byDevice, matured: { sessions, confirmedMicros, confirmedUsdSquared: centsSquared / 10_000 } };
+  }
+}
+
+const zeroMetrics: CohortMetrics = { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0 };
+
+function addMetrics(sum: { -readonly [Key in keyof CohortMetrics]: number }, figures: CohortMetrics): void {
+  sum.sessions += figures.sessions;
+  sum.views += figures.views;
+  sum.clicks += figures.clicks;
+  sum.attributedMicros += figures.attributedMicros;
+  sum.confirmedMicros += figures.confirmedMicros;
+}
 
 /** Answers the summary (docs/contract.md#summary) from the store: by tag from the day counters, by ids from the sessions. */
 export class SummaryReader {
@@ -51,14 +99,20 @@ export class SummaryReader {
     return { ...tally.result(), topLenders, widgetEvents, subsOutsideDates, retainedFromDay, asOfMs };
   }
 
-  #sumByTag(query: SummaryQuery, referrerTag: string, tally: SummaryAccumulator, widgetEvents: number[]): LenderMetrics[] {
+  #sumByTag(
+    query: SummaryQuery,
+    referrerTag: string,
+    tally: SummaryAccumulator,
+    widgetEvents: number[],
+  ): LenderMetrics[] {
     const { fromDay, toDay } = query;
     const experiment = this.#sessions.findExperiment(query, referrerTag);
     if (experiment === undefined) return [];
     for (const row of this.#selectDevices.all(experiment, fromDay, toDay)) tally.addDevice(row);
     const matured = maturedWindow(query);
     tally.addMatured(this.#selectMatured.get(experiment, matured.fromDay, matured.toDay)!);
-    for (const counts of this.#widgetCounts.countsByDay(experiment, query).values()) addWidgetCounts(widgetEvents, counts);
+    for (const counts of this.#widgetCounts.countsByDay(experiment, query).values())
+      addWidgetCounts(widgetEvents, counts);
     return this.#selectTopLenders.all(experiment, fromDay, toDay, bounds.topLendersMax);
   }
 

@@ -1,15 +1,16 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { PayoutKey, PayoutStateReader, PayoutStateWithLender } from '../confirmations/confirmation-history.ts';
-import type { CancelSignal } from '../domain/cancel-signal.ts';
-import type { EventLog } from '../events/event-log.ts';
+import type { PayoutKey, PayoutStateReader, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import type { CancelSignal } from '../domain/async.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import type { DataFiles } from '../files/data-files.ts';
 import {
-  type AggregatorWorkerData,
-  type AggregatorResults,
-  type MessageFromAggregator,
-  packQuery,
   type AggregatorQuery,
+  type AggregatorResults,
+  type AggregatorWorkerData,
+  type MessageFromAggregator,
   type MessageToAggregator,
+  packQuery,
 } from './aggregator-protocol.ts';
 import {
   type Analytics,
@@ -18,15 +19,13 @@ import {
   type DailyResult,
   type RowsPage,
   type RowsQuery,
-  type SummaryResult,
   type SummaryQuery,
+  type SummaryResult,
 } from './analytics.ts';
-import type { DataFiles } from './analytics-files.ts';
-import type { ExperimentRow } from './experiments-reader.ts';
-import { AnalyticsLag } from './fold-lag.ts';
-import type { ProjectionTotals } from './ledger-fold.ts';
 import type { RetentionOutcome } from './ledger-follower.ts';
-import { SharedProgress } from './shared-progress.ts';
+import type { ProjectionTotals } from './ledger-projection.ts';
+import type { ExperimentRow } from './session-reader.ts';
+import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
@@ -138,7 +137,10 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#query({ kind: 'summary', query: packQuery(query) }, { signal }) as Promise<SummaryResult>;
   }
 
-  findPayoutStates(asked: readonly PayoutKey[], signal: CancelSignal | null = null): Promise<readonly PayoutStateWithLender[]> {
+  findPayoutStates(
+    asked: readonly PayoutKey[],
+    signal: CancelSignal | null = null,
+  ): Promise<readonly PayoutStateWithLender[]> {
     // Named one by one: whatever else the caller's objects hold need not cross to the thread.
     const named = asked.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ kind: 'payouts', asked: named }, { signal }) as Promise<readonly PayoutStateWithLender[]>;

@@ -51,7 +51,10 @@ export interface CheckResult {
 const passedShareMin = 0.98;
 
 /** Puts what was predicted beside what was measured; of memory, what was predicted for as many live sessions. */
-export function compareWithPlan({ request, load, predicted }: CapacityPlan, measurements: CheckMeasurements): CheckResult {
+export function compareWithPlan(
+  { request, load, predicted }: CapacityPlan,
+  measurements: CheckMeasurements,
+): CheckResult {
   const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = measurements;
   const memoryMiB = predicted.baseMemoryMiB + (measurements.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
   return {
@@ -71,7 +74,12 @@ export function compareWithPlan({ request, load, predicted }: CapacityPlan, meas
   };
 }
 
-function toCheckRow(figure: CheckRow['figure'], unit: CheckRow['unit'], predicted: number, measured: number | null): CheckRow {
+function toCheckRow(
+  figure: CheckRow['figure'],
+  unit: CheckRow['unit'],
+  predicted: number,
+  measured: number | null,
+): CheckRow {
   const known = measured !== null && measured > 0;
   return { figure, unit, predicted, measured, errorPercent: known ? (predicted / measured - 1) * 100 : null };
 }

@@ -1,8 +1,13 @@
 import { CapacityError } from './capacity-error.ts';
-import type { MeasuredBox, Measurements } from './figures.ts';
-import { type KeyLoad, computeKeyLoad } from './key-load.ts';
-import { wasClientSaturated, costAtFullLoad, interpolateAt, type SustainedRate, findSustainedRate } from './load-curve.ts';
-import { type TrafficMix, type RouteName, routeNames } from './mix.ts';
+import type { MeasuredBox, Measurements } from './measurements.ts';
+import {
+  costAtFullLoad,
+  findSustainedRate,
+  interpolateAt,
+  type SustainedRate,
+  wasClientSaturated,
+} from './measurements.ts';
+import { computeKeyLoad, type KeyLoad, type RouteName, routeNames, type TrafficMix } from './traffic-mix.ts';
 
 /** Work of others, in cores, that no longer passes for a quiet machine. */
 const idleLoadAverageMax = 0.5;
@@ -45,7 +50,7 @@ export interface CapacityPlan {
   readonly caveats: readonly string[];
 }
 
-export interface BoxLoad {
+interface BoxLoad {
   readonly keys: number;
   readonly requestsPerSecond: number;
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
@@ -53,7 +58,7 @@ export interface BoxLoad {
   readonly liveSessions: number;
 }
 
-export interface Prediction {
+interface Prediction {
   readonly p99Ms: number;
   /** CPU seconds a second: 1 is one core used up. */
   readonly socketThreadCores: number;
@@ -180,7 +185,12 @@ function predictBox({ curve, memory, diskBytesPerSession }: Measurements, cost: 
 function listCaveats(
   { box, curve, memory }: Measurements,
   mix: TrafficMix,
-  { question, sustained, resources, load }: Pick<PlanInputs, 'question' | 'sustained'> & Pick<CapacityPlan, 'resources' | 'load'>,
+  {
+    question,
+    sustained,
+    resources,
+    load,
+  }: Pick<PlanInputs, 'question' | 'sustained'> & Pick<CapacityPlan, 'resources' | 'load'>,
 ): string[] {
   const beyond: string[] = [];
   const number = (value: number) => Math.floor(value).toLocaleString('en-US');

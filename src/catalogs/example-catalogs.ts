@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { CatalogSource } from '../offers/catalog-library.ts';
-import { personalLoans } from '../verticals/personal-loans.ts';
+import { personalLoans } from '../verticals/personal-loans/personal-loans.ts';
+import type { CatalogSource } from './catalog-store.ts';
 
 /** The catalog that is served unless SVC_CATALOG names another. */
 export const exampleCatalogFile = catalogFile('personal-loans.json');

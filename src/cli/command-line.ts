@@ -1,14 +1,11 @@
 import process from 'node:process';
 import { CommanderError } from 'commander';
-import { ConfigError } from '../config/config-error.ts';
-import { version } from '../service/version.ts';
-import { CommandLineError } from './command-line-error.ts';
-import { exitCodes } from './exit-codes.ts';
-import { InterruptedError } from './interruptible.ts';
-import { normalizeArguments } from './judged-words.ts';
+import { ConfigError } from '../config/env.ts';
+import { version } from '../server/version.ts';
+import { CommandLineError, exitCodes } from './command-line-error.ts';
 import { printNotice } from './output.ts';
-import { createProgram } from './program.ts';
-import { formatUsageError } from './usage-message.ts';
+import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
+import { InterruptedError } from './signals.ts';
 
 // Whoever reads our output may stop reading (`marketplace keys list | head -1`); that is no failure of ours. A full disk is.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -51,7 +48,8 @@ function messageOf(error: unknown): string {
   if (error instanceof CommanderError) {
     return error.code === 'commander.help' ? 'a command is missing' : formatUsageError(error.message);
   }
-  const expected = error instanceof ConfigError || error instanceof CommandLineError || error instanceof InterruptedError;
+  const expected =
+    error instanceof ConfigError || error instanceof CommandLineError || error instanceof InterruptedError;
   return expected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { styleText } from 'node:util';
-import { isoTimestampOrNull } from '../domain/iso-or-null.ts';
+import { isoTimestampOrNull } from '../domain/calendar.ts';
 
 /** Results go to standard output, for people and programs alike; talk goes to standard error, so that it is never piped. */
 export function printResult(text: string): void {

@@ -1,5 +1,8 @@
+import process from 'node:process';
+import type { Logger } from 'pino';
 import { bounds } from '../bounds.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
+import type { ServiceOptions } from '../server/service.ts';
 
 /** What a bar is drawn on: standard error, or what a test takes for it. */
 export interface ProgressStream {
@@ -8,7 +11,7 @@ export interface ProgressStream {
   write(text: string): unknown;
 }
 
-export interface ProgressBarOptions {
+interface ProgressBarOptions {
   /** How much there is to do, in `unit`; what is done may come to more. */
   readonly total: number;
   /** `bytes`, which are shown in their multiples, or whatever else is counted; null where the amounts tell nobody anything. */
@@ -16,7 +19,7 @@ export interface ProgressBarOptions {
   readonly clock?: Clock;
 }
 
-export interface ProgressBar {
+interface ProgressBar {
   /** That much more is done. Cheap enough to be called for every record. */
   advance(amount: number): void;
   /** Takes the bar away. Call it before anything else is written, also after a failure. Idempotent. */
@@ -81,4 +84,76 @@ function formatAmount(amount: number, unit: string): string {
 function formatDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** What a command draws its bar on: nothing with --json, with which errors alone go to standard error. */
+export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
+  return json ? { write() {} } : process.stderr;
+}
+
+export interface SteppedProgress<Step extends string> {
+  /** The steps before this one are over, and this share of it, from 0 to 1, is done. */
+  update(step: Step, share?: number): void;
+  /** Takes the bar away, as that of `ProgressBar`. */
+  clear(): void;
+}
+
+/** One bar over work of several steps, given in their order with about how long each takes, in any unit. */
+export function createSteppedProgress<Step extends string>(
+  stream: ProgressStream,
+  steps: Readonly<Record<Step, number>>,
+  clock?: Clock,
+): SteppedProgress<Step> {
+  const begins: Partial<Record<string, number>> = {};
+  let total = 0;
+  for (const [step, length] of Object.entries<number>(steps)) {
+    begins[step] = total;
+    total += length;
+  }
+  const bar = createProgressBar(stream, { total, unit: null, ...(clock && { clock }) });
+  let reached = 0;
+  return {
+    update(step, share = 0) {
+      const now = begins[step]! + share * steps[step];
+      bar.advance(now - reached);
+      reached = now;
+    },
+    clear: () => bar.clear(),
+  };
+}
+
+interface RecoveryProgress {
+  readonly onProgress: NonNullable<ServiceOptions['onRestoreProgress']>;
+  /** Takes a bar away. Idempotent. */
+  clear(): void;
+}
+
+/** Shows how far a start has got with what it reads back: as a bar on a terminal, else by a line of the log every few seconds. */
+export function createRecoveryProgress(
+  stream: ProgressStream,
+  logger: Pick<Logger, 'info'>,
+  clock: Clock = systemClock,
+): RecoveryProgress {
+  let bar: ProgressBar | null = null;
+  let shown = { what: '', bytes: 0 };
+  let nextLineMs = clock.monotonicMs() + bounds.restoreProgressLogIntervalMs;
+  return {
+    onProgress(what, bytes, ofBytes) {
+      if (stream.isTTY === true) {
+        if (what !== shown.what) {
+          bar?.clear();
+          bar = createProgressBar(stream, { total: ofBytes, unit: 'bytes', clock });
+          shown = { what, bytes: 0 };
+        }
+        bar?.advance(bytes - shown.bytes);
+        shown = { what, bytes };
+        return;
+      }
+      const nowMs = clock.monotonicMs();
+      if (nowMs < nextLineMs) return;
+      nextLineMs = nowMs + bounds.restoreProgressLogIntervalMs;
+      logger.info({ bytes, ofBytes }, `reading the ${what} back`);
+    },
+    clear: () => bar?.clear(),
+  };
 }

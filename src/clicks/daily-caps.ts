@@ -1,17 +1,107 @@
+import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
+import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
+import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayOf, dayStartMs } from '../domain/calendar.ts';
-import type { LedgerRecord } from '../events/ledger-record.ts';
-import type { ReplacedCatalog } from '../offers/catalog-library.ts';
-import { type UnavailableOffers, noUnavailableOffers } from '../offers/closed-offers.ts';
-import type { CompiledCatalog } from '../offers/compile-catalog.ts';
-import { decodeSubId } from '../sessions/sub-id.ts';
-import { OfferCapState } from './capped-offer.ts';
-import { applyRecord, canTakePlace } from './follow-record.ts';
-import { SessionOfferPairs } from './session-pairs.ts';
+import { decodeSubId } from '../ids/sub-id.ts';
+import { type LedgerRecord, ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
+import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
+
+/**
+ * An offer with a daily cap (docs/contract.md#daily-caps) and its booked clicks. Two days are counted, so that a wall clock set back over
+ * midnight finds the count it left.
+ */
+class OfferCapState {
+  /** Null until the catalog that gives it comes into use. */
+  dailyCap: number | null = null;
+  /** Wall time at which the catalog in use no longer had the offer; null while it does. Its cap holds on for the links shown. */
+  removedMs: number | null = null;
+  readonly randomId: RandomOfferId;
+  readonly #days = [-1, -1];
+  readonly #counts = [0, 0];
+
+  constructor() {
+    const bits = randomBytes(8);
+    this.randomId = { high: bits.readUInt32BE(0), low: bits.readUInt32BE(4) };
+  }
+
+  bookedClicks(day: number): number {
+    return this.#days[day & 1] === day ? this.#counts[day & 1]! : 0;
+  }
+
+  bookClick(day: number): void {
+    this.#counts[day & 1] = this.bookedClicks(day) + 1;
+    this.#days[day & 1] = day;
+  }
+
+  isAtCap(day: number): boolean {
+    return this.dailyCap !== null && this.bookedClicks(day) >= this.dailyCap;
+  }
+}
+
+/**
+ * Applies a record of the ledger to those of these offers that it names, by the rules of docs/contract.md#counting-clicks.
+ * Tells whether it has an offer of the catalog in use closed.
+ */
+export function applyRecord(
+  record: LedgerRecord,
+  offers: ReadonlyMap<string, OfferCapState>,
+  pairs: SessionOfferPairs,
+): boolean {
+  switch (record[0]) {
+    case ledgerRecordKind.offersViewed: {
+      const [, wallMs, sub, , offerIds] = record;
+      for (const id of offerIds) {
+        const offer = offers.get(id);
+        if (offer !== undefined) pairs.markShown(sub, offer.randomId);
+      }
+      // No click of older sessions counts any more.
+      pairs.evictBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
+      return false;
+    }
+    case ledgerRecordKind.offerClicked: {
+      const offer = offers.get(record[4]);
+      return offer !== undefined && applyClick(record, offer, pairs);
+    }
+    case ledgerRecordKind.revenueConfirmed: {
+      const offer = offers.get(record[3]);
+      if (offer === undefined || record[8] === null) return false;
+      // It may bring a click that nothing else has. That one takes no place, but no later one is the first.
+      if (pairs.state(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
+      return false;
+    }
+  }
+  return false;
+}
+
+function applyClick(
+  [, clickedMs, sub, , , , , withinDailyCap]: OfferClicked,
+  offer: OfferCapState,
+  pairs: SessionOfferPairs,
+): boolean {
+  // A verdict stands. Without one, from a time when the offer had no cap, the click is judged now.
+  if (withinDailyCap === null || pairs.state(sub, offer.randomId) === 'clicked') return false;
+  if (withinDailyCap === undefined) {
+    if (clickedMs - decodeSubId(sub).createdMs > bounds.clickAttributionMs || !canTakePlace(sub, offer, pairs))
+      return false;
+  }
+  pairs.markClicked(sub, offer.randomId);
+  if (withinDailyCap === false) return false;
+  const day = dayOf(clickedMs);
+  offer.bookClick(day);
+  return offer.removedMs === null && offer.isAtCap(day);
+}
+
+/** Whether a click would be the first of the session on an offer that it was shown; it is held to be where that is not known. */
+function canTakePlace(sub: Uint8Array, { randomId }: OfferCapState, pairs: SessionOfferPairs): boolean {
+  const state = pairs.state(sub, randomId);
+  return state === 'shown' || (state === 'none' && !pairs.isComplete(decodeSubId(sub).createdMs));
+}
 
 /** What an offer's daily cap makes of a click. */
-export interface CapDecision {
+interface CapDecision {
   /** The day's places are taken: the click is worth nothing. */
   readonly atCap: boolean;
   /** What the click's record says of it; undefined where there is no cap. */
@@ -210,7 +300,11 @@ function stateKeyOfSub(sub: Uint8Array): number {
   return (vertical << 1) | (mode === 'test' ? 1 : 0);
 }
 
-function computeUnavailableOffers(day: number, offers: ReadonlyMap<string, OfferCapState>, catalog: CompiledCatalog): UnavailableOffers {
+function computeUnavailableOffers(
+  day: number,
+  offers: ReadonlyMap<string, OfferCapState>,
+  catalog: CompiledCatalog,
+): UnavailableOffers {
   const bits = new Int32Array((catalog.offers.length + 31) >>> 5);
   let count = 0;
   for (const id of catalog.dailyCaps.keys()) {

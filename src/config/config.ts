@@ -2,21 +2,30 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
-import { defaultKeyLimits, effectiveLimits, type KeyLimits } from '../access/key-limits.ts';
+import { defaultKeyLimits, effectiveLimits, type KeyLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
-import { truncateText, escapeInvisible } from '../domain/plain-text.ts';
+import { escapeInvisible, truncateText } from '../domain/text.ts';
 import { type CertificateFiles, type TlsVersion, tlsMinVersionDefault, tlsVersions } from '../tls/certificate.ts';
-import { ConfigError } from './config-error.ts';
-import { type Env, type SettingName, settingNames } from './env.ts';
+import { ConfigError, type Env, type SettingName, settingNames } from './env.ts';
 import {
   parseBaseUrlSetting,
   parseChoiceSetting,
   parseHostNamesSetting,
   parseHostSetting,
-  parseOriginsSetting,
   parseIntegerSetting,
+  parseOriginsSetting,
 } from './parse-setting.ts';
-import { blockedPorts } from './refused-ports.ts';
+
+/**
+ * Ports that browsers refuse to connect to, and `fetch` in any program, whatever listens there: they are known for other protocols, whose
+ * servers might take a request for orders. The list is the standard's: https://fetch.spec.whatwg.org/#port-blocking
+ */
+export const blockedPorts: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+]);
 
 /** The whole configuration, as plain values: nothing behind it knows where they came from. */
 export interface Config {
@@ -56,7 +65,7 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-export interface TlsSettings extends CertificateFiles {
+interface TlsSettings extends CertificateFiles {
   readonly minVersion: TlsVersion;
 }
 
@@ -86,11 +95,11 @@ export const durabilityChoices = ['fsync', 'write'] as const;
 export type Durability = (typeof durabilityChoices)[number];
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+type LogLevel = (typeof logLevels)[number];
 
-export type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'file'; readonly path: string };
+type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'file'; readonly path: string };
 export type MatcherChoice = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
-export type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
+type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
 
 /** What defaults are derived from. */
 export interface Machine {
@@ -160,7 +169,8 @@ export function loadConfig(
     },
     dataDir,
     secretFile: secretFile === undefined ? join(dataDir, 'secrets.json') : resolve(machine.workingFolder, secretFile),
-    catalog: catalog === undefined ? { kind: 'example' } : { kind: 'file', path: resolve(machine.workingFolder, catalog) },
+    catalog:
+      catalog === undefined ? { kind: 'example' } : { kind: 'file', path: resolve(machine.workingFolder, catalog) },
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
     durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityChoices) ?? 'fsync',
     retentionDays: parseIntegerSetting(env, 'SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
@@ -168,7 +178,8 @@ export function loadConfig(
       max: parseIntegerSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsFitting,
       ttlMs: (parseIntegerSetting(env, 'SVC_SESSION_TTL_SECONDS', 1, ttlSecondsMax) ?? ttlSecondsMax) * 1000,
       tagsMax:
-        parseIntegerSetting(env, 'SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax) ?? bounds.referrerTagLimitDefault,
+        parseIntegerSetting(env, 'SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax) ??
+        bounds.referrerTagLimitDefault,
     },
     limits: effectiveLimits(
       {
@@ -191,7 +202,8 @@ export function loadConfig(
   }
 
   const warnings = env.unknown.map(
-    (name) => `${truncateText(escapeInvisible(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
+    (name) =>
+      `${truncateText(escapeInvisible(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
   );
   if (config.sessions.max > sessionsFitting) {
     warnings.push(
@@ -207,7 +219,10 @@ export function loadConfig(
 }
 
 /** The data folder alone, for commands that need nothing else and should not stumble over anything else. Throws `ConfigError`. */
-export function readDataDir(env: Env, machine: Pick<Machine, 'workingFolder'> = { workingFolder: process.cwd() }): string {
+export function readDataDir(
+  env: Env,
+  machine: Pick<Machine, 'workingFolder'> = { workingFolder: process.cwd() },
+): string {
   assertNoMisspelledSettings(env, ['SVC_DATA_DIR']);
   return resolve(machine.workingFolder, env.values.SVC_DATA_DIR ?? 'data');
 }
@@ -236,7 +251,11 @@ function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | nu
     throw ConfigError.invalidValue('SVC_TLS_CERT', certificate, 'nothing unless SVC_TLS_KEY is set');
   if (key !== undefined) throw ConfigError.invalidValue('SVC_TLS_KEY', key, 'nothing unless SVC_TLS_CERT is set');
   if (minVersion !== null) {
-    throw ConfigError.invalidValue('SVC_TLS_MIN_VERSION', minVersion, 'nothing unless SVC_TLS_CERT and SVC_TLS_KEY are set');
+    throw ConfigError.invalidValue(
+      'SVC_TLS_MIN_VERSION',
+      minVersion,
+      'nothing unless SVC_TLS_CERT and SVC_TLS_KEY are set',
+    );
   }
   return null;
 }

@@ -1,5 +1,37 @@
 import process from 'node:process';
-import { nearestWord } from '../domain/nearest-word.ts';
+import { bounds } from '../bounds.ts';
+import { escapeInvisible, nearestWord } from '../domain/text.ts';
+
+/** Settings that stop the start. The message is one line for people. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly setting: SettingName;
+
+  private constructor(setting: SettingName, message: string) {
+    super(message);
+    this.setting = setting;
+  }
+
+  /** The variable, what it holds, what it may hold. */
+  static invalidValue(setting: SettingName, holds: string, mayHold: string): ConfigError {
+    return new ConfigError(setting, `${setting} holds ${quoteForDisplay(holds)}; it may hold ${mayHold}`);
+  }
+
+  /** A variable was meant to be a setting, whose place its default would take in silence. */
+  static misspelledName(variable: string, meant: SettingName): ConfigError {
+    return new ConfigError(
+      meant,
+      `${escapeInvisible(variable)} is set, but no setting has this name; did you mean ${meant}?`,
+    );
+  }
+}
+
+/** Quoted and escaped, so that no value can break the line or hide in it; and without the password that a URL may hold. */
+function quoteForDisplay(text: string): string {
+  const { settingCharactersShown: most } = bounds;
+  const harmless = text.replaceAll(/\/\/[^/?#]*@/g, '//...@');
+  return JSON.stringify(harmless.length > most ? `${harmless.slice(0, most)}...` : harmless);
+}
 
 /** Every environment variable of the service; `config.ts` says what each may hold and means. */
 export const settingNames = [
@@ -56,7 +88,8 @@ const demoApiKeyName = 'MARKETPLACE_API_KEY';
  * What an orchestrator tells of the services next to ours. It puts their names in front, so a service called `svc-marketplace`
  * gives `SVC_MARKETPLACE_SERVICE_HOST` to every container, and one called `marketplace` `MARKETPLACE_PORT`.
  */
-const kubernetesServiceName = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
+const kubernetesServiceName =
+  /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
 
 /**
  * Reads the settings. No other place in `src/` takes anything from the environment; the launcher in `bin/` has read and checked

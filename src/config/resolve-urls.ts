@@ -1,7 +1,13 @@
 import { isIPv6 } from 'node:net';
-import { type Config, type Endpoint, isWildcardHost, type PublicUrls } from './config.ts';
-import { blockedPorts } from './refused-ports.ts';
-import { urlSettingNames } from './url-settings.ts';
+import { blockedPorts, type Config, type Endpoint, isWildcardHost, type PublicUrls } from './config.ts';
+
+/** What each of our addresses is set by. */
+export const urlSettingNames = {
+  public: 'SVC_PUBLIC_URL',
+  click: 'SVC_CLICK_URL',
+  widget: 'SVC_WIDGET_URL',
+  cdn: 'SVC_CDN_URL',
+} as const satisfies Record<keyof PublicUrls, string>;
 
 /**
  * Our addresses as answers name them, once the port is known. What is not set follows from the public URL, and that from

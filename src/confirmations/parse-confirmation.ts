@@ -1,12 +1,59 @@
+import { createScanner } from 'jsonc-parser';
 import { bounds } from '../bounds.ts';
-import type { ClickIds } from '../clicks/click-id.ts';
-import { parseIsoTimestamp } from '../domain/iso-timestamp.ts';
-import { usdToExactMicros, microsPerUsd } from '../domain/money.ts';
-import { isVisibleAscii } from '../domain/visible-ascii.ts';
-import { type SubIds, formatSubId } from '../sessions/sub-id.ts';
-import type { ClickEvidence, Confirmation, ConfirmationMember, RejectionReason } from './confirmation.ts';
+import { parseIsoTimestamp } from '../domain/calendar.ts';
+import { microsPerUsd, usdToExactMicros } from '../domain/money.ts';
+import { isVisibleAscii } from '../domain/text.ts';
+import type { ClickIds } from '../ids/click-id.ts';
+import { formatSubId, type SubIds } from '../ids/sub-id.ts';
+import {
+  type ClickEvidence,
+  type Confirmation,
+  type ConfirmationMember,
+  confirmationMembers,
+  type RejectionReason,
+} from './confirmation.ts';
 
-export interface ParseConfirmationDeps {
+/**
+ * Finds the rows of a JSON text that give a member of a confirmation more than once, which `JSON.parse` hides: it takes the last.
+ * The text must be JSON: one row, or an array of rows. Returns the first repeated member of each such row, by the row's index.
+ */
+export function findDuplicateMembers(text: string): ReadonlyMap<number, ConfirmationMember> {
+  const repeated = new Map<number, ConfirmationMember>();
+  const scanner = createScanner(text, true);
+  let rowDepth = 1;
+  let depth = 0;
+  let row = 0;
+  /** Members of the row so far; null outside of objects. */
+  let names: Set<string> | null = null;
+  let isNameNext = false;
+  for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
+    // The first character of a token tells its kind.
+    const token = text[scanner.getTokenOffset()]!;
+    if (token === '{' || token === '[') {
+      if (depth === 0 && token === '[') rowDepth = 2;
+      depth++;
+      if (depth === rowDepth) {
+        names = token === '{' ? new Set() : null;
+        isNameNext = names !== null;
+      }
+    } else if (token === '}' || token === ']') {
+      depth--;
+    } else if (token === ',') {
+      if (depth === rowDepth) isNameNext = names !== null;
+      else if (depth < rowDepth) row++;
+    } else if (isNameNext && depth === rowDepth) {
+      isNameNext = false;
+      const name = scanner.getTokenValue();
+      const member = confirmationMembers.find((each) => each === name);
+      if (member === undefined) continue;
+      if (names!.has(member) && !repeated.has(row)) repeated.set(row, member);
+      names!.add(member);
+    }
+  }
+  return repeated;
+}
+
+interface ParseConfirmationDeps {
   readonly subIds: Pick<SubIds, 'verify'>;
   readonly clickIds: Pick<ClickIds, 'verify'>;
 }
@@ -44,9 +91,11 @@ function parseClick(
   const hasSub = subId !== undefined && subId !== null;
   const hasOffer = offerId !== undefined && offerId !== null;
   if (clickId !== undefined && clickId !== null) {
-    const click = typeof clickId === 'string' && clickId.length <= clickIdCharactersMax ? clickIds.verify(clickId) : null;
+    const click =
+      typeof clickId === 'string' && clickId.length <= clickIdCharactersMax ? clickIds.verify(clickId) : null;
     if (click === null) return 'click_id_invalid';
-    if ((hasSub && subId !== formatSubId(click.sub)) || (hasOffer && offerId !== click.offerId)) return 'click_mismatch';
+    if ((hasSub && subId !== formatSubId(click.sub)) || (hasOffer && offerId !== click.offerId))
+      return 'click_mismatch';
     if (!click.countable) return 'click_not_counted';
     const { clickedMs, valueMicros } = click;
     return { sub: click.sub, offerId: click.offerId, click: { clickedMs, valueMicros } };

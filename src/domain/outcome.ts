@@ -1,5 +1,5 @@
-import type { ErrorCode } from './error-table.ts';
-import { type RequestParam, requestRules } from './request-rules.ts';
+import type { ErrorCode } from './errors.ts';
+import { type RequestParam, requestRules } from './errors.ts';
 
 /** One element of `fields_invalid` (docs/contract.md#submitting-fields). */
 export interface InvalidField {

@@ -4,25 +4,23 @@ import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { logSizeBytes } from '../events/check-log.ts';
-import { LogUnavailableError } from '../events/event-log.ts';
+import { LogUnavailableError } from '../event-log/event-log.ts';
 import {
   createEventLog,
-  type FileEventLogOptions,
   type FileEventLog,
+  type FileEventLogOptions,
   type LogIncident,
   openEventLog,
-} from '../events/file-event-log.ts';
-import type { LogFiles } from '../events/log-files.ts';
-import type { ReadProgressListener } from '../events/log-recovery.ts';
-import { nodeLogFiles } from '../events/node-log-files.ts';
+} from '../event-log/file-event-log.ts';
+import type { LogFiles } from '../event-log/log-files.ts';
+import { nodeLogFiles } from '../event-log/log-files.ts';
+import type { ReadProgressListener } from '../event-log/log-recovery.ts';
+import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { EpochReader } from './epoch-reader.ts';
-import { serializeFieldEncodings } from './field-shapes.ts';
+import { EpochReader, serializeFieldEncodings } from './epoch-reader.ts';
 import type { Journal } from './journal.ts';
-import { type JournalRecord, journalRecordKind } from './journal-record.ts';
-import { JournalCipher, saltBytes } from './journal-seal.ts';
+import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
 
 export interface FileJournalOptions {
   /** Of the journal alone; created when missing. Hold its data folder's lock first. */

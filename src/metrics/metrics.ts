@@ -1,16 +1,63 @@
-import { BucketHistogram } from './bucket-tally.ts';
-import { MetricRegistry } from './figures.ts';
-import { type LogName, type LogIncidentKind, logNames, logIncidentKinds } from './log-names.ts';
-import { registerProcessMetrics } from './process-figures.ts';
-import { RequestCounter } from './request-tally.ts';
-import { batchRequestsBuckets, groupBytesBuckets, groupRecordsBuckets, logWriteDurationBuckets } from './scales.ts';
-import { registerGauges, type GaugeSources } from './watched.ts';
+import {
+  type GaugeSources,
+  type LogIncidentKind,
+  type LogName,
+  logIncidentKinds,
+  logNames,
+  registerGauges,
+} from './gauges.ts';
+import {
+  BucketHistogram,
+  batchRequestsBuckets,
+  groupBytesBuckets,
+  groupRecordsBuckets,
+  logWriteDurationBuckets,
+  requestDurationBuckets,
+} from './histogram.ts';
+import { MetricRegistry } from './metric-registry.ts';
+import { registerProcessMetrics } from './process-metrics.ts';
+
+const lowestStatus = 100;
+const statusCount = 500;
+
+/**
+ * Counts answers by route and status, and how long they took by route. This runs with every request: it adds to arrays that
+ * were made beforehand, and whatever makes text of them waits for a scrape.
+ */
+export class RequestCounter {
+  readonly routes: readonly string[];
+  readonly durations: BucketHistogram;
+  readonly #replies: Float64Array;
+
+  /** @param routes the names that requests are told apart by: few, and never anything a caller sent */
+  constructor(routes: readonly string[]) {
+    this.routes = routes;
+    this.durations = new BucketHistogram(requestDurationBuckets, routes.length);
+    this.#replies = new Float64Array(routes.length * statusCount);
+  }
+
+  /** @param route its place among the routes */
+  readonly record = (route: number, status: number, elapsedUs: number): void => {
+    this.#replies[route * statusCount + status - lowestStatus]! += 1;
+    this.durations.observe(elapsedUs, route);
+  };
+
+  /** How many answers there were of each route and status, where there were any. */
+  *counts(): Generator<{ readonly route: string; readonly status: number; readonly count: number }> {
+    for (const [at, route] of this.routes.entries()) {
+      for (let status = lowestStatus; status < lowestStatus + statusCount; status++) {
+        const count = this.#replies[at * statusCount + status - lowestStatus]!;
+        if (count > 0) yield { route, status, count };
+      }
+    }
+  }
+}
 
 const rateLimitKinds = ['minute', 'analytics', 'day'] as const;
 const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
 /** Why a request got no further than the gate: by what it lacked, or by which of the limits. */
-export type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
+type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 
 /**
  * What happens in a service, counted for its operator from the first moment on; `watch` adds what is read where it is kept.
@@ -164,7 +211,12 @@ export class Metrics {
       this.#groupRecords,
       series,
     );
-    this.#registry.histogramFrom('marketplace_log_group_bytes', 'Bytes written together, by log.', this.#groupBytes, series);
+    this.#registry.histogramFrom(
+      'marketplace_log_group_bytes',
+      'Bytes written together, by log.',
+      this.#groupBytes,
+      series,
+    );
     this.#registry.histogramFrom(
       'marketplace_log_store_duration_seconds',
       'Time to write and sync one group, by log.',

@@ -1,8 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
+import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
-import { schemaFor } from './describes.ts';
 import {
   countSchema,
   ignoredProperty,
@@ -10,6 +9,7 @@ import {
   metadataValueSchema,
   nullable,
   referrerTagSchema,
+  schemaFor,
   subIdSchema,
   timestampSchema,
   usdSchema,
@@ -53,13 +53,18 @@ const widgetEventsSchema = schemaFor<Readonly<Record<WidgetEventType, number>>>(
   ),
 );
 
-const requestedTagSchema = nullable(Type.String({ description: 'The tag asked for; `null` when only ids were listed.' }));
+const requestedTagSchema = nullable(
+  Type.String({ description: 'The tag asked for; `null` when only ids were listed.' }),
+);
 const retainedFromSchema = nullable(
   isoDateSchema(
     'The first date whose sessions are still told apart; `null` when all are. Figures of a tag are whole for every date; rows, and figures of listed ids, begin with this one.',
   ),
 );
-const dateRangeProperties = { date_from: isoDateSchema('The first day, inclusive.'), date_to: isoDateSchema('The last day, inclusive.') };
+const dateRangeProperties = {
+  date_from: isoDateSchema('The first day, inclusive.'),
+  date_to: isoDateSchema('The last day, inclusive.'),
+};
 const maturedPhrase = `older than ${bounds.maturedDays} days`;
 
 export const summarySchema = schemaFor<SummaryView>()(
@@ -124,12 +129,16 @@ const rowSchema = Type.Object(
     created_at: timestampSchema('When it was created'),
     sandbox: Type.Boolean({ description: 'Whether it was created with a test key.' }),
     device: Type.String({ enum: deviceClasses, description: 'By the `user_agent` given at creation.' }),
-    metadata: nullable(Type.Record(Type.String(), metadataValueSchema, { description: 'As given at creation, or `null`.' })),
+    metadata: nullable(
+      Type.Record(Type.String(), metadataValueSchema, { description: 'As given at creation, or `null`.' }),
+    ),
     marketplace_views: countSchema('Views of its offers.'),
     offer_clicks: countSchema('Clicks that counted.'),
     rev_attributed: attributedUsd,
     rev_confirmed: confirmedUsd,
-    last_event_at: timestampSchema('Its creation, or its latest view, counted click, confirmation, or report of a widget'),
+    last_event_at: timestampSchema(
+      'Its creation, or its latest view, counted click, confirmation, or report of a widget',
+    ),
     lenders: Type.Array(lenderSchema),
   },
   { title: 'Row' },

@@ -1,14 +1,25 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
-import type { Explanation } from '../offers/explain-offers.ts';
-import { mismatchReasons } from '../offers/explain-offers.ts';
-import { sortOrders } from '../offers/matcher.ts';
-import { offerIdPattern } from '../offers/offer-id.ts';
+import { offerIdPattern } from '../catalogs/identifiers.ts';
+import { widgetEventTypes } from '../ledger/ledger-record.ts';
+import { type Explanation, mismatchReasons } from '../matching/explain-offers.ts';
+import { sortOrders } from '../matching/matcher.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
-import type { MarketplaceView, OfferView } from '../operations/marketplace-view.ts';
+import type { MarketplaceView, OfferView } from '../operations/show-offers.ts';
 import type { WidgetOffersView } from '../operations/show-widget-offers.ts';
-import { schemaFor } from './describes.ts';
-import { urlSchema, countSchema, ignoredProperty, nullable, subIdSchema, timestampSchema, usdSchema, stringEnum } from './schema-parts.ts';
+import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
+import {
+  countSchema,
+  ignoredProperty,
+  nullable,
+  schemaFor,
+  stringEnum,
+  subIdSchema,
+  timestampSchema,
+  urlSchema,
+  usdSchema,
+  widgetLoadIdSchema,
+} from './schema-parts.ts';
 
 const offerSchema = schemaFor<OfferView>()(
   Type.Object(
@@ -88,7 +99,10 @@ const offersProperties = {
 };
 
 export const marketplaceSchema = schemaFor<MarketplaceView>()(
-  Type.Object({ ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredProperty }, { title: 'Marketplace' }),
+  Type.Object(
+    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredProperty },
+    { title: 'Marketplace' },
+  ),
 );
 
 export const widgetOffersSchema = schemaFor<WidgetOffersView>()(
@@ -114,5 +128,32 @@ export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
       ...ignoredProperty,
     },
     { title: 'WidgetEmbed' },
+  ),
+);
+
+export const widgetBeaconSchema = schemaFor<WidgetBeaconBody>()(
+  Type.Object(
+    {
+      load: widgetLoadIdSchema,
+      events: Type.Array(
+        Type.Object({
+          event_id: Type.String({
+            pattern: widgetEventIdPattern,
+            description: 'One that the session had before is not counted again.',
+          }),
+          type: stringEnum(widgetEventTypes, { description: 'What happened.' }),
+          svc_offer_id: Type.Optional(
+            nullable(
+              Type.String({
+                pattern: offerIdPattern,
+                description: 'The offer it is about: of types that begin with `offer_`, and of no others.',
+              }),
+            ),
+          ),
+        }),
+        { minItems: 1, maxItems: bounds.widgetEventsPerBatchMax },
+      ),
+    },
+    { title: 'WidgetBeacon' },
   ),
 );

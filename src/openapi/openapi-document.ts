@@ -1,13 +1,38 @@
+import { isDeepStrictEqual } from 'node:util';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { apiPaths } from './api-operations.ts';
-import { browserPaths } from './browser-addresses.ts';
-import { sharedErrorResponses } from './error-responses.ts';
+import { apiPaths } from './api-paths.ts';
+import { browserPaths, widgetApiPaths } from './browser-paths.ts';
 import type { OpenApiDocument } from './openapi-types.ts';
 import { readRecordedExamples } from './recorded-examples.ts';
-import { widgetApiPaths } from './widget-requests.ts';
-import { extractComponents } from './with-references.ts';
+import { sharedErrorResponses } from './responses.ts';
+
+/**
+ * The same parts of a document with every titled schema taken out and referred to by its title, and those schemas. Only JSON
+ * values are left: what a schema carries besides, for its validator, is gone.
+ */
+export function extractComponents<Parts extends object>(
+  parts: Parts,
+): { readonly described: Parts; readonly schemas: Readonly<Record<string, unknown>> } {
+  const schemas: Record<string, unknown> = {};
+  const visit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(visit);
+    if (typeof value !== 'object' || value === null) return value;
+    const { title } = value as { readonly title?: unknown };
+    if (typeof title !== 'string') return visitMembers(value);
+    if (!Object.hasOwn(schemas, title)) schemas[title] = null; // Keeps its place, before those it refers to.
+    const schema = visitMembers(value);
+    if (schemas[title] === null) schemas[title] = schema;
+    else if (!isDeepStrictEqual(schemas[title], schema)) throw new Error(`two schemas have the title ${title}`);
+    return { $ref: `#/components/schemas/${title}` };
+  };
+  const visitMembers = (value: object): object =>
+    Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, name === 'examples' ? member : visit(member)]),
+    );
+  return { described: visitMembers(parts) as Parts, schemas };
+}
 
 /** Where the document of a vertical is served. */
 export function openApiPath({ segment }: Pick<Vertical, 'segment'>): string {

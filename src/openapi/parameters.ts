@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
-import type { WidgetLinkParameters } from '../faces/widget-link-parameters.ts';
-import { sortOrders } from '../offers/matcher.ts';
-import type { MarketplaceRequest } from '../operations/marketplace-request.ts';
+import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
+import { sortOrders } from '../matching/matcher.ts';
+import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
 import type { Parameter } from './openapi-types.ts';
-import { isoDateSchema, referrerTagSchema, subIdSchema, widgetLoadIdSchema, stringEnum } from './schema-parts.ts';
+import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadIdSchema } from './schema-parts.ts';
 
 type ParameterDescription = Omit<Parameter, 'name' | 'in'>;
 
@@ -97,10 +97,10 @@ const widgetCredentialParameters = {
 
 export const widgetEventsParameters = queryParameters(widgetCredentialParameters);
 
-export const widgetPageParameters = queryParameters({ ...widgetCredentialParameters, ...selectionParameters } satisfies Record<
-  Exclude<keyof WidgetLinkParameters, 'load'>,
-  ParameterDescription
->);
+export const widgetPageParameters = queryParameters({
+  ...widgetCredentialParameters,
+  ...selectionParameters,
+} satisfies Record<Exclude<keyof WidgetLinkParameters, 'load'>, ParameterDescription>);
 
 export const widgetOffersParameters = queryParameters({
   ...widgetCredentialParameters,

@@ -1,17 +1,16 @@
 import type {
-  DayMetrics,
   CohortMetrics,
+  DayMetrics,
   LenderMetrics,
   SessionRow,
   SummaryResult,
   WidgetCounts,
 } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
-import { isoDate } from '../domain/calendar.ts';
-import { isoTimestamp } from '../domain/iso-timestamp.ts';
+import { isoDate, isoTimestamp } from '../domain/calendar.ts';
 import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
-import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../events/ledger-record.ts';
-import { decodeSubId, formatSubId } from '../sessions/sub-id.ts';
+import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
+import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { IgnoredNames } from './ignored-names.ts';
 
 interface MetricsView {
@@ -79,7 +78,7 @@ export interface RowView {
 }
 
 /** One page of `daily` or `row` (docs/contract.md#pages). */
-export interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNames {
+interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNames {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
   readonly date_from: string;
@@ -100,7 +99,7 @@ export interface DayRange {
 }
 
 /** The same, and from which day on single sessions are kept; 0 when all are. */
-export interface RetainedDayRange extends DayRange {
+interface RetainedDayRange extends DayRange {
   readonly retainedFromDay: number;
 }
 

@@ -1,21 +1,19 @@
 import { AnalyticsUnavailable } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
-import type { ClickIds } from '../clicks/click-id.ts';
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import { PendingPayoutStates } from '../confirmations/batch-history.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
-import type { PayoutStateReader } from '../confirmations/confirmation-history.ts';
-import { checkConfirmation } from '../confirmations/judge-confirmation.ts';
-import { parseConfirmation } from '../confirmations/parse-confirmation.ts';
-import { findDuplicateMembers } from '../confirmations/repeated-members.ts';
-import type { CancelSignal } from '../domain/cancel-signal.ts';
+import { checkConfirmation } from '../confirmations/confirmation-rules.ts';
+import { findDuplicateMembers, parseConfirmation } from '../confirmations/parse-confirmation.ts';
+import type { PayoutStateReader } from '../confirmations/payout-state.ts';
+import { PendingPayoutStates } from '../confirmations/payout-state.ts';
+import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { succeeded, invalidRequest, type Outcome, unavailable } from '../domain/outcome.ts';
-import type { SerialQueue } from '../domain/task-queue.ts';
-import { type EventLog, LogUnavailableError } from '../events/event-log.ts';
-import { type RevenueConfirmed, type RevenueReversed, ledgerRecordKind } from '../events/ledger-record.ts';
-import type { CatalogStore } from '../offers/catalog-library.ts';
-import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
+import { invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import { type EventLog, LogUnavailableError } from '../event-log/event-log.ts';
+import type { ClickIds } from '../ids/click-id.ts';
+import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
+import { ledgerRecordKind, type RevenueConfirmed, type RevenueReversed } from '../ledger/ledger-record.ts';
 
 export interface ConfirmRevenueDeps {
   readonly clock: Clock;
@@ -62,7 +60,10 @@ export async function confirmRevenue(
 ): Promise<Outcome<ConfirmationsView>> {
   const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
   if (body === undefined || rows.length > bounds.confirmationRowsPerRequestMax) {
-    return invalidRequest('body', `must be one confirmation or an array of at most ${bounds.confirmationRowsPerRequestMax}`);
+    return invalidRequest(
+      'body',
+      `must be one confirmation or an array of at most ${bounds.confirmationRowsPerRequestMax}`,
+    );
   }
   const repeated = text === undefined ? null : findDuplicateMembers(text);
   const parsed = rows.map((row, index) => {

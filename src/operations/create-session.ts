@@ -1,22 +1,21 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { bounds } from '../bounds.ts';
+import { isoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { exceedsCodePoints } from '../domain/code-points.ts';
-import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { succeeded, invalidRequest, notDurable, type Outcome, refusedWith, unavailable } from '../domain/outcome.ts';
-import { isVisibleAscii } from '../domain/visible-ascii.ts';
-import { type EventLog, LogUnavailableError } from '../events/event-log.ts';
-import { ledgerRecordKind } from '../events/ledger-record.ts';
-import type { OriginalRequest, IdempotencyKeys, IdempotencyDigests } from '../sessions/idempotency-keys.ts';
+import { invalidRequest, notDurable, type Outcome, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import { exceedsCodePoints, isVisibleAscii } from '../domain/text.ts';
+import { type EventLog, LogUnavailableError } from '../event-log/event-log.ts';
+import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
+import { ledgerRecordKind } from '../ledger/ledger-record.ts';
+import type { IdempotencyDigests, IdempotencyKeys, OriginalRequest } from '../sessions/idempotency-keys.ts';
 import type { ReferrerTags, TagReservation } from '../sessions/referrer-tags.ts';
+import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import { decodeSubId, type SubIds, formatSubId } from '../sessions/sub-id.ts';
-import type { DeviceClassifier } from '../user-agents/device-class.ts';
+import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import type { Tenant } from '../verticals/tenant.ts';
+import { awaitDurable } from './await-durable.ts';
 import type { IgnoredNames } from './ignored-names.ts';
-import { isReferrerTag } from './referrer-tag.ts';
-import { awaitDurable } from './when-durable.ts';
 
 export interface CreateSessionDeps {
   readonly clock: Clock;
@@ -75,7 +74,7 @@ interface PendingSession {
 }
 
 /** The place that a new session has in its key's day (docs/contract.md#sessions-per-day). */
-export interface SessionQuotaReservation {
+interface SessionQuotaReservation {
   release(): void;
 }
 
@@ -119,7 +118,8 @@ export async function createSession(
     if (opened === null) return unavailable(bounds.retryAfterSeconds);
     mayCreate = true;
     const { position, durable } = opened;
-    if (keyed !== null) ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.lastIssuedBytes, position, durable });
+    if (keyed !== null)
+      ports.idempotencyKeys.addPending(keyed, { sub: ports.subIds.lastIssuedBytes, position, durable });
     try {
       await durable;
       return succeeded({ session: opened.view, replayed: false });
@@ -193,7 +193,8 @@ function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
   const { referrer_tag: referrerTag } = body as { referrer_tag?: unknown };
   if (!isReferrerTag(referrerTag)) return refusedWith('INVALID_REFERRER_TAG');
-  if (!optionalMembersValidator.Check(body)) return invalidRequest(isUserAgentTypeValid(body) ? 'metadata' : 'user_agent');
+  if (!optionalMembersValidator.Check(body))
+    return invalidRequest(isUserAgentTypeValid(body) ? 'metadata' : 'user_agent');
   const { user_agent: userAgent, metadata } = body;
   if (userAgent !== undefined && exceedsCodePoints(userAgent, bounds.userAgentCharactersMax)) {
     return invalidRequest('user_agent');
@@ -239,6 +240,8 @@ function isMetadataWithinBounds(metadata: object): boolean {
   if (entries.length > bounds.metadataKeysMax) return false;
   return entries.every(([key, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return !exceedsCodePoints(key, bounds.metadataCharactersMax) && !exceedsCodePoints(text, bounds.metadataCharactersMax);
+    return (
+      !exceedsCodePoints(key, bounds.metadataCharactersMax) && !exceedsCodePoints(text, bounds.metadataCharactersMax)
+    );
   });
 }

@@ -1,14 +1,14 @@
 import { bounds } from '../bounds.ts';
-import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { succeeded, type Outcome } from '../domain/outcome.ts';
+import { isoTimestamp } from '../domain/calendar.ts';
+import { type Outcome, succeeded } from '../domain/outcome.ts';
+import type { WidgetTokens } from '../ids/widget-token.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
 import type { FindSessionDeps } from '../sessions/find-session.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/embed-html.ts';
-import type { WidgetTokens } from '../widgets/widget-token.ts';
+import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-html.ts';
+import type { MarketplaceRequest } from './get-marketplace.ts';
+import { validateMarketplaceRequest } from './get-marketplace.ts';
 import type { IgnoredNames } from './ignored-names.ts';
-import type { MarketplaceRequest } from './marketplace-request.ts';
-import { validateMarketplaceRequest } from './open-marketplace.ts';
 
 const embedFormats = ['iframe', 'js'] as const;
 

@@ -1,16 +1,16 @@
 import { bounds } from '../bounds.ts';
-import type { ClickRecordLimiter } from '../clicks/click-budget.ts';
-import type { ClickIds } from '../clicks/click-id.ts';
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
+import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import type { ClickTokenPayload, ClickTokenCipher } from '../clicks/offer-value-seal.ts';
-import type { SharedTimeout } from '../clicks/patience.ts';
+import type { SharedTimeout } from '../clicks/shared-timeout.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type EventLog, LogUnavailableError } from '../events/event-log.ts';
-import { type OfferClicked, ledgerRecordKind } from '../events/ledger-record.ts';
-import type { CatalogStore } from '../offers/catalog-library.ts';
+import { type EventLog, LogUnavailableError } from '../event-log/event-log.ts';
+import type { ClickIds } from '../ids/click-id.ts';
+import type { ClickTokenCipher, ClickTokenPayload } from '../ids/click-token-cipher.ts';
+import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
+import { ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
-import { decodeSubId, type SubIds } from '../sessions/sub-id.ts';
-import type { DeviceClassifier } from '../user-agents/device-class.ts';
+import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 
 export interface FollowClickDeps {
   readonly clock: Clock;

@@ -1,25 +1,25 @@
 import type { Analytics, CohortFilter } from '../analytics/analytics.ts';
 import { AnalyticsUnavailable } from '../analytics/analytics.ts';
-import { lastMaturedCohortDay } from '../analytics/cohort-rules.ts';
-import type { PageCursors, PagePosition } from '../analytics/page-cursors.ts';
+import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
+import type { CancelSignal } from '../domain/async.ts';
 import { dayOf, parseIsoDate } from '../domain/calendar.ts';
-import type { CancelSignal } from '../domain/cancel-signal.ts';
 import type { Clock } from '../domain/clock.ts';
-import { succeeded, invalidRequest, type Outcome, refusedWith, unavailable } from '../domain/outcome.ts';
-import { isOwnedBy, decodeSubId, type SubIds } from '../sessions/sub-id.ts';
+import { invalidRequest, type Outcome, refusedWith, succeeded, unavailable } from '../domain/outcome.ts';
+import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
+import { decodeSubId, isOwnedBy, type SubIds } from '../ids/sub-id.ts';
+import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
   type DailyView,
+  type DayRange,
+  type RowsView,
+  type SummaryView,
   toDayView,
   toPageView,
-  type RowsView,
   toRowView,
-  type SummaryView,
   toSummaryView,
-  type DayRange,
 } from './analytics-views.ts';
-import { isReferrerTag } from './referrer-tag.ts';
 
 export interface QueryAnalyticsDeps {
   readonly clock: Clock;
@@ -129,8 +129,12 @@ async function queryRows(
   { filter, place, limit, signal }: PageRequest,
 ): Promise<RowsView> {
   const { fromDay, toDay, after: afterPosition } = place;
-  const { rows, retainedFromDay, nextAfterPosition } = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
-  const cursor = nextAfterPosition === null ? null : pageCursors.issue('row', filter, { ...place, after: nextAfterPosition });
+  const { rows, retainedFromDay, nextAfterPosition } = await analytics.listRows(
+    { ...filter, fromDay, toDay, afterPosition, limit },
+    signal,
+  );
+  const cursor =
+    nextAfterPosition === null ? null : pageCursors.issue('row', filter, { ...place, after: nextAfterPosition });
   return toPageView('row', filter.referrerTag, { ...place, retainedFromDay }, rows.map(toRowView), cursor);
 }
 

@@ -1,28 +1,64 @@
 import { bounds } from '../bounds.ts';
+import type { CatalogStore } from '../catalogs/catalog-store.ts';
+import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import type { ClickTokenCipher } from '../clicks/offer-value-seal.ts';
-import { toCompactDate, dayOf } from '../domain/calendar.ts';
-import type { CancelSignal } from '../domain/cancel-signal.ts';
+import type { CancelSignal, SerialQueue } from '../domain/async.ts';
+import { dayOf, isoTimestamp, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { isoTimestamp } from '../domain/iso-timestamp.ts';
-import { succeeded, type Outcome, unavailable } from '../domain/outcome.ts';
-import type { SerialQueue } from '../domain/task-queue.ts';
-import type { EventLog } from '../events/event-log.ts';
-import { type OffersViewed, ledgerRecordKind } from '../events/ledger-record.ts';
-import type { CatalogStore } from '../offers/catalog-library.ts';
-import type { UnavailableOffers } from '../offers/closed-offers.ts';
-import type { CompiledCatalog } from '../offers/compile-catalog.ts';
-import { recountAvailable } from '../offers/count-open.ts';
-import { type Explanation, explainOffers } from '../offers/explain-offers.ts';
-import { type Matcher, type Ranking, type SortOrder, sortOrders } from '../offers/matcher.ts';
-import { hasOffer } from '../offers/offer-bits.ts';
-import { renderOffersJson } from '../offers/offer-json.ts';
-import { packedOfferAt } from '../offers/packed-orders.ts';
-import type { CachedRanking, Session } from '../sessions/session.ts';
-import type { SubIds } from '../sessions/sub-id.ts';
-import type { WidgetUsage } from '../sessions/widget-use.ts';
-import { fieldIndex, type FieldVector } from '../verticals/pocket-vector.ts';
+import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import type { ClickTokenCipher } from '../ids/click-token-cipher.ts';
+import type { SubIds } from '../ids/sub-id.ts';
+import { ledgerRecordKind, type OffersViewed } from '../ledger/ledger-record.ts';
+import { recountAvailable } from '../matching/eligibility.ts';
+import { type Explanation, explainOffers } from '../matching/explain-offers.ts';
+import {
+  type Matcher,
+  packedOfferAt,
+  type Ranking,
+  type SortOrder,
+  sortOrders,
+  type UnavailableOffers,
+} from '../matching/matcher.ts';
+import { hasOffer } from '../matching/offer-set.ts';
+import type { CachedRanking, Session } from '../sessions/session-store.ts';
+import type { WidgetUsage } from '../sessions/widget-usage.ts';
+import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
+import { renderOffersJson } from '../verticals/personal-loans/offer-view.ts';
 import type { Readiness } from '../verticals/readiness.ts';
+import type { IgnoredNames } from './ignored-names.ts';
+
+/** One offer of the marketplace (docs/contract.md#offers), as `offers/offer-json.ts` writes it. */
+export interface OfferView {
+  readonly svc_offer_id: string;
+  readonly lender_name: string;
+  readonly logo_url: string;
+  readonly apr_range: { readonly min: number; readonly max: number };
+  /** The term, in months, that the monthly payment is for. */
+  readonly payment_term_months: number;
+  readonly monthly_payment_estimate: number;
+  readonly svc_star_rating: number;
+  readonly features: readonly string[];
+  readonly prequalification: boolean;
+  readonly click_url: string;
+  readonly loan_amount_range: { readonly min: number; readonly max: number };
+  readonly term_months: readonly number[];
+  readonly position: number;
+}
+
+/** The marketplace envelope (docs/contract.md#envelope), as `show-offers.ts` writes it. */
+export interface MarketplaceView extends IgnoredNames {
+  readonly sub_id: string;
+  readonly match_quality: 'high' | 'partial' | 'none';
+  readonly offers: readonly OfferView[];
+  readonly total_offers: number;
+  readonly generated_at: string;
+  readonly sort: SortOrder;
+  readonly catalog_version: string;
+  readonly disclosure: string;
+  /** Where it was asked for. */
+  readonly explain?: Explanation;
+}
 
 export interface ShowOffersDeps {
   readonly clock: Clock;
@@ -41,7 +77,7 @@ export interface ShowOffersDeps {
 }
 
 /** What is to be shown to whom, with the borrower as it was when the request came. */
-export interface ShowOffersRequest {
+interface ShowOffersRequest {
   readonly subId: string;
   readonly borrower: Readonly<FieldVector>;
   /** The session's, of that borrower. */
@@ -103,7 +139,10 @@ interface RankingContext {
 const shownOfferIndexes = new Uint16Array(bounds.offersShownMax);
 
 /** Puts the best open offers into `shownOffers`; false when the ranking has fewer of them than the answer must show. */
-function selectShownOffers({ ranking, unavailableOffers }: CachedRanking, { sort, maxOffers }: ShowOffersRequest): boolean {
+function selectShownOffers(
+  { ranking, unavailableOffers }: CachedRanking,
+  { sort, maxOffers }: ShowOffersRequest,
+): boolean {
   const { orders, total } = ranking;
   const wanted = Math.min(total, maxOffers);
   const places = orders.length / sortOrders.length;
@@ -140,7 +179,15 @@ function renderAnswer(
 ): Outcome<string> {
   const { subId } = asked;
   const shown = Math.min(ranking.total, asked.maxOffers);
-  const offers = renderOffersJson(catalog, shownOfferIndexes, shown, asked.borrower, ports.clickUrlHead, subId, clickToken);
+  const offers = renderOffersJson(
+    catalog,
+    shownOfferIndexes,
+    shown,
+    asked.borrower,
+    ports.clickUrlHead,
+    subId,
+    clickToken,
+  );
   if (asked.counts) recordView(ports, asked, nowMs, catalog, shown);
   return succeeded(
     `{"sub_id":"${subId}","match_quality":"${matchQuality(asked.readiness, ranking.total)}","offers":${offers}` +
@@ -157,7 +204,9 @@ function rankAndAnswer(
   session: Session,
   offered: RankingContext,
 ): Outcome<string> | Promise<Outcome<string>> {
-  return asked.explain ? explainRankAndAnswer(ports, asked, session, offered) : requestRanking(ports, asked, session, offered, null);
+  return asked.explain
+    ? explainRankAndAnswer(ports, asked, session, offered)
+    : requestRanking(ports, asked, session, offered, null);
 }
 
 async function explainRankAndAnswer(
@@ -219,7 +268,12 @@ function cacheAndAnswer(
     const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
     const basis = { catalogVersion: catalog.version, creditBand };
     const clickToken = ports.seal.encrypt(ports.subIds.toBytes(subId), basis);
-    ranked = withUpdatedTotal(catalog, borrower, { ranking, rankedOn, unavailableOffers, creditBand, clickToken }, closedNow);
+    ranked = withUpdatedTotal(
+      catalog,
+      borrower,
+      { ranking, rankedOn, unavailableOffers, creditBand, clickToken },
+      closedNow,
+    );
   }
   if (ranked === null || !selectShownOffers(ranked, asked)) {
     if (!changed) throw new Error('the matcher ranked too few open offers');

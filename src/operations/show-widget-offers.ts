@@ -1,15 +1,15 @@
-import type { CancelSignal } from '../domain/cancel-signal.ts';
-import { isoTimestamp } from '../domain/iso-timestamp.ts';
+import type { CancelSignal } from '../domain/async.ts';
+import { isoTimestamp } from '../domain/calendar.ts';
 import { invalidRequest, type Outcome, refused } from '../domain/outcome.ts';
-import type { Session } from '../sessions/session.ts';
-import { fieldIndex } from '../verticals/pocket-vector.ts';
+import type { Session } from '../sessions/session-store.ts';
+import { fieldIndex } from '../verticals/field-vector.ts';
 import { computeReadiness } from '../verticals/readiness.ts';
-import { parseWidgetLoadId } from '../widgets/widget-load-id.ts';
-import { type MarketplaceRequest, parseOfferSelection } from './marketplace-request.ts';
-import type { MarketplaceView } from './marketplace-view.ts';
+import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
+import { type MarketplaceRequest, parseOfferSelection } from './get-marketplace.ts';
+import type { MarketplaceView } from './show-offers.ts';
 import { type ShowOffersDeps, showOffers } from './show-offers.ts';
 
-export interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
+interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 'sort'> {
   /** The id of the widget load that asks: 16 lower-case hex digits. */
   readonly load?: string | undefined;
 }

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
-import { toCompactDate, dayOf } from '../domain/calendar.ts';
-import { exceedsCodePoints } from '../domain/code-points.ts';
-import { succeeded, invalidRequest, notDurable, type Outcome, refused, refusedWith } from '../domain/outcome.ts';
-import { LogUnavailableError } from '../events/event-log.ts';
+import { dayOf, toCompactDate } from '../domain/calendar.ts';
+import { invalidRequest, notDurable, type Outcome, refused, refusedWith, succeeded } from '../domain/outcome.ts';
+import { exceedsCodePoints } from '../domain/text.ts';
+import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import { computeReadiness } from '../verticals/readiness.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { writeFileDurably } from '../files/write-file-durably.ts';
+import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
 /** It travels as one byte. */

@@ -1,9 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, refusedWith } from '../domain/outcome.ts';
+import { decodeSubId, isOwnedBy, type SubIds } from '../ids/sub-id.ts';
 import { isSameTenant, type Tenant } from '../verticals/tenant.ts';
-import type { Session } from './session.ts';
-import type { SessionStore } from './session-store.ts';
-import { isOwnedBy, decodeSubId, type SubIds } from './sub-id.ts';
+import type { Session, SessionStore } from './session-store.ts';
 
 export interface FindSessionDeps {
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './keyed-request-ring.ts';
+import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
 /** What the ledger keeps of a request with an Idempotency-Key, 16 bytes each: enough to know it again, and no more. */
 export interface IdempotencyDigests {
@@ -18,13 +18,13 @@ export interface OriginalRequest {
   readonly durable: Promise<void> | null;
 }
 
-export type IdempotencyLookup =
+type IdempotencyLookup =
   | { readonly kind: 'first'; readonly digests: IdempotencyDigests }
   | { readonly kind: 'repeat'; readonly first: OriginalRequest }
   /** The key was used with another payload. */
   | { readonly kind: 'mismatch' };
 
-export interface IdempotencyKeysOptions {
+interface IdempotencyKeysOptions {
   readonly clock: Clock;
   readonly secrets: SecretRing;
   /** The lifetime of a session: a key is remembered for no less and no more (docs/contract.md#idempotency). */

@@ -1,14 +1,13 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
+import { parseSubIdWords, subIdWordCount } from '../ids/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { RankingArena } from './kept-rankings.ts';
-import type { Session } from './session.ts';
-import { SessionShard } from './session-part.ts';
-import type { SessionStore } from './session-store.ts';
-import { InternTable } from './shared-values.ts';
-import { parseSubIdWords, subIdWordCount } from './sub-id-words.ts';
+import { InternTable } from './intern-table.ts';
+import { RankingArena } from './ranking-arena.ts';
+import { SessionShard } from './session-shard.ts';
+import type { Session, SessionStore } from './session-store.ts';
 
-export interface MemorySessionStoreOptions {
+interface MemorySessionStoreOptions {
   readonly clock: Clock;
   readonly sessionsMax: number;
   readonly sessionTtlMs: number;
@@ -66,7 +65,9 @@ export class MemorySessionStore implements SessionStore {
   }
 
   get(subId: string): Session | undefined {
-    return parseSubIdWords(subId, this.#lookupId) ? this.#shardFor(this.#lookupId)?.get(this.#lookupId, subId) : undefined;
+    return parseSubIdWords(subId, this.#lookupId)
+      ? this.#shardFor(this.#lookupId)?.get(this.#lookupId, subId)
+      : undefined;
   }
 
   add(subId: string, tenant: Tenant): boolean {

@@ -1,4 +1,4 @@
-import { absentValue, fieldIndex, type FieldVector } from './pocket-vector.ts';
+import { absentValue, type FieldVector, fieldIndex } from './field-vector.ts';
 import type { Vertical } from './vertical.ts';
 
 /** Whether the fields given so far are likely to return offers (docs/contract.md#match-readiness). */

@@ -1,10 +1,10 @@
-import { toCompactDate, completedYears, parseIsoDate } from '../domain/calendar.ts';
+import { completedYears, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
 import type { InvalidField } from '../domain/outcome.ts';
-import { absentValue, fieldIndex } from './pocket-vector.ts';
+import { absentValue, fieldIndex } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** What one submission of pocket fields comes to (docs/contract.md#submitting-fields). Names keep the order of submission. */
-export interface FieldValidation {
+interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];
   /** Not empty: the whole submission is refused and nothing merges. */

@@ -10,16 +10,18 @@ export interface WidgetScript {
   readonly brotli: Uint8Array;
 }
 
-const builtScriptUrl = new URL('../widget-client/dist/widget.js', import.meta.url);
+const builtScriptUrl = new URL('../web/widget/dist/widget.js', import.meta.url);
 
-/** The script is made from `src/widget-client/` by `bin/build-widget.ts`, which the Makefile sees to. */
+/** The script is made from `src/web/widget/` by `bin/build-widget.ts`, which the Makefile sees to. */
 class WidgetScriptMissingError extends Error {
   override readonly name = 'WidgetScriptMissing';
 }
 
 export function loadWidgetScript(): WidgetScript {
   try {
-    const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) => readFileSync(new URL(builtScriptUrl.href + ending)));
+    const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) =>
+      readFileSync(new URL(builtScriptUrl.href + ending)),
+    );
     return { hash: contentHash(plain!), plain: plain!, gzip: gzip!, brotli: brotli! };
   } catch {
     throw new WidgetScriptMissingError("the widget's script has not been built: run make install");

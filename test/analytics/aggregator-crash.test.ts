@@ -9,13 +9,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protocol.ts';
-import { type DataFiles, dataFiles } from '../../src/analytics/analytics-files.ts';
 import { SharedProgress } from '../../src/analytics/shared-progress.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
-import { openEventLog } from '../../src/events/file-event-log.ts';
-import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { type DataFiles, dataFiles } from '../../src/files/data-files.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { AnalyticsModel } from '../support/analytics-model.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 

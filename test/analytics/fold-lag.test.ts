@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AnalyticsLag } from '../../src/analytics/fold-lag.ts';
+import { AnalyticsLag } from '../../src/analytics/shared-progress.ts';
 import { bounds } from '../../src/bounds.ts';
 
 test('there is no lag where everything is folded', () => {
@@ -48,7 +48,10 @@ test('the lag is never off by more than the marks lie apart', () => {
         lag.recordPosition(durableAt.length, folded, nowMs);
         const real = nowMs - durableAt[folded]!;
         const read = lag.measureMs(durableAt.length, folded, nowMs);
-        assert.ok(real - read >= 0 && real - read <= bounds.analyticsLagSampleIntervalMs + 300, `${read} ms where it is ${real}`);
+        assert.ok(
+          real - read >= 0 && real - read <= bounds.analyticsLagSampleIntervalMs + 300,
+          `${read} ms where it is ${real}`,
+        );
       }
     }),
   );

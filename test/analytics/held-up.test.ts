@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'better-sqlite3';
-import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
-import { openEventLog } from '../../src/events/file-event-log.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);

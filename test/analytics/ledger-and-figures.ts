@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { LedgerFollower, type RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
 import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
-import { dropSegments } from '../../src/events/drop-segments.ts';
-import { LogUnavailableError } from '../../src/events/event-log.ts';
-import type { FileEventLog } from '../../src/events/file-event-log.ts';
-import { openEventLog } from '../../src/events/file-event-log.ts';
-import type { LedgerRecord } from '../../src/events/ledger-record.ts';
-import { LogDamagedError } from '../../src/events/segment-reader.ts';
-import type { Fate } from '../events/simulated-disk.ts';
-import { SimulatedDisk } from '../events/simulated-disk.ts';
-import { SimulatedLogFiles } from '../events/simulated-log-files.ts';
+import { LogUnavailableError } from '../../src/event-log/event-log.ts';
+import type { FileEventLog } from '../../src/event-log/file-event-log.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { dropSegments } from '../../src/event-log/segment-files.ts';
+import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import type { Fate } from '../event-log/simulated-disk.ts';
+import { SimulatedDisk } from '../event-log/simulated-disk.ts';
+import { SimulatedLogFiles } from '../event-log/simulated-log-files.ts';
 
 const ledgerPath = '/ledger';
 
-export interface Recovered {
+interface Recovered {
   readonly first: number;
   readonly records: readonly unknown[];
 }

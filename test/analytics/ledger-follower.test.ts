@@ -3,9 +3,9 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
-import { openEventLog } from '../../src/events/file-event-log.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
 
 test('a store that followed a ledger which went on differently is derived again, not left behind for ever', async (t) => {

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { CohortFilter } from '../../src/analytics/analytics.ts';
-import { PageCursors, type PagePosition } from '../../src/analytics/page-cursors.ts';
-import { ClickIds } from '../../src/clicks/click-id.ts';
+import { ClickIds } from '../../src/ids/click-id.ts';
+import { PageCursors, type PagePosition } from '../../src/ids/page-cursor.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/secrets.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
-import { RetentionTask } from '../../src/analytics/retention.ts';
+import { RetentionTask } from '../../src/analytics/retention-task.ts';
 import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayOf } from '../../src/domain/calendar.ts';

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { type ArchivedCounters, CounterArchive, ArchiveWriteFailed } from '../../src/analytics/sealed-figures.ts';
-import type { ArchiveRecord } from '../../src/analytics/sealed-record.ts';
-import { verifyLog } from '../../src/events/check-log.ts';
-import { nodeLogFiles } from '../../src/events/node-log-files.ts';
-import { LogDamagedError } from '../../src/events/segment-reader.ts';
+import type { ArchiveRecord } from '../../src/analytics/counter-archive.ts';
+import { type ArchivedCounters, ArchiveWriteFailed, CounterArchive } from '../../src/analytics/counter-archive.ts';
+import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
+import { verifyLog } from '../../src/event-log/verify-log.ts';
 
 /** Counters of one experiment with one day. */
 function counters(day: number, tag = 'tag-one'): ArchiveRecord[] {
@@ -69,7 +69,10 @@ describe('sealed figures', () => {
   it('hold many counters in pieces of bounded size', () => {
     const tags = Array.from({ length: 3_000 }, (_, i) => `tag-${i}`);
     const all = tags.flatMap((tag) => counters(9, tag));
-    new CounterArchive(folder).append({ wallMs: 1, untilDay: 10, ledgerFromPosition: 1 }, all as unknown as ArchivedCounters);
+    new CounterArchive(folder).append(
+      { wallMs: 1, untilDay: 10, ledgerFromPosition: 1 },
+      all as unknown as ArchivedCounters,
+    );
     assert.deepEqual([...new CounterArchive(folder).readAll()].slice(1, -1), all);
   });
 
@@ -142,7 +145,11 @@ describe('sealed figures', () => {
       rmSync(folder, { recursive: true, force: true });
       const sealed = new CounterArchive(folder);
       const wrong = records as unknown as ArchivedCounters;
-      assert.throws(() => sealed.append({ wallMs: 1, untilDay: 10, ledgerFromPosition: 1 }, wrong), LogDamagedError, what);
+      assert.throws(
+        () => sealed.append({ wallMs: 1, untilDay: 10, ledgerFromPosition: 1 }, wrong),
+        LogDamagedError,
+        what,
+      );
     }
   });
 
@@ -165,7 +172,10 @@ describe('sealed figures', () => {
       yield [12, [1, 1, 0, 'tag-one']];
       throw new Error('the store is damaged');
     })();
-    assert.throws(() => sealed.append({ wallMs: 1, untilDay: 101, ledgerFromPosition: 8 }, broken), /the store is damaged/);
+    assert.throws(
+      () => sealed.append({ wallMs: 1, untilDay: 101, ledgerFromPosition: 8 }, broken),
+      /the store is damaged/,
+    );
     assert.deepEqual(files(), before);
     assert.equal(sealed.retainedFromDay, 100);
   });

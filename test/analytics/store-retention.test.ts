@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { RowsQuery } from '../../src/analytics/analytics.ts';
-import { CounterArchive } from '../../src/analytics/sealed-figures.ts';
+import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { FoldedStore } from '../support/folded-store.ts';

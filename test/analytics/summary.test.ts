@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { SummaryResult, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import { FoldedStore } from '../support/folded-store.ts';
 import { clickedRecord, createdRecord, reportedRecord, subOf, viewedRecord } from '../support/ledger-records.ts';

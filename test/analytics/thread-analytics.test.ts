@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { AnalyticsUnavailable, type SummaryQuery } from '../../src/analytics/analytics.ts';
-import { type DataFiles, dataFiles } from '../../src/analytics/analytics-files.ts';
 import {
   startThreadAnalytics,
   type ThreadAnalytics,
@@ -14,7 +13,8 @@ import {
 } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
-import { type FileEventLog, openEventLog } from '../../src/events/file-event-log.ts';
+import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
+import { type DataFiles, dataFiles } from '../../src/files/data-files.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -115,7 +115,10 @@ describe('thread analytics', () => {
       const [day] = (await analytics.listDays(byTag)).days;
       assert.deepEqual([day?.sessions, day?.views], [turn + 1, turn + 1]);
       const { rows, nextAfterPosition } = await analytics.listRows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
-      assert.deepEqual([rows.length, rows[0]?.metadata, rows[0]?.views, nextAfterPosition], [1, `{"turn":${turn}}`, 1, null]);
+      assert.deepEqual(
+        [rows.length, rows[0]?.metadata, rows[0]?.views, nextAfterPosition],
+        [1, `{"turn":${turn}}`, 1, null],
+      );
       assert.deepEqual(rows[0]?.sub, Uint8Array.from(sub));
     }
     const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[60]!] };

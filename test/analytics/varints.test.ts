@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeVarints, encodeVarints } from '../../src/analytics/varints.ts';
+import { decodeVarints, encodeVarints } from '../../src/analytics/analytics-database.ts';
 
 describe('varints', () => {
   it('come back as they were, in their order', () => {

@@ -8,118 +8,121 @@ import { type SourceFile, sourceFiles } from './source-tree.ts';
  * listed is forbidden, so a new dependency between folders is a decision somebody takes here.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  domain: ['bounds'],
-  files: [],
-  metrics: ['bounds', 'domain'],
-  logs: ['bounds', 'domain', 'http'],
-  secrets: ['files'],
-  verticals: ['bounds', 'domain'],
-  tls: ['bounds', 'domain'],
-  http: ['bounds', 'domain', 'tls'],
-  events: ['bounds', 'domain', 'files'],
-  'user-agents': ['events'],
-  offers: ['bounds', 'domain', 'files', 'verticals'],
-  catalogs: ['offers', 'verticals'],
-  logos: ['bounds', 'domain'],
-  access: ['bounds', 'domain', 'files', 'verticals'],
-  sessions: ['bounds', 'domain', 'events', 'offers', 'secrets', 'verticals'],
-  journal: ['bounds', 'domain', 'events', 'files', 'secrets', 'sessions', 'verticals'],
-  clicks: ['bounds', 'domain', 'events', 'offers', 'secrets', 'sessions'],
-  confirmations: ['bounds', 'clicks', 'domain', 'sessions'],
-  widgets: ['bounds', 'domain', 'events', 'offers', 'secrets', 'sessions'],
-  analytics: ['bounds', 'confirmations', 'domain', 'events', 'files', 'secrets', 'sessions'],
-  operations: [
-    'analytics',
-    'bounds',
-    'clicks',
-    'confirmations',
-    'domain',
-    'events',
-    'journal',
-    'offers',
-    'sessions',
-    'secrets',
-    'user-agents',
-    'verticals',
-    'widgets',
-  ],
-  faces: [
-    'access',
-    'bounds',
-    'domain',
-    'http',
-    'logos',
-    'metrics',
-    'offers',
-    'operations',
-    'secrets',
-    'sessions',
-    'verticals',
-    'widgets',
-  ],
-  // Describes the doors, so it knows what they take and answer; they know nothing of it.
-  openapi: [
-    'bounds',
-    'config',
-    'domain',
-    'events',
-    'faces',
-    'offers',
-    'operations',
-    'sessions',
-    'verticals',
-    'widgets',
-  ],
-  config: ['access', 'bounds', 'domain', 'tls'],
-  // Reads what the benchmarks left in a file; nothing of the service, and nothing in bench/.
+  analytics: ['bounds', 'confirmations', 'domain', 'event-log', 'files', 'ids', 'ledger'],
+  auth: ['bounds', 'domain', 'files', 'secrets', 'verticals'],
   capacity: ['bounds', 'domain'],
-  // Runs in browsers, bundled on its own: nothing of the server goes along, and nothing here imports it.
-  'widget-client': [],
+  catalogs: ['bounds', 'domain', 'files', 'matching', 'verticals'],
   cli: [
-    'access',
     'analytics',
+    'auth',
     'bounds',
     'capacity',
     'catalogs',
     'config',
     'confirmations',
     'domain',
-    'events',
+    'event-log',
     'files',
-    'logos',
-    'logs',
-    'offers',
+    'ids',
+    'ledger',
+    'logging',
     'operations',
     'secrets',
-    'service',
+    'server',
     'sessions',
     'tls',
     'verticals',
   ],
+  clicks: ['bounds', 'catalogs', 'domain', 'ids', 'ledger', 'matching'],
+  config: ['auth', 'bounds', 'domain', 'tls'],
+  confirmations: ['bounds', 'domain', 'ids'],
+  domain: ['bounds'],
+  embedded: ['auth', 'bounds', 'domain', 'http/routes', 'matching', 'operations', 'verticals'],
+  'event-log': ['bounds', 'files', 'ledger'],
+  files: [],
+  'http/engines': ['bounds', 'domain', 'tls'],
+  'http/routes': [
+    'auth',
+    'bounds',
+    'catalogs',
+    'domain',
+    'http/engines',
+    'metrics',
+    'operations',
+    'secrets',
+    'sessions',
+    'verticals',
+    'widgets',
+  ],
+  ids: ['analytics', 'bounds', 'domain', 'secrets', 'verticals'],
+  journal: ['bounds', 'domain', 'event-log', 'ids', 'secrets', 'verticals'],
+  ledger: ['bounds', 'domain', 'ids'],
+  logging: ['bounds', 'domain', 'http/engines'],
+  matching: ['bounds', 'catalogs', 'domain', 'verticals'],
+  metrics: ['bounds', 'domain'],
+  openapi: [
+    'bounds',
+    'catalogs',
+    'config',
+    'domain',
+    'http/routes',
+    'ids',
+    'ledger',
+    'matching',
+    'operations',
+    'verticals',
+    'widgets',
+  ],
+  operations: [
+    'analytics',
+    'auth',
+    'bounds',
+    'catalogs',
+    'clicks',
+    'confirmations',
+    'domain',
+    'event-log',
+    'ids',
+    'journal',
+    'ledger',
+    'matching',
+    'secrets',
+    'sessions',
+    'user-agents',
+    'verticals',
+    'widgets',
+  ],
+  secrets: ['files'],
+  sessions: ['bounds', 'domain', 'ids', 'ledger', 'matching', 'secrets', 'verticals'],
+  tls: ['bounds', 'domain'],
+  'user-agents': ['ledger'],
+  verticals: ['bounds', 'catalogs', 'domain', 'matching'],
+  'web/widget': [],
+  widgets: ['bounds', 'catalogs', 'domain', 'ledger', 'matching'],
 };
 
 /** Files that stand in `src/` itself, and the composition root, which like the public entry may see everything. */
 const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
   bounds: [],
-  closers: [],
-  service: 'everything',
+  server: 'everything',
   index: 'everything',
 };
 
 /** The ports, and rules without I/O, as operations and faces may see them. Everything else in these folders may be an adapter behind one. */
 const portsOnly: Readonly<Record<string, readonly string[]>> = {
-  http: ['header-text.ts', 'listener.ts'],
-  events: ['event-log.ts', 'ledger-record.ts'],
-  analytics: ['analytics.ts', 'cohort-rules.ts', 'page-cursors.ts'],
+  'http/engines': ['response-head.ts', 'listener.ts'],
+  'event-log': ['event-log.ts'],
+  ledger: ['ledger-record.ts'],
+  analytics: ['analytics.ts', 'counting-rules.ts'],
   journal: ['journal.ts'],
 };
 
 /** Packages that only one place may know. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
-  'uWebSockets.js': ['src/http/uws-listener.ts'],
-  'uWebSockets.js-glibc-2.38': ['src/http/uws-listener.ts'],
-  piscina: ['src/offers/'],
-  'better-sqlite3': ['src/access/', 'src/analytics/', 'src/events/folder-lock.ts'],
+  'uWebSockets.js': ['src/http/engines/uws-listener.ts'],
+  'uWebSockets.js-glibc-2.38': ['src/http/engines/uws-listener.ts'],
+  piscina: ['src/matching/'],
+  'better-sqlite3': ['src/auth/', 'src/analytics/', 'src/files/folder-lock.ts'],
   'prom-client': ['src/metrics/'],
   commander: ['src/cli/'],
   'jsonc-parser': ['src/cli/', 'src/confirmations/'],
@@ -130,8 +133,11 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
 const sources = sourceFiles('src', 'workers');
 const inSrc = sources.filter(({ path }) => path.startsWith('src/'));
 
+/** The folder in the table: of `http` and `web` the one below. */
 function placeOf(path: string): string {
-  return path.split('/')[1]!.replace(/\.ts$/, '');
+  const [, folder = '', below = '', file] = path.split('/');
+  if (file !== undefined && (folder === 'http' || folder === 'web')) return `${folder}/${below}`;
+  return folder.replace(/\.ts$/, '');
 }
 
 function violations(files: readonly SourceFile[], broken: (file: SourceFile) => readonly string[]): string[] {
@@ -157,8 +163,8 @@ test('imports go only where the table lets them', () => {
   assert.deepEqual(found, []);
 });
 
-test('operations and faces see ports, never the adapters behind them', () => {
-  const callers = inSrc.filter(({ path }) => /^src\/(operations|faces)\//.test(path));
+test('operations and routes see ports, never the adapters behind them', () => {
+  const callers = inSrc.filter(({ path }) => /^src\/(operations|http\/routes)\//.test(path));
   const found = violations(callers, ({ ownImports }) =>
     ownImports.filter((to) => {
       const ports = portsOnly[placeOf(to)];

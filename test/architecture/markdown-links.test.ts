@@ -66,7 +66,8 @@ test('references to the contract name one of its sections', () => {
       if (!headings.has(anchor)) broken.push(`${path}: ${reference}`);
     }
     if (path === 'test/architecture/markdown-links.test.ts') continue;
-    for (const [old] of text.matchAll(/(?<=[(\s])D\d{1,2}(?=[\s,.;:)])|\bcontract,? \d\.\d/g)) broken.push(`${path}: ${old}`);
+    for (const [old] of text.matchAll(/(?<=[(\s])D\d{1,2}(?=[\s,.;:)])|\bcontract,? \d\.\d/g))
+      broken.push(`${path}: ${old}`);
   }
   assert.ok(references >= 100, `${references} references`);
   assert.deepEqual(broken, []);

@@ -5,7 +5,7 @@ import { deadFiles, sourceFiles } from './source-tree.ts';
 const sources = sourceFiles('src', 'workers');
 
 /** Where programs begin: everything else must be reachable from here. */
-const entries = ['src/index.ts', 'src/cli/main.ts', 'src/widget-client/main.ts'];
+const entries = ['src/index.ts', 'src/cli/main.ts', 'src/web/widget/main.ts'];
 
 test('no file is dead', () => {
   assert.deepEqual(deadFiles(sources, entries), []);
@@ -41,14 +41,14 @@ test('files have kebab-case names', () => {
 
 test('the environment is read in one file, and in the one whose library leaves no other way', () => {
   const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
-  assert.deepEqual(readers.sort(), ['src/config/env.ts', 'src/http/uws-listener.ts']);
+  assert.deepEqual(readers.sort(), ['src/config/env.ts', 'src/http/engines/uws-listener.ts']);
 });
 
 test('time comes from the clock, not from the system', () => {
   // The listeners' own deadlines and the aggregator's pauses are machinery, not rules: no answer depends on them. In a
   // visitor's browser there is no other clock than its own.
   const machinery =
-    /^(src\/domain\/clock|src\/http\/|src\/analytics\/|src\/events\/|src\/cli\/|src\/widget-client\/expiry|workers\/)/;
+    /^(src\/domain\/clock|src\/http\/|src\/analytics\/|src\/event-log\/|src\/cli\/|src\/web\/widget\/expiry|workers\/)/;
   const readers = sources
     .filter(({ path, text }) => !machinery.test(path) && /\b(Date\.now|performance\.now)\(|new Date\(\)/.test(text))
     .map(({ path }) => path);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { BenchPart } from '../../bench/bench-part.ts';
 import { usage } from '../../bench/options.ts';
-import type { BenchPart } from '../../bench/part.ts';
 import { benchParts, partNames, selectParts } from '../../bench/parts.ts';
 
 function part(name: string, group?: string): BenchPart {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readMeasurements } from '../../src/capacity/benchmark-result.ts';
 import { type CheckMeasurements, compareWithPlan } from '../../src/capacity/check.ts';
-import { defaultTrafficMixFile, toTrafficMix } from '../../src/capacity/mix.ts';
 import { planCapacity } from '../../src/capacity/plan.ts';
-import { readMeasurements } from '../../src/capacity/read-figures.ts';
+import { defaultTrafficMixFile, toTrafficMix } from '../../src/capacity/traffic-mix.ts';
 import { sampleResult } from './sample-result.ts';
 
 const mix = toTrafficMix(defaultTrafficMixFile);

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoadPoint } from '../../src/capacity/figures.ts';
-import { wasClientSaturated, costAtFullLoad, interpolateAt, findSustainedRate } from '../../src/capacity/load-curve.ts';
+import type { LoadPoint } from '../../src/capacity/measurements.ts';
+import {
+  costAtFullLoad,
+  findSustainedRate,
+  interpolateAt,
+  wasClientSaturated,
+} from '../../src/capacity/measurements.ts';
 
 const at = (
   rate: number,

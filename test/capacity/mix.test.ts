@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { lifecycleMix } from '../../bench/scenarios/lifecycle-mix.ts';
+import { lifecycleMix } from '../../bench/scenarios/lifecycle-scenario.ts';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
-import { computeKeyLoad } from '../../src/capacity/key-load.ts';
-import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix, parseTrafficMix } from '../../src/capacity/mix.ts';
+import {
+  computeKeyLoad,
+  defaultTrafficMixFile,
+  parseTrafficMix,
+  type TrafficMixFile,
+  toTrafficMix,
+} from '../../src/capacity/traffic-mix.ts';
 
 const shipped = readFileSync(new URL('../../bench/mixes/default.json', import.meta.url), 'utf8');
 const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });

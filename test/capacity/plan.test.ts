@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { readMeasurements } from '../../src/capacity/benchmark-result.ts';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
-import type { Measurements } from '../../src/capacity/figures.ts';
-import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix } from '../../src/capacity/mix.ts';
-import { type CapacityPlan, planCapacity, type PlanRequest, type Resource } from '../../src/capacity/plan.ts';
-import { readMeasurements } from '../../src/capacity/read-figures.ts';
+import type { Measurements } from '../../src/capacity/measurements.ts';
+import { type CapacityPlan, type PlanRequest, planCapacity, type Resource } from '../../src/capacity/plan.ts';
+import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix } from '../../src/capacity/traffic-mix.ts';
 import { sampleResult } from './sample-result.ts';
 
 const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });

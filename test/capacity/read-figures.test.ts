@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BenchResult } from '../../bench/result/bench-result.ts';
+import { readMeasurements, trimBenchmarkResult } from '../../src/capacity/benchmark-result.ts';
 import { CapacityError } from '../../src/capacity/capacity-error.ts';
-import { defaultTrafficMixFile, type TrafficMixFile, toTrafficMix, routeNames } from '../../src/capacity/mix.ts';
-import { readMeasurements, trimBenchmarkResult } from '../../src/capacity/read-figures.ts';
+import {
+  defaultTrafficMixFile,
+  routeNames,
+  type TrafficMixFile,
+  toTrafficMix,
+} from '../../src/capacity/traffic-mix.ts';
 import { point, route, sampleResult } from './sample-result.ts';
 
 const read = (changes: Partial<BenchResult> = {}, mix: Partial<TrafficMixFile> = {}) =>

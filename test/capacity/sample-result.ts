@@ -1,8 +1,7 @@
+import { fullScale } from '../../bench/bench-part.ts';
+import type { CurvePoint, Measurement } from '../../bench/result/bench-result.ts';
 import { type BenchResult, benchResultFormat } from '../../bench/result/bench-result.ts';
-import type { CurvePoint } from '../../bench/result/curve-result.ts';
-import type { Measurement } from '../../bench/result/measurement.ts';
-import { fullScale } from '../../bench/scale.ts';
-import { type RouteName, routeNames } from '../../src/capacity/mix.ts';
+import { type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
 
 /** Made up: a box of four cores whose socket thread takes 40 us for whatever it is asked, and all its threads 60. */
 export function sampleResult(changes: Partial<BenchResult> = {}): BenchResult {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
-import { lockFolder } from '../../src/events/folder-lock.ts';
+import { lockFolder } from '../../src/files/folder-lock.ts';
 import { createMarketplace, type Result } from '../../src/index.ts';
 import { appendToLedger } from '../support/append-to-ledger.ts';
 import { reportedRecord, widgetViewedRecord } from '../support/ledger-records.ts';

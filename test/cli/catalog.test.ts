@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
-import { catalogVersion } from '../../src/offers/catalog-version.ts';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { catalogVersion } from '../../src/catalogs/identifiers.ts';
 import { image } from '../logos/logo-folder.ts';
-import { catalogOf, plainBand, plainOffer } from '../offers/one-offer-catalog.ts';
+import { catalogOf, plainBand, plainOffer } from '../matching/one-offer-catalog.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
 function fileOf(t: TestContext, content: string): string {

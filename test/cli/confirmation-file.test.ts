@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type ConfirmationRow, createConfirmationParser } from '../../src/cli/actions/confirmation-file.ts';
 import { CommandLineError } from '../../src/cli/command-line-error.ts';
-import { type ConfirmationRow, createConfirmationParser } from '../../src/cli/confirmation-file.ts';
 
 function rowsOf(name: string, ...pieces: readonly string[]): ConfirmationRow[] {
   const format = createConfirmationParser(name);
@@ -17,7 +17,8 @@ const head = 'click_id,txid,status,amount,occurred_at\n';
 
 describe('a file of confirmations', () => {
   it('is known by the ending of its name', () => {
-    for (const name of ['a.csv', 'A.CSV', 'a.ndjson', 'a.jsonl', 'a.rejected.csv']) assert.ok(createConfirmationParser(name) !== null);
+    for (const name of ['a.csv', 'A.CSV', 'a.ndjson', 'a.jsonl', 'a.rejected.csv'])
+      assert.ok(createConfirmationParser(name) !== null);
     for (const name of ['a', 'a.json', 'a.csv.gz', 'csv', 'a.txt']) assert.equal(createConfirmationParser(name), null);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CsvError, CsvParser, type CsvRecord, formatCsvLine } from '../../src/cli/csv-parser.ts';
+import { CsvError, CsvParser, type CsvRecord, formatCsvLine } from '../../src/cli/actions/csv-parser.ts';
 
 function parse(...pieces: readonly string[]): CsvRecord[] {
   const parser = new CsvParser(1_000);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { describeRecord, formatRecordLine } from '../../src/cli/describe-record.ts';
-import { formatSubId } from '../../src/sessions/sub-id.ts';
+import { describeRecord, formatRecordLine } from '../../src/cli/actions/log.ts';
+import { formatSubId } from '../../src/ids/sub-id.ts';
 import {
   clickedRecord,
   createdRecord,

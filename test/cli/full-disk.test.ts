@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
+import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { assertOk, assertRefused } from '../support/answers.ts';

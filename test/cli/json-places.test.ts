@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
-import { JsonPositions } from '../../src/cli/json-places.ts';
+import { JsonPositions } from '../../src/cli/actions/json-positions.ts';
 
 test('a value is found by its name where it has one, and by its first character in a list', () => {
   const text = '\n {"a": [1, {"b": {"c": 2}}],\n "d": null}';
@@ -75,7 +75,10 @@ test('places are those of a parser that makes a tree of the whole text', () => {
         const node = findNodeAtLocation(tree, path)!;
         return new JsonPositions(text).positionAt(typeof path.at(-1) === 'string' ? node.parent!.offset : node.offset);
       });
-      assert.deepEqual(new JsonPositions(text).locate(paths, 1), { places: expected, repeated: { named: [], count: 0 } });
+      assert.deepEqual(new JsonPositions(text).locate(paths, 1), {
+        places: expected,
+        repeated: { named: [], count: 0 },
+      });
     }),
   );
 });

@@ -13,9 +13,9 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
-import { openEventLog } from '../../src/events/file-event-log.ts';
-import { lockFolder } from '../../src/events/folder-lock.ts';
-import { encodeSegmentHeader, frameCrc, segmentHeaderBytes } from '../../src/events/log-format.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { encodeSegmentHeader, frameCrc, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { lockFolder } from '../../src/files/folder-lock.ts';
 import { createdRecord, subOf } from '../support/ledger-records.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
@@ -120,7 +120,9 @@ test('verify of a damaged log names file, byte and reason, and ends with exit co
   assert.equal(text.code, 3);
   assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged behind these records\n$/);
   assert.match(text.stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
-  assert.ok(text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is not whole`));
+  assert.ok(
+    text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is not whole`),
+  );
 
   const json = await run('log', 'verify', '--json');
   assert.equal(json.code, 3);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { exitCodesOf, helpOf } from '../../src/cli/guide.ts';
-import { withSubcommands, commandPath, createProgram } from '../../src/cli/program.ts';
+import { exitCodesOf, helpOf } from '../../src/cli/command-help.ts';
+import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { type ProgressStream, createProgressBar } from '../../src/cli/progress-bar.ts';
+import { createProgressBar, type ProgressStream } from '../../src/cli/progress-bar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** A terminal of one line: what it shows, and how often it was written to. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { createRecoveryProgress } from '../../src/cli/read-back-progress.ts';
+import { createRecoveryProgress } from '../../src/cli/progress-bar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 function setUp(isTTY: boolean) {

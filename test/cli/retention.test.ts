@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
-import { segmentHeaderBytes } from '../../src/events/log-format.ts';
+import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { figuresInStore } from '../support/figures-in-store.ts';
@@ -129,7 +129,8 @@ async function untilGivenUp(folder: string, segments: number): Promise<void> {
 function segmentsOf(log: string): string[] {
   return readdirSync(log)
     .filter(
-      (name) => name.endsWith('.log') && statSync(join(log, name), { throwIfNoEntry: false })?.size !== segmentHeaderBytes,
+      (name) =>
+        name.endsWith('.log') && statSync(join(log, name), { throwIfNoEntry: false })?.size !== segmentHeaderBytes,
     )
     .sort();
 }

@@ -7,8 +7,8 @@ import process from 'node:process';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { keyFilePath } from '../../src/access/key-file.ts';
-import { lockFolder } from '../../src/events/folder-lock.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
+import { lockFolder } from '../../src/files/folder-lock.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
@@ -121,8 +121,8 @@ for (const engine of engines) {
 
 for (const [signal, moment] of [
   ['SIGTERM', 'src/cli/command-line.ts'],
-  ['SIGINT', 'src/cli/serve.ts'],
-  ['SIGTERM', 'src/service/start-service.ts'],
+  ['SIGINT', 'src/cli/actions/run-server.ts'],
+  ['SIGTERM', 'src/server/start-service.ts'],
 ] as const) {
   test(`${signal} while ${moment} is loaded ends the start with 0, and nothing is written`, async (t) => {
     const folder = folderFor(t);
@@ -141,7 +141,7 @@ test('SIGTERM in the midst of the start ends it with 0, and leaves the folder fr
 });
 
 test('SIGHUP while it is loaded does not end it', async (t) => {
-  const settings = { SVC_DATA_DIR: folderFor(t), LOADING: 'src/cli/serve.ts', SIGNAL: 'SIGHUP' };
+  const settings = { SVC_DATA_DIR: folderFor(t), LOADING: 'src/cli/actions/run-server.ts', SIGNAL: 'SIGHUP' };
   const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
   await served.greeting;
   served.signal('SIGTERM');

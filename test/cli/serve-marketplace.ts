@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { keyFilePath } from '../../src/access/key-file.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 
 export interface ServedMarketplace {

@@ -12,7 +12,7 @@ export interface LogLine {
   readonly [member: string]: unknown;
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

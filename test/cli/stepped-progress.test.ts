@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSteppedProgress } from '../../src/cli/stepped-progress.ts';
+import { createSteppedProgress } from '../../src/cli/progress-bar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 function setUp() {

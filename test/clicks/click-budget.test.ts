@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ClickRecordLimiter } from '../../src/clicks/click-budget.ts';
+import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
 import { ringOf } from '../support/secrets.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

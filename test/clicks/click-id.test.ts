@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { type ClickIdPayload, ClickIds } from '../../src/clicks/click-id.ts';
+import { type ClickIdPayload, ClickIds } from '../../src/ids/click-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/secrets.ts';
 

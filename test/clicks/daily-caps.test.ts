@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
+import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
+import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
 import type { Mode } from '../../src/domain/mode.ts';
-import type { LedgerRecord, OfferClicked } from '../../src/events/ledger-record.ts';
-import type { ReplacedCatalog } from '../../src/offers/catalog-library.ts';
-import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
-import { type CompiledCatalog, compileCatalog } from '../../src/offers/compile-catalog.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { catalogOf, plainOffer } from '../offers/one-offer-catalog.ts';
+import type { LedgerRecord, OfferClicked } from '../../src/ledger/ledger-record.ts';
+import { noUnavailableOffers } from '../../src/matching/matcher.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { catalogOf, plainOffer } from '../matching/one-offer-catalog.ts';
 import {
   clickedRecord,
   confirmedRecord,

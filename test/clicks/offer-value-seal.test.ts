@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ClickTokenCipher } from '../../src/clicks/offer-value-seal.ts';
+import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { ringOf } from '../support/secrets.ts';
 
@@ -79,7 +79,8 @@ describe('OfferValueSeal', () => {
 
   it('does not open when shortened', () => {
     const sealed = ours.encrypt(sub, basis);
-    for (let length = 0; length < sealed.length; length++) assert.equal(ours.decrypt(sub, sealed.slice(0, length)), null);
+    for (let length = 0; length < sealed.length; length++)
+      assert.equal(ours.decrypt(sub, sealed.slice(0, length)), null);
   });
 
   it('does not open under another secret, but does under one that is still listed', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { SharedTimeout } from '../../src/clicks/patience.ts';
+import { SharedTimeout } from '../../src/clicks/shared-timeout.ts';
 
 const never = (): Promise<string> => new Promise(() => {});
 

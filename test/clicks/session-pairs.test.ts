@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type RandomOfferId, SessionOfferPairs } from '../../src/clicks/session-pairs.ts';
+import { type RandomOfferId, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
 import { subOf } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;

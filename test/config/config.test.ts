@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { readDataDir, loadConfig, type Machine, readOperationsEndpoint } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
+import { loadConfig, type Machine, readDataDir, readOperationsEndpoint } from '../../src/config/config.ts';
+import { ConfigError, readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
 
 const machine: Machine = {
   cores: 4,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockedPorts } from '../../src/config/refused-ports.ts';
+import { blockedPorts } from '../../src/config/config.ts';
 
 /** Beyond all of them: the highest is 10,080. */
 const portsAsked = 11_000;

@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { configRisks } from '../../src/config/config-risks.ts';
 import { readEnv } from '../../src/config/env.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
-import { configRisks } from '../../src/config/risks.ts';
 
-const machine = { cores: 4, heapBytes: 1_000 * bounds.sessionHeapBytes, heapMegabytes: null, workingFolder: '/srv/app' };
+const machine = {
+  cores: 4,
+  heapBytes: 1_000 * bounds.sessionHeapBytes,
+  heapMegabytes: null,
+  workingFolder: '/srv/app',
+};
 
 function risks(settings: Readonly<Record<string, string>>): readonly string[] {
   const { config } = loadConfig(readEnv(settings), machine);

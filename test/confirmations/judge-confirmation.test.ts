@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { Confirmation, Payout } from '../../src/confirmations/confirmation.ts';
 import {
+  applyToPayout,
+  checkConfirmation,
   type PayoutState,
   revenueDeltaMicros,
-  checkConfirmation,
-  applyToPayout,
-} from '../../src/confirmations/judge-confirmation.ts';
+} from '../../src/confirmations/confirmation-rules.ts';
 import { subOf } from '../support/ledger-records.ts';
 
 const { confirmationClockSkewMs: skewMs } = bounds;

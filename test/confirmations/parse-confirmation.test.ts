@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ClickIds } from '../../src/clicks/click-id.ts';
 import type { Confirmation } from '../../src/confirmations/confirmation.ts';
 import { parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
+import { ClickIds } from '../../src/ids/click-id.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
 import { ringOf } from '../support/secrets.ts';
 
 const clickedMs = Date.UTC(2026, 4, 20, 12);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { confirmationMembers } from '../../src/confirmations/confirmation.ts';
-import { findDuplicateMembers } from '../../src/confirmations/repeated-members.ts';
+import { findDuplicateMembers } from '../../src/confirmations/parse-confirmation.ts';
 
 describe('repeatedMembers', () => {
   for (const [text, expected] of [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { catalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { MarketplaceView } from '../../src/index.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
-import { catalogVersion } from '../../src/offers/catalog-version.ts';
-import { borrowerOf, today as someDay } from '../offers/borrower-of.ts';
-import { referenceMatches, referenceOrder } from '../offers/reference-matcher.ts';
+import { borrowerOf, today as someDay } from '../matching/borrower-of.ts';
+import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { personalLoansFixture as fixture } from '../support/personal-loans-fixture.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
-import { sortOrders } from '../../src/offers/matcher.ts';
+import { sortOrders } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/capped-catalogs.ts';
 import { atEveryDoor, type Door } from '../support/doors.ts';

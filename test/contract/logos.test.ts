@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
+import { renderMonogram } from '../../src/catalogs/monogram.ts';
 import type { MarketplaceView } from '../../src/index.ts';
-import { renderMonogram } from '../../src/logos/monogram.ts';
 import { image } from '../logos/logo-folder.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';

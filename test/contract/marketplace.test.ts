@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sortOrders } from '../../src/offers/matcher.ts';
+import { sortOrders } from '../../src/matching/matcher.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { assertOk, assertRefused, assertShape, assertTimestamp, type ErrorBody, jsonOf } from '../support/answers.ts';
 import { withoutOffers } from '../support/changeable-catalogs.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { keyFilePath } from '../../src/access/key-file.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
 import { assertOk, assertRefused } from '../support/answers.ts';
 import { onEveryEngine } from '../support/doors.ts';
@@ -218,7 +218,10 @@ onEveryEngine('origins for the operator', ({ running }) => {
     assertRefused(await ask(market, { method: 'DELETE', path: path(marker, shop) }), 'INVALID_REQUEST', 'account');
     assertRefused(await ask(market, { path: path(marker) }), 'INVALID_REQUEST', 'account');
     assertRefused(await ask(market, { path: '/origins?account=a&account=b' }), 'INVALID_REQUEST', 'account');
-    assert.equal(assertOk<unknown[]>(await ask(market, { path: path('careful') })).length, bounds.embedOriginsPerAccountMax);
+    assert.equal(
+      assertOk<unknown[]>(await ask(market, { path: path('careful') })).length,
+      bounds.embedOriginsPerAccountMax,
+    );
   });
 });
 

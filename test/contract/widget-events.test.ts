@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { widgetEventTypes } from '../../src/events/ledger-record.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { assertRefused } from '../support/answers.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { onEveryEngine } from '../support/doors.ts';
@@ -106,7 +106,10 @@ onEveryEngine('POST /w/events', ({ running }) => {
       [{ load, events: [loaded('e'.repeat(bounds.widgetEventIdCharactersMax + 1))] }, 'events'],
       [{ load, events: [{ ...loaded('e'), event_id: 7 }] }, 'events'],
       [{ load, events: [loaded('good'), about(marker)] }, 'events'],
-      [{ load, events: Array.from({ length: bounds.widgetEventsPerBatchMax + 1 }, (_, n) => loaded(`n${n}`)) }, 'events'],
+      [
+        { load, events: Array.from({ length: bounds.widgetEventsPerBatchMax + 1 }, (_, n) => loaded(`n${n}`)) },
+        'events',
+      ],
     ];
     const refuseAll = async () => {
       for (const [body, param] of wrong) assertRefused(await widget.report(body), 'INVALID_REQUEST', param);

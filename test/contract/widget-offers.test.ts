@@ -215,7 +215,10 @@ onEveryEngine('GET /w/offers from web pages', ({ running }) => {
       if (number % bounds.widgetRequestsPerMinute === 0) market.clock.advance(60_000);
       await widget.offers(loadId(number), { max_offers: 1 });
     }
-    assert.equal((await caller.summary({ referrer_tag: 'reloads' })).marketplace_views, bounds.widgetLoadsPerSessionMax);
+    assert.equal(
+      (await caller.summary({ referrer_tag: 'reloads' })).marketplace_views,
+      bounds.widgetLoadsPerSessionMax,
+    );
   });
 
   test('answers GET and HEAD alone', async () => {

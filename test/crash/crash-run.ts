@@ -2,9 +2,16 @@ import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chance, pickWeighted, type Random, seededRandom, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
-import { createOwnedFolder } from '../../bench/target/owned-folder.ts';
-import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
+import {
+  chance,
+  pickWeighted,
+  type Random,
+  seededRandom,
+  type WeightedTable,
+  wholeNumber,
+} from '../../bench/population/random.ts';
+import { createOwnedFolder } from '../../bench/target/owned-resources.ts';
+import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { lostClickIds } from '../support/lost-click-ids.ts';
 import { DayLimit } from './day-limit-check.ts';
 import { Expectations } from './expectations.ts';
@@ -51,7 +58,7 @@ const deafAtKill = 0.5;
 /** How often a start is killed, too. */
 const startsKilled = 0.4;
 
-export interface CrashRunOptions {
+interface CrashRunOptions {
   readonly cycles: number;
   readonly seed: number;
   readonly onProgress?: (text: string) => void;

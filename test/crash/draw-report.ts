@@ -1,6 +1,6 @@
 import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import { bounds } from '../../src/bounds.ts';
-import { widgetEventTypes } from '../../src/events/ledger-record.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { drawLoad } from './draw-load.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { WidgetEvent, WidgetReport } from './widget-record.ts';

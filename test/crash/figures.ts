@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { widgetEventTypes } from '../../src/events/ledger-record.ts';
 import type { SummaryView } from '../../src/index.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 
 /** What the analytics hold of one session, or of many, apart from how many they are. */
 export interface Figures {

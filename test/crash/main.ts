@@ -1,7 +1,7 @@
 /** The long crash test: `make crash-test`. Options: `--help`. */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { Progress } from '../../bench/progress.ts';
+import { Progress } from '../../bench/bench-part.ts';
 import { anySeed, runCrashes, seedMax } from './crash-run.ts';
 
 const usage = `Usage: make crash-test [CYCLES=n] [SEED=n], or bin/with-node node test/crash/main.ts [options]

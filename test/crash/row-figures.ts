@@ -5,7 +5,7 @@ import { changeMicros } from './payouts.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** What a row tells of its session's events. */
-export interface RowFigures {
+interface RowFigures {
   readonly tag: string;
   readonly isSandbox: boolean;
   readonly views: number;

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { spawnChild, stopChild } from '../../bench/target/child-process.ts';
+import { spawnChild, stopChild } from '../../bench/target/owned-resources.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 
 const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));

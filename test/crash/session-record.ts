@@ -10,7 +10,7 @@ import { ShownOffers } from './shown-offers.ts';
 import { eventFigures, type WidgetEvent, WidgetRecord, type WidgetReport } from './widget-record.ts';
 
 /** Confirmations of one session that went unanswered, as a restart has left them. */
-export interface Doubt {
+interface Doubt {
   /** In the order of sending. */
   readonly rows: readonly ConfirmationRow[];
   /** How many of them, from the first on, may have been booked by what the figures say: one number, unless some cancel out. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chance, wholeNumber } from '../../bench/population/random.ts';
-import { sortOrders } from '../../src/offers/matcher.ts';
+import { sortOrders } from '../../src/matching/matcher.ts';
 import type { Answer } from '../support/http-client.ts';
 import { drawLoad } from './draw-load.ts';
 import { drawReport } from './draw-report.ts';

@@ -1,4 +1,4 @@
-import { type WidgetEventType, widgetEventTypes } from '../../src/events/ledger-record.ts';
+import { type WidgetEventType, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { type Figures, noFigures } from './figures.ts';
 
 /** What a widget tells of itself (docs/contract.md#widget-events), in the words of the crash test. */

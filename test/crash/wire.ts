@@ -9,7 +9,7 @@ import type {
   SummaryView,
   WidgetEmbedView,
 } from '../../src/index.ts';
-import type { SortOrder } from '../../src/offers/matcher.ts';
+import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { type Answer, HttpClient } from '../support/http-client.ts';

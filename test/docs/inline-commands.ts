@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
-import { withSubcommands, createProgram } from '../../src/cli/program.ts';
+import { createProgram, withSubcommands } from '../../src/cli/program.ts';
 import { proseOf } from '../support/markdown-links.ts';
 import { checkout } from './run-commands.ts';
 

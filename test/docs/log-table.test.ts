@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { logNames, logIncidentKinds } from '../../src/metrics/log-names.ts';
+import { logIncidentKinds, logNames } from '../../src/metrics/gauges.ts';
 import { sourceFiles } from '../architecture/source-tree.ts';
 import { type LoggedLine, loggedLines } from './logged-lines.ts';
 
@@ -33,7 +33,9 @@ function messagesOf({ message }: LoggedLine): string[] | null {
 
 /** What the log of a process adds of itself, past the library's methods. */
 const ofItself = [
-  ...readFileSync(new URL('../../src/logs/standard-error-log.ts', import.meta.url), 'utf8').matchAll(/\bmsg: '(.*)'/g),
+  ...readFileSync(new URL('../../src/logging/standard-error-log.ts', import.meta.url), 'utf8').matchAll(
+    /\bmsg: '(.*)'/g,
+  ),
 ].map(([, message]) => message!);
 
 /** What a ledger or a journal tells, from `service/log-trouble.ts`. */
@@ -62,7 +64,10 @@ test('every line of the log has its row, with its level and members, and every r
 
 test('only sentences about settings and the troubles of a ledger or journal are logged from a variable', () => {
   const held = lines.filter((line) => messagesOf(line) === null).map(({ path, message }) => `${path}: ${message}`);
-  assert.deepEqual([...new Set(held)].sort(), ['src/cli/serve.ts: warning', 'src/service/log-trouble.ts: message']);
+  assert.deepEqual([...new Set(held)].sort(), [
+    'src/cli/actions/run-server.ts: warning',
+    'src/server/open-storage.ts: message',
+  ]);
 });
 
 test('a line is found however it is written', () => {

@@ -25,7 +25,7 @@ export interface Excuse {
   readonly why: string;
 }
 
-export interface WithoutExcused {
+interface WithoutExcused {
   readonly rest: string;
   /** The first lines of what was excused, without their comments. */
   readonly excused: readonly string[];

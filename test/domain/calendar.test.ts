@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
-  toCompactDate,
   completedYears,
   dayMs,
   dayOf,
   dayStartMs,
   isoDate,
   parseIsoDate,
+  toCompactDate,
 } from '../../src/domain/calendar.ts';
 
 const firstDay = parseIsoDate('0001-01-01')!;

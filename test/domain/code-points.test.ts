@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { exceedsCodePoints } from '../../src/domain/code-points.ts';
+import { exceedsCodePoints } from '../../src/domain/text.ts';
 
 describe('isLongerThan', () => {
   it('counts code points, not UTF-16 units', () => {

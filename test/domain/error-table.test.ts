@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { errorTable } from '../../src/domain/error-table.ts';
+import { errorTable } from '../../src/domain/errors.ts';
 
 it('gives every code of the contract its status, and has no other', () => {
   const statuses = Object.fromEntries(Object.entries(errorTable).map(([code, { status }]) => [code, status]));

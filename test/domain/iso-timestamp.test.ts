@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { isoTimestamp, parseIsoTimestamp } from '../../src/domain/iso-timestamp.ts';
+import { isoTimestamp, parseIsoTimestamp } from '../../src/domain/calendar.ts';
 
 it('writes the time of each call, whichever was written before', () => {
   const time = fc.integer({ min: 0, max: 4e12 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { usdToExactMicros, microsToUsd, roundHalfUp, usdToMicros } from '../../src/domain/money.ts';
+import { microsToUsd, roundHalfUp, usdToExactMicros, usdToMicros } from '../../src/domain/money.ts';
 
 /** The decimal text of a whole number of units of `10 ** -decimals`. */
 function decimalText(units: bigint, decimals: number): string {

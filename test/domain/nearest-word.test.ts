@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearestWord } from '../../src/domain/nearest-word.ts';
+import { nearestWord } from '../../src/domain/text.ts';
 
 const modes = ['live', 'test'];
 const settings = ['PORT', 'OPS_PORT', 'DATA_DIR', 'HOST'];

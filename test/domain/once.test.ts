@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoizeAsync } from '../../src/domain/once.ts';
+import { memoizeAsync } from '../../src/domain/async.ts';
 
 test('what is made once is the same for all who ask, also while it is being made', async () => {
   let times = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SerialQueue } from '../../src/domain/task-queue.ts';
+import { SerialQueue } from '../../src/domain/async.ts';
 
 test('runs one task at a time, in the order they came', async () => {
   const queue = new SerialQueue(10);

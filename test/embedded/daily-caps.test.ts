@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import {
   createMarketplace,
   type Marketplace,
@@ -9,7 +10,6 @@ import {
   type Partner,
   type Result,
 } from '../../src/index.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { withDailyCap } from '../support/capped-catalogs.ts';
 import { withoutOffers } from '../support/changeable-catalogs.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs } from '../../src/domain/calendar.ts';
-import { LogDamagedError } from '../../src/events/segment-reader.ts';
+import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { createMarketplace, FolderMissing, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SummaryResponse } from '../../examples/landing-page/api/shapes.ts';
-import { decideWinner } from '../../examples/landing-page/experiment/verdict.ts';
+import type { SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
+import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
 
 function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 100): SummaryResponse {
   return {

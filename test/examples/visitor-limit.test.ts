@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-limit.ts';
+import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
 
 test('an address waits for the end of its minute, and the others do not', () => {
   const limit = new VisitorRateLimiter(2);

@@ -1,5 +1,5 @@
 /** What a visitor's browser got. */
-export interface Seen {
+interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

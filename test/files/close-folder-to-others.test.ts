@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
-import { restrictFolderToOwner } from '../../src/files/close-folder-to-others.ts';
-import { scratchFolder } from '../events/log-fixture.ts';
+import { restrictFolderToOwner } from '../../src/files/private-files.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 

@@ -3,8 +3,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
-import { createPrivateFile } from '../../src/files/create-private-file.ts';
-import { scratchFolder } from '../events/log-fixture.ts';
+import { createPrivateFile } from '../../src/files/private-files.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 
 test('a file is created for its owner alone, and what is there keeps its content', (t) => {
   const before = process.umask(0);

@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createFolderDurably } from '../../src/files/make-folder-durably.ts';
-import { scratchFolder } from '../events/log-fixture.ts';
+import { createFolderDurably } from '../../src/files/durable-files.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 
 /**
  * Which files are synced from now on, by inode: nothing else shows it but a power cut. One of them may fail, since whoever

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, statSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
-import { createPrivateFolder } from '../../src/files/make-private-folder.ts';
-import { scratchFolder } from '../events/log-fixture.ts';
+import { createPrivateFolder } from '../../src/files/private-files.ts';
+import { scratchFolder } from '../event-log/log-fixture.ts';
 
 test('makes a folder and what leads to it for nobody else to look into, and tells the first that was missing', (t) => {
   const root = scratchFolder(t);
@@ -31,7 +31,7 @@ test('throws where something else has the name, or a file leads there', (t) => {
 test('a file system that denies its own folders is no reason to try for ever', {
   skip: !existsSync('/proc/self'),
 }, () => {
-  const module = new URL('../../src/files/make-private-folder.ts', import.meta.url).href;
+  const module = new URL('../../src/files/private-files.ts', import.meta.url).href;
   const program = `const { makePrivateFolder } = await import('${module}'); try { makePrivateFolder('/proc/nope/data'); } catch ({ code }) { console.log(code); }`;
   // Killed, since it would be deaf to anything else.
   const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {

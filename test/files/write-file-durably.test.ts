@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { writeFileDurably } from '../../src/files/write-file-durably.ts';
+import { writeFileDurably } from '../../src/files/durable-files.ts';
 
 it('replaces the whole content of a file and leaves nothing beside it', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'durable-'));

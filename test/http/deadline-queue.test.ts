@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type DeadlineEntry, DeadlineQueue, unqueuedEntry } from '../../src/http/deadline-queue.ts';
+import { type DeadlineEntry, DeadlineQueue, unqueuedEntry } from '../../src/http/engines/deadline-queue.ts';
 
 function entry(onDeadline: () => void = () => {}): DeadlineEntry {
   return { ...unqueuedEntry, onDeadline };

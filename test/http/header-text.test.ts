@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatHeader, splitHeaders } from '../../src/http/header-text.ts';
+import { formatHeader, splitHeaders } from '../../src/http/engines/response-head.ts';
 
 test('a header begins with the end of the line before it', () => {
   assert.equal(formatHeader('Allow', 'GET') + formatHeader('Vary', 'Origin'), '\r\nAllow: GET\r\nVary: Origin');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InFlightRequests } from '../../src/http/in-flight.ts';
+import { InFlightRequests } from '../../src/http/engines/in-flight-requests.ts';
 
 test('a drain of nothing resolves', async () => {
   assert.equal(await new InFlightRequests().waitUntilEmpty(60_000), 0);

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
-import { errorTable } from '../../src/domain/error-table.ts';
+import { errorTable } from '../../src/domain/errors.ts';
 import type { Refusal } from '../../src/domain/outcome.ts';
-import { formatHeader } from '../../src/http/header-text.ts';
-import type { RequestContext, Handler, Listener, ListenerOptions, Reply } from '../../src/http/listener.ts';
+import type { Handler, Listener, ListenerOptions, Reply, RequestContext } from '../../src/http/engines/listener.ts';
+import { formatHeader } from '../../src/http/engines/response-head.ts';
 import { RawConnection, type RawResponse } from './raw-connection.ts';
 
 const execFile = promisify(execFileWithCallback);
 
 /** One behaviour every listener has; `start` gives a listener that is closed after the case. */
-export interface ListenerCase {
+interface ListenerCase {
   readonly name: string;
   run(bench: ListenerBench): Promise<void>;
 }
@@ -32,7 +32,8 @@ export interface ListenerBench {
 export function errorReply(refusal: Refusal, requestId: string): Reply {
   const { status, message } = errorTable[refusal.code];
   let headers = formatHeader('Content-Type', 'application/json');
-  if (refusal.retryAfterSeconds !== undefined) headers += formatHeader('Retry-After', String(refusal.retryAfterSeconds));
+  if (refusal.retryAfterSeconds !== undefined)
+    headers += formatHeader('Retry-After', String(refusal.retryAfterSeconds));
   const { param } = refusal;
   const body = {
     error: refusal.code,
@@ -658,7 +659,11 @@ export const listenerCases: readonly ListenerCase[] = [
     async run({ start, open, faults }) {
       const listener = await start(async (x) => {
         if (x.query === 'later') await new Promise(setImmediate);
-        x.reply({ status: 200, headers: formatHeader('X-A', x.path === '/lf' ? 'a\nX-Evil: 1' : 'a\rX-Evil: 1'), body: '' });
+        x.reply({
+          status: 200,
+          headers: formatHeader('X-A', x.path === '/lf' ? 'a\nX-Evil: 1' : 'a\rX-Evil: 1'),
+          body: '',
+        });
       });
       const connection = await open(listener);
       for (const target of ['/lf', '/cr', '/lf?later']) {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatHeader } from '../../src/http/header-text.ts';
-import { bodyByteLength, responseHead, isBodyless, statusLine } from '../../src/http/reply-text.ts';
+import {
+  bodyByteLength,
+  formatHeader,
+  isBodyless,
+  responseHead,
+  statusLine,
+} from '../../src/http/engines/response-head.ts';
 
 test('a status line has the reason phrase where there is one', () => {
   assert.equal(statusLine(200), '200 OK');
@@ -11,7 +16,10 @@ test('a status line has the reason phrase where there is one', () => {
 });
 
 test('a head is the status line, the headers of every answer and its own, in order', () => {
-  const head = responseHead({ status: 404, headers: formatHeader('B', '2') + formatHeader('A', '1'), body: '' }, 'id-1');
+  const head = responseHead(
+    { status: 404, headers: formatHeader('B', '2') + formatHeader('A', '1'), body: '' },
+    'id-1',
+  );
   assert.equal(head, '404 Not Found\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: id-1\r\nB: 2\r\nA: 1');
 });
 

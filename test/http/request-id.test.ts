@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { nextRequestId } from '../../src/http/request-id.ts';
+import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
 
-const url = new URL('../../src/http/request-id.ts', import.meta.url).href;
+const url = new URL('../../src/http/engines/base-request-context.ts', import.meta.url).href;
 
 function idOfAnotherThread(): Promise<string> {
   const source = `import('${url}').then((m) => require('node:worker_threads').parentPort.postMessage(m.nextRequestId()))`;

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseFieldEncodings, fieldEncodings, createChangeTranslator, serializeFieldEncodings } from '../../src/journal/field-shapes.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import {
+  createChangeTranslator,
+  fieldEncodings,
+  parseFieldEncodings,
+  serializeFieldEncodings,
+} from '../../src/journal/epoch-reader.ts';
+import { fieldIndex } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 
@@ -36,7 +41,8 @@ test('fields in another order keep their values', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
-      const translate = createChangeTranslator(fieldEncodings(personalLoans), today) ?? ((changes: readonly number[]) => changes);
+      const translate =
+        createChangeTranslator(fieldEncodings(personalLoans), today) ?? ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
       changes[2 * amount + 1] = 15_000;

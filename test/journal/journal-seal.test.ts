@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { JournalCipher } from '../../src/journal/journal-seal.ts';
+import { JournalCipher } from '../../src/journal/journal-format.ts';
 
 const secret = randomBytes(32);
 const salt = randomBytes(16);

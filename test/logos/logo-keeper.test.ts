@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type LogoCatalog, LogoService } from '../../src/logos/logo-keeper.ts';
-import { renderMonogram } from '../../src/logos/monogram.ts';
+import { type LogoCatalog, LogoService } from '../../src/catalogs/logo-service.ts';
+import { renderMonogram } from '../../src/catalogs/monogram.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
 /** A catalog that notes which hashes it was given. */
@@ -95,5 +95,8 @@ test('the logos of a replaced catalog are kept where no catalog in use has other
   write('a.svg', image('blue'));
   write('c.svg', image('green'));
   await keeper.retainReplaced(place, new NotingCatalog('A', 'B', 'C'));
-  assert.deepEqual([shown('a.svg'), shown('b.svg'), shown('c.svg')], [image('red'), renderMonogram('B'), image('green')]);
+  assert.deepEqual(
+    [shown('a.svg'), shown('b.svg'), shown('c.svg')],
+    [image('red'), renderMonogram('B'), image('green')],
+  );
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { createLogo } from '../../src/logos/logo.ts';
-import { LogoCache } from '../../src/logos/logo-shelf.ts';
+import { createLogo, LogoCache } from '../../src/catalogs/logo-cache.ts';
 import { image } from './logo-folder.ts';
 
 const logo = (file: string, colour: string) => createLogo(file, Buffer.from(image(colour)));

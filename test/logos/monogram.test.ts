@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { initials, renderMonogram, monogramColors } from '../../src/logos/monogram.ts';
-import { findSvgProblem } from '../../src/logos/svg-problem.ts';
+import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
+import { initials, monogramColors, renderMonogram } from '../../src/catalogs/monogram.ts';
 
 test('initials are the first letters of the first two words, in capitals', () => {
   for (const [name, expected] of [

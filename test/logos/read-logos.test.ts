@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { renderMonogram } from '../../src/logos/monogram.ts';
-import { logoFolder, readLogos } from '../../src/logos/read-logos.ts';
+import { renderMonogram } from '../../src/catalogs/monogram.ts';
+import { logoFolder, readLogos } from '../../src/catalogs/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
 const lender = (name: string, logo: string) => ({ name, logo });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { examplePersonalLoanCatalogs } from '../../src/catalogs/example-catalogs.ts';
-import { logoFolder, readLogos } from '../../src/logos/read-logos.ts';
+import { logoFolder, readLogos } from '../../src/catalogs/read-logos.ts';
 
 const files = examplePersonalLoanCatalogs().map((source) => ('file' in source ? source.file : ''));
 const lendersOf = (file: string): { name: string; logo: string }[] => JSON.parse(readFileSync(file, 'utf8')).lenders;

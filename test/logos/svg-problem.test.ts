@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { findSvgProblem } from '../../src/logos/svg-problem.ts';
+import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
 
 const xmlns = 'xmlns="http://www.w3.org/2000/svg"';
 const around = (inner: string) => `<svg ${xmlns}>${inner}</svg>`;
@@ -122,7 +122,10 @@ describe('namespaces of a document', () => {
   test('of elements that declare none are those around them', () => {
     assert.equal(findSvgProblem(around('<g xmlns:x="y"><g><g x:a=""/></g></g>')), null);
     assert.equal(findSvgProblem(around('<g xmlns:x="y"><g/></g><g x:a=""/>')), undeclared);
-    assert.equal(findSvgProblem(around('<g xmlns:x="y"><g xmlns:z="y"><g x:a="" z:a=""/></g><g z:a=""/></g>')), undeclared);
+    assert.equal(
+      findSvgProblem(around('<g xmlns:x="y"><g xmlns:z="y"><g x:a="" z:a=""/></g><g z:a=""/></g>')),
+      undeclared,
+    );
   });
 });
 

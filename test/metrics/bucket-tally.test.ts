@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BucketHistogram } from '../../src/metrics/bucket-tally.ts';
-import * as scales from '../../src/metrics/scales.ts';
+import * as histogram from '../../src/metrics/histogram.ts';
+import { type BucketBounds, BucketHistogram } from '../../src/metrics/histogram.ts';
 
 test('a value lies in the bucket whose end it does not exceed, and in every larger one', () => {
   const tally = new BucketHistogram({ upperBounds: [10, 20], unitsPerPublishedUnit: 10 });
@@ -48,13 +48,16 @@ test('whatever is observed, every bucket holds what lies at or below its end', (
 });
 
 test('the ends of every scale ascend and are whole', () => {
-  for (const [name, { upperBounds }] of Object.entries(scales)) {
-    for (const [at, end] of upperBounds.entries()) assert.ok(Number.isInteger(end) && end > (upperBounds[at - 1] ?? 0), name);
+  const scales = Object.entries(histogram).filter(([name]) => name.endsWith('Buckets')) as [string, BucketBounds][];
+  assert.equal(scales.length, 6);
+  for (const [name, { upperBounds }] of scales) {
+    for (const [at, end] of upperBounds.entries())
+      assert.ok(Number.isInteger(end) && end > (upperBounds[at - 1] ?? 0), name);
   }
 });
 
 test('the scale of requests tells apart what is fast, and what ran into the deadline', () => {
-  const { upperBounds } = scales.requestDurationBuckets;
+  const { upperBounds } = histogram.requestDurationBuckets;
   assert.ok(upperBounds.filter((end) => end <= 200).length >= 3);
   assert.ok(upperBounds.includes(2_000_000) && (upperBounds.at(-1) ?? 0) > 2_000_000);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { EventLoopMonitor } from '../../src/metrics/event-loop-delay.ts';
+import { EventLoopMonitor } from '../../src/metrics/process-metrics.ts';
 
 test('sees a loop that was held up, and forgets it for no reader', async (t) => {
   const delay = new EventLoopMonitor();

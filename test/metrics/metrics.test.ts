@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { BucketHistogram } from '../../src/metrics/bucket-tally.ts';
+import type { GaugeSources } from '../../src/metrics/gauges.ts';
+import { BucketHistogram, loopDelayBuckets } from '../../src/metrics/histogram.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
-import { loopDelayBuckets } from '../../src/metrics/scales.ts';
-import type { GaugeSources } from '../../src/metrics/watched.ts';
 
 const quiet: GaugeSources = {
   build: { version: '1.2.3', engine: 'node' },
   dataDir: tmpdir(),
-  eventLoop: { delays: new BucketHistogram(loopDelayBuckets), utilization: () => ({ active: 1_500, idle: 500, utilization: 0.75 }) },
+  eventLoop: {
+    delays: new BucketHistogram(loopDelayBuckets),
+    utilization: () => ({ active: 1_500, idle: 500, utilization: 0.75 }),
+  },
   ready: () => true,
   liveSessions: () => 3,
   liveSessionsMax: 10,

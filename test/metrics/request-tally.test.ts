@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RequestCounter } from '../../src/metrics/request-tally.ts';
+import { RequestCounter } from '../../src/metrics/metrics.ts';
 
 test('counts answers by route and status, and shows those there were', () => {
   const tally = new RequestCounter(['other', 'session']);

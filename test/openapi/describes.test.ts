@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
-import { schemaFor } from '../../src/openapi/describes.ts';
+import { schemaFor } from '../../src/openapi/schema-parts.ts';
 
 interface View {
   readonly name: string;

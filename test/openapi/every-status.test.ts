@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { bounds } from '../../src/bounds.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
 import { afterwards } from '../support/afterwards.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { documentCheck } from '../support/document-checks.ts';

@@ -6,7 +6,7 @@ import { recordExamples } from '../../bin/record-examples.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 import { openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../../src/openapi/recorded-examples.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const unset = { public: null, click: null, widget: null, cdn: null };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { docsFiles } from '../../src/openapi/reference-files.ts';
+import { docsFiles } from '../../src/openapi/docs-files.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Type from 'typebox';
-import { extractComponents } from '../../src/openapi/with-references.ts';
+import { extractComponents } from '../../src/openapi/openapi-document.ts';
 
 test('a titled schema stands once, however often it is used', () => {
   const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
-import { dataFiles } from '../../src/analytics/analytics-files.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { ClickIds } from '../../src/clicks/click-id.ts';
-import type { PayoutStateReader } from '../../src/confirmations/confirmation-history.ts';
+import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts';
+import { SerialQueue } from '../../src/domain/async.ts';
 import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
-import { SerialQueue } from '../../src/domain/task-queue.ts';
-import { LogUnavailableError } from '../../src/events/event-log.ts';
-import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { LogUnavailableError } from '../../src/event-log/event-log.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
+import { ClickIds } from '../../src/ids/click-id.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import {
   type ConfirmationsView,
   type ConfirmRevenueDeps,
   confirmRevenue,
 } from '../../src/operations/confirm-revenue.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { clickedRecord, createdRecord, viewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -210,7 +210,11 @@ describe('confirming revenue', () => {
     assert.deepEqual(outcomes, ['click_unknown', 'accepted', 'accepted']);
     assert.deepEqual(
       (await bench.history.findPayoutStates([{ sub: bench.sub, offerId: 'shown', txid: 'tx-1' }])).map(
-        ({ clickedMs, lenderName, sessionRevenueMicros }) => ({ clickedMs, lenderName, sessionMicros: sessionRevenueMicros }),
+        ({ clickedMs, lenderName, sessionRevenueMicros }) => ({
+          clickedMs,
+          lenderName,
+          sessionMicros: sessionRevenueMicros,
+        }),
       ),
       [{ clickedMs: bench.clickedMs, lenderName: 'Lender of today', sessionMicros: 80_000_000 }],
     );

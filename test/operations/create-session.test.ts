@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { succeeded, invalidRequest } from '../../src/domain/outcome.ts';
-import { deviceClasses } from '../../src/events/ledger-record.ts';
+import { invalidRequest, succeeded } from '../../src/domain/outcome.ts';
+import { decodeSubId, formatSubId, SubIds } from '../../src/ids/sub-id.ts';
+import { deviceClasses } from '../../src/ledger/ledger-record.ts';
 import { createSession } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
-import { decodeSubId, SubIds, formatSubId } from '../../src/sessions/sub-id.ts';
-import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
+import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';
@@ -42,7 +42,14 @@ class Bench {
     this.referrerTags = new ReferrerTags(tagsMax);
     this.referrerTags.enableLimit();
     const fieldsMax = liveTenant.vertical.fields.length;
-    this.sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: 4, sweepIntervalMs: 60_000 });
+    this.sessions = new MemorySessionStore({
+      clock,
+      sessionsMax,
+      sessionTtlMs,
+      fieldsMax,
+      shardCount: 4,
+      sweepIntervalMs: 60_000,
+    });
     this.ledger = ledger;
     t.after(() => this.sessions.close());
   }

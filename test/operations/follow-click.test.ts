@@ -3,21 +3,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { ClickRecordLimiter } from '../../src/clicks/click-budget.ts';
-import { ClickIds } from '../../src/clicks/click-id.ts';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { type CatalogStore, openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { ClickTokenCipher } from '../../src/clicks/offer-value-seal.ts';
-import { SharedTimeout } from '../../src/clicks/patience.ts';
-import { type EventLog, LogUnavailableError } from '../../src/events/event-log.ts';
-import { type CatalogStore, openCatalogStore } from '../../src/offers/catalog-library.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
-import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
+import { SharedTimeout } from '../../src/clicks/shared-timeout.ts';
+import { type EventLog, LogUnavailableError } from '../../src/event-log/event-log.ts';
+import { ClickIds } from '../../src/ids/click-id.ts';
+import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
+import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { CachedRanking } from '../../src/sessions/session.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
-import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
+import type { CachedRanking } from '../../src/sessions/session-store.ts';
+import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { browsers } from '../support/browsers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -142,7 +142,14 @@ class Bench {
     const v = this.seal.encrypt(this.subIds.toBytes(sub), { catalogVersion, creditBand });
     // Its offers do not matter to a click.
     const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
-    if (this.held) this.hold(sub, tenant, { ranking, rankedOn: 20260101, unavailableOffers: noUnavailableOffers, creditBand, clickToken: v });
+    if (this.held)
+      this.hold(sub, tenant, {
+        ranking,
+        rankedOn: 20260101,
+        unavailableOffers: noUnavailableOffers,
+        creditBand,
+        clickToken: v,
+      });
     return { sub, offer: 'an-offer', v };
   }
 

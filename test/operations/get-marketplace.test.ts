@@ -4,25 +4,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { ClickTokenCipher } from '../../src/clicks/offer-value-seal.ts';
-import type { CancelSignal } from '../../src/domain/cancel-signal.ts';
+import { openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
+import type { CancelSignal } from '../../src/domain/async.ts';
+import { SerialQueue } from '../../src/domain/async.ts';
 import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
-import { SerialQueue } from '../../src/domain/task-queue.ts';
-import { openCatalogStore } from '../../src/offers/catalog-library.ts';
-import { type UnavailableOffers, noUnavailableOffers } from '../../src/offers/closed-offers.ts';
-import type { CompiledCatalog } from '../../src/offers/compile-catalog.ts';
-import { rankOffers } from '../../src/offers/match.ts';
-import { type Matcher, type MatchRequest, sortOrders } from '../../src/offers/matcher.ts';
-import { addOffer, countOffers, emptyOfferSet } from '../../src/offers/offer-bits.ts';
-import { packedOfferAt } from '../../src/offers/packed-orders.ts';
-import { startMatcher } from '../../src/offers/start-matcher.ts';
+import { ClickTokenCipher } from '../../src/ids/click-token-cipher.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
+import {
+  type Matcher,
+  type MatchRequest,
+  noUnavailableOffers,
+  packedOfferAt,
+  sortOrders,
+  type UnavailableOffers,
+} from '../../src/matching/matcher.ts';
+import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
+import { startMatcher } from '../../src/matching/start-matcher.ts';
+import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
 import { type GetMarketplaceDeps, getMarketplace } from '../../src/operations/get-marketplace.ts';
-import type { MarketplaceRequest } from '../../src/operations/marketplace-request.ts';
-import type { MarketplaceView } from '../../src/operations/marketplace-view.ts';
+import type { MarketplaceView } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
-import { fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { withDailyCap } from '../support/capped-catalogs.ts';

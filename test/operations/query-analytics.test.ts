@@ -8,13 +8,13 @@ import {
   type SessionRow,
   type SummaryResult,
 } from '../../src/analytics/analytics.ts';
-import { PageCursors } from '../../src/analytics/page-cursors.ts';
 import { isoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { invalidRequest } from '../../src/domain/outcome.ts';
+import { PageCursors } from '../../src/ids/page-cursor.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
 import type { DailyView, RowsView, SummaryView } from '../../src/operations/analytics-views.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
+import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { CachedRanking } from '../../src/sessions/session.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
-import { emptyFieldVector, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import type { CachedRanking } from '../../src/sessions/session-store.ts';
+import { emptyFieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';

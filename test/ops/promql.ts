@@ -10,7 +10,7 @@ export interface Selector {
   readonly groupedBy: readonly string[];
 }
 
-export interface PromQl {
+interface PromQl {
   /** Where it cannot be parsed, the text from there on. */
   readonly fault: string | null;
   readonly selectors: readonly Selector[];

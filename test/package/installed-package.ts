@@ -7,7 +7,7 @@ import { commandsOf } from '../docs/page-commands.ts';
 import { checkout, copyCheckout } from './copy-checkout.ts';
 import { runNpm, runToEnd } from './run-to-end.ts';
 
-export interface PackedFile {
+interface PackedFile {
   readonly path: string;
   readonly size: number;
 }

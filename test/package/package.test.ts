@@ -32,7 +32,7 @@ test('the package holds the compiled program, what it reads, and its documents',
     /^dist\/(src|workers)\/([a-z-]+\/)*[a-z0-9-]+(\.d\.ts|\.js)$/,
     /^dist\/src\/capacity\/reference-result\.json$/,
     /^dist\/src\/catalogs\/([a-z-]+\.json|logos\/[a-z-]+\.svg)$/,
-    /^dist\/src\/widget-client\/dist\/widget\.js(\.br|\.gz)?$/,
+    /^dist\/src\/web\/widget\/dist\/widget\.js(\.br|\.gz)?$/,
     /^dist\/src\/openapi\/(reference\.css|examples\/[a-z-]+\.json)$/,
     /^dist\/src\/openapi\/swagger-ui\/(swagger-ui(-bundle)?\.[a-zA-Z.]+|LICENSE|NOTICE)$/,
   ];
@@ -47,7 +47,7 @@ test('the package holds the compiled program, what it reads, and its documents',
       `${shape}`,
     );
   assert.ok(
-    !paths.some((path) => /^dist\/src\/widget-client\/(?!dist\/)/.test(path)),
+    !paths.some((path) => /^dist\/src\/web\/widget\/(?!dist\/)/.test(path)),
     'the widget goes along as a bundle',
   );
   assert.ok(installed.packedBytes <= packedBytesMax, `${installed.packedBytes} bytes packed`);
@@ -56,7 +56,7 @@ test('the package holds the compiled program, what it reads, and its documents',
 test('no file of the package names one that is not in it', () => {
   const paths = new Set(installed.files.map(({ path }) => path));
   const missing = [...paths]
-    .filter((path) => /^dist\/.*\.(js|d\.ts)$/.test(path) && !path.includes('/widget-client/'))
+    .filter((path) => /^dist\/.*\.(js|d\.ts)$/.test(path) && !path.includes('/web/widget/'))
     .flatMap((path) => {
       const code = readFileSync(join(installed.home, path), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
       const named = [

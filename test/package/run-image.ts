@@ -7,7 +7,7 @@ import { plainEnvironment } from '../support/plain-environment.ts';
 import { runToEnd } from './run-to-end.ts';
 import { type Serving, startServing } from './start-serving.ts';
 
-export interface RunOrder {
+interface RunOrder {
   /** The image's. */
   readonly folder: string;
   /** By the folder each is mounted on, such as `/data`: folders of this machine. */
@@ -20,7 +20,7 @@ export interface RunOrder {
   readonly programs: string;
 }
 
-export interface RunningImage extends Serving {
+interface RunningImage extends Serving {
   /** Of the server itself, on this machine. */
   readonly serverPid: number;
   /** Runs another command beside it, as the same user, and gives its standard output. Rejects when it fails. */

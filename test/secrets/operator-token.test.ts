@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { openOperatorToken, operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
+import { openOperatorToken, operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { SecretFileError } from '../../src/secrets/secret-file.ts';
 
 function pathFor(t: TestContext): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DigestSet } from '../../src/sessions/digest-set.ts';
+import { DigestSet } from '../../src/sessions/widget-usage.ts';
 
 /** Few different ones, and some that differ in one half only. */
 const digest = fc

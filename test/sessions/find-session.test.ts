@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { findSession } from '../../src/sessions/find-session.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import type { Session } from '../../src/sessions/session.ts';
-import { SubIds } from '../../src/sessions/sub-id.ts';
+import type { Session } from '../../src/sessions/session-store.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { ringOf } from '../support/secrets.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { UnavailableOffers } from '../../src/offers/closed-offers.ts';
-import { noUnavailableOffers } from '../../src/offers/closed-offers.ts';
-import { RankingArena } from '../../src/sessions/kept-rankings.ts';
+import type { UnavailableOffers } from '../../src/matching/matcher.ts';
+import { noUnavailableOffers } from '../../src/matching/matcher.ts';
+import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { memoryBesideHeap, memoryOfHeap } from '../support/collect-garbage.ts';
 import { rankedOf } from '../support/ranked-of.ts';
 

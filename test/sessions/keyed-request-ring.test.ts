@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { IdempotencyRecordRing } from '../../src/sessions/keyed-request-ring.ts';
+import { IdempotencyRecordRing } from '../../src/sessions/idempotency-record-ring.ts';
 
 const startMs = Date.UTC(2026, 4, 20, 12);
 const keyOf = (name: number) => createHash('md5').update(String(name)).digest();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { formatSubId } from '../../src/ids/sub-id.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import { formatSubId } from '../../src/sessions/sub-id.ts';
 import { subOf } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { subIdAt } from '../support/sub-id-at.ts';
@@ -13,7 +13,14 @@ const sessionTtlMs = 4 * 60 * 60 * 1000;
 function openStore(t: TestContext, { sessionsMax = 1_000, parts: shardCount = 16 } = {}) {
   const clock = new ManualClock();
   const fieldsMax = liveTenant.vertical.fields.length;
-  const store = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount, sweepIntervalMs: 60_000 });
+  const store = new MemorySessionStore({
+    clock,
+    sessionsMax,
+    sessionTtlMs,
+    fieldsMax,
+    shardCount,
+    sweepIntervalMs: 60_000,
+  });
   t.after(() => store.close());
   /** The id of a session that could be created now. */
   const newId = () => subIdAt(clock.wallMs());

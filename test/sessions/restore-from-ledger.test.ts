@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { dayMs } from '../../src/domain/calendar.ts';
+import { formatSubId } from '../../src/ids/sub-id.ts';
 import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
-import { SessionRecovery } from '../../src/sessions/restore-from-ledger.ts';
-import { formatSubId } from '../../src/sessions/sub-id.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { SessionRecovery } from '../../src/sessions/session-recovery.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -14,7 +14,14 @@ const sessionTtlMs = 4 * 60 * 60 * 1000;
 function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
   const clock = new ManualClock();
   const fieldsMax = personalLoans.fields.length;
-  const sessions = new MemorySessionStore({ clock, sessionsMax, sessionTtlMs, fieldsMax, shardCount: 4, sweepIntervalMs: 60_000 });
+  const sessions = new MemorySessionStore({
+    clock,
+    sessionsMax,
+    sessionTtlMs,
+    fieldsMax,
+    shardCount: 4,
+    sweepIntervalMs: 60_000,
+  });
   t.after(() => sessions.close());
   const keyed: { readonly known: IdempotencyDigests; readonly sub: Uint8Array }[] = [];
   const onIdempotentSession = (known: IdempotencyDigests, sub: Uint8Array) => keyed.push({ known, sub });

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { RankingArena } from '../../src/sessions/kept-rankings.ts';
-import type { CachedRanking, Session } from '../../src/sessions/session.ts';
-import { SessionShard } from '../../src/sessions/session-part.ts';
-import { InternTable } from '../../src/sessions/shared-values.ts';
-import { subIdCreatedMs } from '../../src/sessions/sub-id-words.ts';
+import { subIdCreatedMs } from '../../src/ids/sub-id.ts';
+import { InternTable } from '../../src/sessions/intern-table.ts';
+import { RankingArena } from '../../src/sessions/ranking-arena.ts';
+import { SessionShard } from '../../src/sessions/session-shard.ts';
+import type { CachedRanking, Session } from '../../src/sessions/session-store.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { collectGarbage, memoryBesideHeap } from '../support/collect-garbage.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
@@ -101,7 +101,8 @@ function assertIs(session: Session, expected: Expected): void {
   assert.deepEqual(session.fields, expected.fields);
   assert.equal(session.revision, expected.revision);
   assert.deepEqual(session.cachedRanking, expected.ranked);
-  if (expected.ranked !== null) assert.equal(session.cachedRanking!.unavailableOffers, expected.ranked.unavailableOffers);
+  if (expected.ranked !== null)
+    assert.equal(session.cachedRanking!.unavailableOffers, expected.ranked.unavailableOffers);
   assert.equal(session.widgetUsage.shouldCountView(load), !expected.widgetUsed);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { InternTable } from '../../src/sessions/shared-values.ts';
+import { InternTable } from '../../src/sessions/intern-table.ts';
 
 describe('SharedValues', () => {
   it('knows a value by one number for as long as anybody holds it', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { subIdCreatedMs, parseSubIdWords, subIdWordCount } from '../../src/sessions/sub-id-words.ts';
+import { parseSubIdWords, subIdCreatedMs, subIdWordCount } from '../../src/ids/sub-id.ts';
 import { subIdAt } from '../support/sub-id-at.ts';
 
 /** The words of a text, or null for what is no id. */

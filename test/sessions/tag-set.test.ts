@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { TagSet } from '../../src/sessions/tag-set.ts';
+import { TagSet } from '../../src/sessions/referrer-tags.ts';
 
 it('has exactly the tags that were added, each once, from the shortest to the longest', () => {
   const tags = new TagSet();

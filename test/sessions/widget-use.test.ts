@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { WidgetUsage } from '../../src/sessions/widget-use.ts';
+import { WidgetUsage } from '../../src/sessions/widget-usage.ts';
 
 const { widgetRequestsPerMinute: perMinute } = bounds;
 const idOf = (number: number): Buffer => {

@@ -1,24 +1,24 @@
 import type {
+  CohortMetrics,
   CohortQuery,
   DailyResult,
   DayMetrics,
-  CohortMetrics,
   RowsPage,
   RowsQuery,
   SessionRow,
-  SummaryResult,
   SummaryQuery,
+  SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
   type LedgerRecord,
   type RevenueConfirmed,
   type RevenueReversed,
   type WidgetEventType,
   widgetEventTypes,
-} from '../../src/events/ledger-record.ts';
-import { decodeSubId } from '../../src/sessions/sub-id.ts';
+} from '../../src/ledger/ledger-record.ts';
 
 interface ModelSession {
   readonly position: number;
@@ -169,7 +169,16 @@ export class AnalyticsModel {
     const byDevice = [...devices.values()].sort((a, b) => a.device - b.device);
     const retainedFromDay = this.#keptFromDay;
     const widgetEvents = widgetEventTypes.map((type) => events.filter((event) => event === type).length);
-    return { ...all, topLenders, widgetEvents, byDevice, matured, subsOutsideDates, retainedFromDay, asOfMs: this.#asOfMs };
+    return {
+      ...all,
+      topLenders,
+      widgetEvents,
+      byDevice,
+      matured,
+      subsOutsideDates,
+      retainedFromDay,
+      asOfMs: this.#asOfMs,
+    };
   }
 
   daily(query: SummaryQuery): DailyResult {

@@ -1,6 +1,6 @@
-import { dataFiles } from '../../src/analytics/analytics-files.ts';
-import { openEventLog } from '../../src/events/file-event-log.ts';
-import type { LedgerRecord } from '../../src/events/ledger-record.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { dataFiles } from '../../src/files/data-files.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 
 /** Adds records to the ledger of a data folder that no service has open. */
 export async function appendToLedger(dataDir: string, records: readonly LedgerRecord[]): Promise<void> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
 import { dayMs, dayOf } from '../../src/domain/calendar.ts';
-import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/events/ledger-record.ts';
+import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import {
   clickedRecord,
   confirmedRecord,

@@ -1,12 +1,12 @@
 import type {
   Analytics,
+  CohortMetrics,
   DailyResult,
   DayMetrics,
-  CohortMetrics,
   RowsPage,
   RowsQuery,
-  SummaryResult,
   SummaryQuery,
+  SummaryResult,
   WidgetCounts,
 } from '../../src/analytics/analytics.ts';
 

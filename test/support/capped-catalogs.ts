@@ -1,5 +1,5 @@
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import type { CatalogSource, Mode } from '../../src/index.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
 /** A catalog with another daily cap for some of its offers, or all of them; null for none. */

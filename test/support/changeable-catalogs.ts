@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import type { CatalogSource } from '../../src/index.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
 /** The catalogs of a fixture with the live one in a file that a test can change. */

@@ -1,4 +1,4 @@
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 
 /** A catalog with every offer so many times, each copy under an id of its own: large enough for the matching workers. */
 export function enlargedCatalog(catalog: CatalogFile, times: number): CatalogFile {

@@ -1,4 +1,4 @@
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases } from './field-cases.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';

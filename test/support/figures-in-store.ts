@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
-import { decodeVarints } from '../../src/analytics/varints.ts';
-import { widgetEventTypes } from '../../src/events/ledger-record.ts';
+import { decodeVarints } from '../../src/analytics/analytics-database.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 
 /**
  * Everything a store says of sessions, clicks, payouts and counters, by names. The numbers that stand for names follow from

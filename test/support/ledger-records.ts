@@ -1,4 +1,5 @@
 import type { Mode } from '../../src/domain/mode.ts';
+import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import type {
   DeviceClass,
   OfferClicked,
@@ -6,14 +7,13 @@ import type {
   RevenueConfirmed,
   RevenueReversed,
   SessionCreated,
-  WidgetEventType,
   WidgetEventsReported,
-} from '../../src/events/ledger-record.ts';
-import { widgetEventTypes, widgetIdBytes } from '../../src/events/ledger-record.ts';
-import { subIdByteLength } from '../../src/sessions/sub-id.ts';
+  WidgetEventType,
+} from '../../src/ledger/ledger-record.ts';
+import { widgetEventTypes, widgetIdBytes } from '../../src/ledger/ledger-record.ts';
 
 /** What a test wants of a sub_id; the rest of its bytes follow from `serial`, so that different serials are different ids. */
-export interface SubWanted {
+interface SubWanted {
   readonly createdMs: number;
   readonly serial: number;
   readonly account?: number;
@@ -111,7 +111,7 @@ export function clickedRecord(
   return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros];
 }
 
-export interface BookingWanted {
+interface BookingWanted {
   readonly txid?: string;
   readonly micros?: number;
   readonly lender?: string;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { type ClickIdPayload, ClickIds } from '../../src/clicks/click-id.ts';
+import { type ClickIdPayload, ClickIds } from '../../src/ids/click-id.ts';
+import { subIdPrefix } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
-import { subIdPrefix } from '../../src/sessions/sub-id.ts';
 
 type LostClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicros'>;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { examplePersonalLoanCatalogs } from '../../src/catalogs/example-catalogs.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases } from './field-cases.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 

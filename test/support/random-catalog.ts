@@ -1,8 +1,8 @@
-import { randomElement, type Random, seededRandom, randomInteger } from '../../src/domain/seeded-random.ts';
-import type { CatalogFile } from '../../src/offers/catalog-schema.ts';
-import { generateCatalog as generate } from '../../src/offers/generate-catalog.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { absentValue, type FieldVector } from '../../src/verticals/pocket-vector.ts';
+import { generateCatalog as generate } from '../../bench/catalogs/generate-catalog.ts';
+import { type Random, randomElement, randomInteger, seededRandom } from '../../bench/catalogs/seeded-random.ts';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 
 export { type Random, seededRandom };
@@ -33,7 +33,9 @@ export function randomValue(random: Random, field: PocketField): number {
       // Low values are the interesting ones: the range may reach into the millions.
       return Math.round(field.min + (Math.min(field.max, 200_000) - field.min) * random() ** 2);
     case 'birthdate':
-      return randomInteger(random, 1935, 2010) * 10_000 + randomInteger(random, 1, 12) * 100 + randomInteger(random, 1, 28);
+      return (
+        randomInteger(random, 1935, 2010) * 10_000 + randomInteger(random, 1, 12) * 100 + randomInteger(random, 1, 28)
+      );
     case 'digits':
       return randomInteger(random, 0, 10 ** field.length - 1);
   }

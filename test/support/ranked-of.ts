@@ -1,10 +1,8 @@
 import { bounds } from '../../src/bounds.ts';
-import { type UnavailableOffers, noUnavailableOffers } from '../../src/offers/closed-offers.ts';
-import { sortOrders } from '../../src/offers/matcher.ts';
-import { packOrders } from '../../src/offers/packed-orders.ts';
-import type { CachedRanking } from '../../src/sessions/session.ts';
+import { noUnavailableOffers, packOrders, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
+import type { CachedRanking } from '../../src/sessions/session-store.ts';
 
-export interface RankedWanted {
+interface RankedWanted {
   readonly total?: number;
   readonly openOnly?: boolean;
   /** Repeated until the orders are full. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
 import {
   createMarketplace,
@@ -9,7 +10,6 @@ import {
   type MarketplaceOptions,
   type Mode,
 } from '../../src/index.ts';
-import { operatorTokenPath, readOperatorToken } from '../../src/secrets/operator-token.ts';
 import { ApiCaller } from './api-caller.ts';
 import { HttpClient } from './http-client.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A certificate for `localhost` and 127.0.0.1 that vouches for itself, and its key, both in PEM. */
-export interface SelfSigned {
+interface SelfSigned {
   readonly certificate: string;
   readonly key: string;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { subIdByteLength, formatSubId } from '../../src/sessions/sub-id.ts';
+import { formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
 
 /** New ids of sessions created at this time: random but for that, so nobody signed them, and a store need not mind. */
 export function subIdsAt(createdMs: number, count: number): string[] {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { TroubledLogFiles, type WritingStep } from '../events/troubled-log-files.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { TroubledLogFiles, type WritingStep } from '../event-log/troubled-log-files.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ringOf } from './secrets.ts';
 
-export interface KeptMerge {
+interface KeptMerge {
   readonly sub: Buffer;
   readonly changes: readonly number[];
 }

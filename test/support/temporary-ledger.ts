@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type FileEventLog, openEventLog } from '../../src/events/file-event-log.ts';
-import type { LogFiles } from '../../src/events/log-files.ts';
-import { nodeLogFiles } from '../../src/events/node-log-files.ts';
+import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
+import type { LogFiles } from '../../src/event-log/log-files.ts';
+import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 
 /** A real ledger in a folder of its own that goes with the test. */
 export interface TemporaryLedger {

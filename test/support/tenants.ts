@@ -1,4 +1,4 @@
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 
 export const liveTenant: Tenant = { account: 42, vertical: personalLoans, mode: 'live' };

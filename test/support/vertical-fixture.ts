@@ -1,5 +1,5 @@
+import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
 import type { CatalogSource, Mode, Vertical } from '../../src/index.ts';
-import type { CatalogFile, CatalogOffer } from '../../src/offers/catalog-schema.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -40,7 +40,7 @@ export interface VerticalFixture {
   clickMicros(offer: CatalogOffer, band: string): number;
 }
 
-export interface ListedOffer {
+interface ListedOffer {
   readonly lender: string;
   readonly logo: string;
   readonly offer: CatalogOffer;

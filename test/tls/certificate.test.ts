@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { InvalidCertificateError, type CertificateFiles, readCertificate } from '../../src/tls/certificate.ts';
+import { type CertificateFiles, InvalidCertificateError, readCertificate } from '../../src/tls/certificate.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 

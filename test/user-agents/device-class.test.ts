@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { deviceClasses } from '../../src/events/ledger-record.ts';
-import { DeviceClassifier } from '../../src/user-agents/device-class.ts';
+import { deviceClasses } from '../../src/ledger/ledger-record.ts';
+import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { browsers } from '../support/browsers.ts';
 
 const classifier = new DeviceClassifier(100);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import crawlers from 'crawler-user-agents';
 import fc from 'fast-check';
-import { isSelfDeclaredBot } from '../../src/user-agents/self-declared-bot.ts';
+import { isSelfDeclaredBot } from '../../src/user-agents/device-classifier.ts';
 import { browsers } from '../support/browsers.ts';
 
 const bots = {

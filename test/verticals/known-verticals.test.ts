@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownVerticals } from '../../src/verticals/known-verticals.ts';
+import { knownVerticals } from '../../src/verticals/registry.ts';
 
 test('no two verticals share a number, a path segment or a key prefix', () => {
   for (const member of ['number', 'segment', 'keyPrefix'] as const) {

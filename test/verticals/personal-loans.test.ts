@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { personalLoans, usStateCodes } from '../../src/verticals/personal-loans.ts';
+import { personalLoans, usStateCodes } from '../../src/verticals/personal-loans/personal-loans.ts';
 
 describe('the personal loans vertical', () => {
   it('has the pocket fields of the contract, in its order', () => {

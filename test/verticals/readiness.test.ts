@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { emptyFieldVector } from '../../src/verticals/pocket-vector.ts';
+import { emptyFieldVector } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { computeReadiness } from '../../src/verticals/readiness.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { encodedRange, assertEncodable } from '../../src/verticals/require-keepable.ts';
-import { servedVerticals } from '../../src/verticals/served-verticals.ts';
+import { assertEncodable, encodedRange } from '../../src/verticals/assert-vertical.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { servedVerticals } from '../../src/verticals/registry.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';

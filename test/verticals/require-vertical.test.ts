@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
-import { assertVertical } from '../../src/verticals/require-vertical.ts';
+import { assertVertical } from '../../src/verticals/assert-vertical.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {

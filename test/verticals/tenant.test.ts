@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { personalLoans } from '../../src/verticals/personal-loans.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { isSameTenant, type Tenant } from '../../src/verticals/tenant.ts';
 
 it('tells tenants apart by account, vertical and mode', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { InvalidField } from '../../src/domain/outcome.ts';
-import { personalLoans, usStateCodes } from '../../src/verticals/personal-loans.ts';
-import { absentValue, fieldIndex } from '../../src/verticals/pocket-vector.ts';
+import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
+import { personalLoans, usStateCodes } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { validateFields } from '../../src/verticals/validate-fields.ts';
 
 const today = 2026_05_20;

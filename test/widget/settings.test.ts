@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { limits } from '../../src/widget-client/limits.ts';
-import { readSettings } from '../../src/widget-client/settings.ts';
+import { limits } from '../../src/web/widget/limits.ts';
+import { readSettings } from '../../src/web/widget/settings.ts';
 
 const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
 const dataset = { sub: 'sub_1', token: 'abc', mount: '#offers' };

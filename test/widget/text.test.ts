@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorTable } from '../../src/domain/error-table.ts';
-import { parseRetryAfterMs } from '../../src/widget-client/retry-after.ts';
-import { formatFeature } from '../../src/widget-client/text/feature-name.ts';
-import { formatDollarsAndCents, formatDollars } from '../../src/widget-client/text/money.ts';
-import { formatMonths } from '../../src/widget-client/text/month-list.ts';
-import { formatPercent } from '../../src/widget-client/text/percent.ts';
-import { errorMessageFor } from '../../src/widget-client/text/trouble.ts';
+import { errorTable } from '../../src/domain/errors.ts';
+import { errorMessageFor } from '../../src/web/widget/error-messages.ts';
+import {
+  formatDollars,
+  formatDollarsAndCents,
+  formatFeature,
+  formatMonths,
+  formatPercent,
+} from '../../src/web/widget/format.ts';
+import { parseRetryAfterMs } from '../../src/web/widget/retry-after.ts';
 
 test('money and rates are written as loans are quoted', () => {
   assert.equal(formatDollars(10_000), '$10,000');
@@ -32,7 +35,8 @@ test('any feature tag becomes words', () => {
 test('a Retry-After is obeyed within reason', () => {
   assert.equal(parseRetryAfterMs('7'), 7_000);
   assert.equal(parseRetryAfterMs('999999'), 120_000);
-  for (const other of [null, '', '-1', '1.5', 'Wed, 21 Oct 2026 07:28:00 GMT']) assert.equal(parseRetryAfterMs(other), null);
+  for (const other of [null, '', '-1', '1.5', 'Wed, 21 Oct 2026 07:28:00 GMT'])
+    assert.equal(parseRetryAfterMs(other), null);
 });
 
 test('whatever the server refuses with, something is said', () => {
@@ -41,5 +45,8 @@ test('whatever the server refuses with, something is said', () => {
     assert.ok(title.length > 0 && advice.length > 0, code);
     assert.ok(canRetry || partnerHint !== null, `${code}: somebody must be able to do something`);
   }
-  assert.match(errorMessageFor('ORIGIN_NOT_ALLOWED', 'https://shop.example').partnerHint ?? '', /https:\/\/shop\.example/);
+  assert.match(
+    errorMessageFor('ORIGIN_NOT_ALLOWED', 'https://shop.example').partnerHint ?? '',
+    /https:\/\/shop\.example/,
+  );
 });

@@ -7,7 +7,7 @@ import { personalLoansFixture as fixture } from '../support/personal-loans-fixtu
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 
-export interface WantedWidget {
+interface WantedWidget {
   /** Sandbox sessions may be embedded anywhere, live ones only where the account says. */
   readonly mode?: Mode;
   /** Whether the account says so of the partner's pages. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { WidgetTokens } from '../../src/widgets/widget-token.ts';
+import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { ringOf } from '../support/secrets.ts';
 
 const ours = new WidgetTokens(ringOf('ours'));

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
-import { formatShort } from '../numbers.ts';
-import type { Line, LinePlot } from '../plot.ts';
+import { formatShort } from '../formatting.ts';
+import type { Line, LinePlot } from '../report-section.ts';
 import { linearTicks, logarithmicTicks } from './ticks.ts';
 
 const plotHeight = 260;
@@ -57,7 +57,8 @@ export function drawPlot(holder: HTMLElement, plot: LinePlot, width: number): vo
         grid,
         ticks: grid,
         splits: (_, __, low, high) => {
-          if (!x.logarithmic) return linearTicks(low, high, x.values, Math.min(labelledPointsMax, Math.floor(width / 60)));
+          if (!x.logarithmic)
+            return linearTicks(low, high, x.values, Math.min(labelledPointsMax, Math.floor(width / 60)));
           return x.values.length <= labelledPointsMax ? separatedTicks(x.values) : logarithmicTicks(low, high);
         },
         filter: (_, splits) => splits,

@@ -1,5 +1,5 @@
 /** Draws the plots of the report's page, in the colours of its style sheet, at the width there is. */
-import type { LinePlot } from '../plot.ts';
+import type { LinePlot } from '../report-section.ts';
 import { drawPlot } from './draw-plot.ts';
 
 const plots: readonly LinePlot[] = JSON.parse(document.getElementById('plots')?.textContent ?? '[]');

@@ -1,6 +1,5 @@
-import { formatShort } from '../numbers.ts';
-import type { Bar, BarPlot } from '../plot.ts';
-import { escapeHtml } from './escape.ts';
+import { escapeHtml, formatShort } from '../formatting.ts';
+import type { Bar, BarPlot } from '../report-section.ts';
 
 interface BarScale {
   /** Where a value lies between the ends of the scale, in percent. */

@@ -1,13 +1,47 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import type { BenchResult } from '../../result/bench-result.ts';
+import { escapeHtml, escapeWithCode, formatDecimals, formatInteger, jsonForScript, pluralize } from '../formatting.ts';
 import { type KeyFigure, keyFigures } from '../key-figures.ts';
-import { pluralize, formatDecimals, formatInteger } from '../numbers.ts';
-import type { LinePlot, Plot } from '../plot.ts';
-import { type Cell, type ReportSection, type ReportTable, cellText } from '../section.ts';
+import {
+  type Cell,
+  cellText,
+  type LinePlot,
+  type Plot,
+  type ReportSection,
+  type ReportTable,
+} from '../report-section.ts';
 import { reportSections } from '../sections/sections.ts';
-import { buildAssets } from './assets.ts';
 import { barsHtml } from './bars.ts';
-import { escapeHtml, escapeWithCode, jsonForScript } from './escape.ts';
+
+const pathTo = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The page's script with uPlot in it, and its style sheet after uPlot's: texts to be put into the page. */
+async function buildAssets(): Promise<{ readonly script: string; readonly style: string }> {
+  const uplot = dirname(createRequire(import.meta.url).resolve('uplot/package.json'));
+  const licence = await readFile(join(uplot, 'LICENSE'), 'utf8');
+  const bundled = await build({
+    entryPoints: [pathTo('../browser/main.ts')],
+    write: false,
+    bundle: true,
+    format: 'iife',
+    platform: 'browser',
+    target: ['chrome105', 'edge105', 'firefox110', 'safari16.4'],
+    minify: true,
+    charset: 'utf8',
+    // uPlot's licence asks to go along.
+    banner: { js: `/*! With uPlot.\n${licence.trim()}\n*/` },
+    legalComments: 'none',
+    logLevel: 'silent',
+  });
+  const sheets = [join(uplot, 'dist/uPlot.min.css'), pathTo('./page.css')];
+  const styles = await Promise.all(sheets.map((path) => readFile(path, 'utf8')));
+  return { script: bundled.outputFiles[0]!.text, style: styles.join('\n') };
+}
 
 /** Characters from which a cell's text may break. */
 const longTextCharacters = 44;

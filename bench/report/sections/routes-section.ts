@@ -1,11 +1,23 @@
-import type { ProcessFigures } from '../../result/measurement.ts';
-import type { RouteResult } from '../../result/route-result.ts';
-import { formatDecimals, joinWords, formatInteger, formatSummary } from '../numbers.ts';
-import type { BarGroup } from '../plot.ts';
-import { measuredBaselines, cpuRatios, medianFigure, roundsFor, throughputRatios } from '../ratios.ts';
-import type { Cell, ReportSection, ReportTable } from '../section.ts';
-import { serverNames } from '../server-names.ts';
-import { selectDecidingRoutes } from '../targets.ts';
+import type { ProcessFigures, RouteResult, ServerKind } from '../../result/bench-result.ts';
+import { formatDecimals, formatInteger, formatSummary, joinWords } from '../formatting.ts';
+import {
+  cpuRatios,
+  measuredBaselines,
+  medianFigure,
+  roundsFor,
+  selectDecidingRoutes,
+  throughputRatios,
+} from '../ratios.ts';
+import type { BarGroup, Cell, ReportSection, ReportTable } from '../report-section.ts';
+
+/** What the report calls the servers. */
+const serverNames: Readonly<Record<ServerKind, string>> = {
+  service: 'service',
+  bare: 'bare uWebSockets.js',
+  synced: 'bare uWebSockets.js, synced',
+  'node-http': 'bare node:http',
+  fastify: 'bare Fastify',
+};
 
 const serverStyles = { bare: 0, synced: 3, 'node-http': 1, fastify: 2 } as const;
 

@@ -5,7 +5,7 @@ export type Variant = 'a' | 'b';
 /** How the offers get into the page. */
 export type EmbedFormat = 'iframe' | 'js' | 'json';
 
-export interface VariantConfig {
+interface VariantConfig {
   readonly name: string;
   /** What the API counts this variant under. A changed page deserves a new tag: old figures tell of the old page. */
   readonly referrerTag: string;

@@ -1,4 +1,4 @@
-import type { InputsResponse } from '../api/shapes.ts';
+import type { InputsResponse } from '../api/marketplace-api.ts';
 import type { Answers } from '../experiment/visit.ts';
 import { irrelevantFields } from './fields.ts';
 

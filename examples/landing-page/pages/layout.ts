@@ -1,5 +1,19 @@
 import { type Html, html, type Slot } from '../web/html.ts';
-import { demoBar } from './demo-bar.ts';
+
+/** Ways around the example for whoever tries it. A page for the public does not have this. */
+function demoBar(): Html {
+  return html`<nav class="demo" aria-label="This example">
+<strong>Example</strong>
+<ul>
+<li><a href="/?variant=a">Variant A</a></li>
+<li><a href="/?variant=b">Variant B</a></li>
+<li><a href="/offers?embed=iframe">Offers in a frame</a></li>
+<li><a href="/offers?embed=js">by script</a></li>
+<li><a href="/offers?embed=json">as cards</a></li>
+<li><a href="/results">Results</a></li>
+</ul>
+</nav>`;
+}
 
 const brand = 'Fernbrook';
 
@@ -38,4 +52,17 @@ ${demoBar()}
 </body>
 </html>
 `;
+}
+
+/** A page that only says something, and where to go from here. */
+export function messagePage(title: string, text: string, link: { readonly to: string; readonly text: string }): Html {
+  return layout({
+    title,
+    width: 'narrow',
+    main: html`<div class="card message">
+<h1>${title}</h1>
+<p>${text}</p>
+<p><a class="button" href="${link.to}">${link.text}</a></p>
+</div>`,
+  });
 }

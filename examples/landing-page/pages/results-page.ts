@@ -1,10 +1,9 @@
-import type { SummaryResponse } from '../api/shapes.ts';
-import { type Results, resultDays } from '../experiment/results.ts';
+import type { SummaryResponse } from '../api/marketplace-api.ts';
+import { decideWinner, type Results, resultDays } from '../experiment/results.ts';
 import { variants } from '../experiment/variants.ts';
-import { decideWinner } from '../experiment/verdict.ts';
 import { type Html, html } from '../web/html.ts';
+import { formatCount, formatDollars, formatPercent } from './formatting.ts';
 import { layout } from './layout.ts';
-import { formatCount, formatDollars, formatPercent } from './numbers.ts';
 
 interface Row {
   readonly label: string;
@@ -19,11 +18,19 @@ const earlyRows: readonly Row[] = [
   { label: 'Views', explanation: 'times offers were shown', format: (s) => formatCount(s.marketplace_views) },
   { label: 'Clicks', explanation: 'offers followed, each once a session', format: (s) => formatCount(s.offer_clicks) },
   { label: 'Click rate', explanation: 'clicks a view', format: (s) => formatPercent(s.click_rate) },
-  { label: 'Attributed', explanation: 'what the clicks are expected to earn', format: (s) => formatDollars(s.rev_attributed) },
+  {
+    label: 'Attributed',
+    explanation: 'what the clicks are expected to earn',
+    format: (s) => formatDollars(s.rev_attributed),
+  },
 ];
 
 const maturedRows: readonly Row[] = [
-  { label: 'Confirmed', explanation: 'what lenders owe for funded loans', format: (s) => formatDollars(s.rev_confirmed) },
+  {
+    label: 'Confirmed',
+    explanation: 'what lenders owe for funded loans',
+    format: (s) => formatDollars(s.rev_confirmed),
+  },
   {
     label: 'Confirmed a session',
     explanation: 'over all sessions, also those too young to have earned',

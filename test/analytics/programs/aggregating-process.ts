@@ -2,8 +2,9 @@
  * A process that aggregates a finished ledger, made durable to it in steps, until it is killed or through. Writes a line
  * for each step its figures have reached.
  */
-import { dataFiles } from '../../../src/analytics/analytics-files.ts';
+
 import { startThreadAnalytics } from '../../../src/analytics/thread-analytics.ts';
+import { dataFiles } from '../../../src/files/data-files.ts';
 
 const [folder, storeFile, stepText, endText] = process.argv.slice(2);
 const step = Number(stepText);

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { computeCheckScale } from '../../../bench/capacity-check/check-scale.ts';
-import { buildMixedLoad } from '../../../bench/capacity-check/mixed-load.ts';
+import { buildMixedLoad, computeCheckScale } from '../../../bench/capacity-check/mixed-load.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import type { BorrowerSession } from '../../../bench/scenarios/borrowers.ts';
+import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
 import { bounds } from '../../../src/bounds.ts';
 import type { CheckRequest } from '../../../src/capacity/check.ts';
-import { type RouteName, routeNames } from '../../../src/capacity/mix.ts';
+import { type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
 
 const random = seededRandom(1);
 

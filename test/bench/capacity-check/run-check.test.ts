@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { runCapacityCheck } from '../../../bench/capacity-check/run-check.ts';
-import { Progress } from '../../../bench/progress.ts';
+import { Progress } from '../../../bench/bench-part.ts';
+import { runCapacityCheck } from '../../../bench/capacity-check/run-capacity-check.ts';
 import { generateCatalog } from '../../support/random-catalog.ts';
 import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 

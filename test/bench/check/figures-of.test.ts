@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ratiosOfResult } from '../../../bench/check/figures-of.ts';
+import { ratiosOfResult } from '../../../bench/check/ratios.ts';
 import { measurement, sessionRoute } from '../support/small-result.ts';
 
 const calibration = { name: 'calibration', medianNs: 500, p99Ns: 900 };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkedParts } from '../../../bench/check/measure-figures.ts';
-import { calibrationName } from '../../../bench/micro/calibration.ts';
-import { listMicroBenchmarks } from '../../../bench/micro/micros.ts';
+import { checkedParts } from '../../../bench/check/measure-ratios.ts';
+import { calibrationName } from '../../../bench/micro/micro-benchmark.ts';
+import { listMicroBenchmarks } from '../../../bench/micro/micro-part.ts';
 
 test('the routes and the hot functions are compared, and nothing else', () => {
   const names = checkedParts.map(({ name }) => name);

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createBaseline } from '../../../bench/check/baseline.ts';
-import { compareWithBaseline } from '../../../bench/check/compare.ts';
-import { groupRuns, type RepeatedRatio } from '../../../bench/check/figure.ts';
-import { lossShareOf, logSpread, lossThreshold } from '../../../bench/check/noise.ts';
+import { compareWithBaseline, createBaseline } from '../../../bench/check/baseline.ts';
+import { groupRuns, type RepeatedRatio } from '../../../bench/check/ratios.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import { median } from '../../../bench/statistics.ts';
+import { logSpread, lossShareOf, lossThreshold, median } from '../../../bench/statistics.ts';
 import { smallResult } from '../support/small-result.ts';
 
 const better = fc.constantFrom('higher' as const, 'lower' as const);

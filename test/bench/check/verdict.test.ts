@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Baseline, createBaseline } from '../../../bench/check/baseline.ts';
-import { compareWithBaseline } from '../../../bench/check/compare.ts';
-import { busyMachineWarning, differentMachineWarning, formatVerdict } from '../../../bench/check/verdict.ts';
+import {
+  type Baseline,
+  busyMachineWarning,
+  compareWithBaseline,
+  createBaseline,
+  differentMachineWarning,
+  formatVerdict,
+} from '../../../bench/check/baseline.ts';
 import { smallResult } from '../support/small-result.ts';
 
 const { machine } = smallResult;
@@ -44,7 +49,10 @@ test('figures on one side only are named', () => {
 });
 
 test('another machine is said loudly, another patch of Node.js is not', () => {
-  assert.equal(differentMachineWarning(machine, { ...machine, system: 'Linux 7', node: 'v22.1.0', loadAverage: 9 }), null);
+  assert.equal(
+    differentMachineWarning(machine, { ...machine, system: 'Linux 7', node: 'v22.1.0', loadAverage: 9 }),
+    null,
+  );
   assert.match(
     differentMachineWarning(machine, { ...machine, cpu: 'Another' })!,
     /^ANOTHER MACHINE: .*A CPU.*Another.*all the same/,

@@ -3,16 +3,15 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { catalogSizeCurve } from '../../../bench/curves/catalog-size.ts';
-import type { CurveScale } from '../../../bench/curves/curve-scale.ts';
-import { liveSessionsCurve } from '../../../bench/curves/live-sessions.ts';
-import { offeredLoadCurve } from '../../../bench/curves/offered-load.ts';
+import type { BenchContext } from '../../../bench/bench-part.ts';
+import { Progress, quickScale } from '../../../bench/bench-part.ts';
+import type { CurveScale } from '../../../bench/curves/curve.ts';
+import { catalogSizeCurve } from '../../../bench/curves/first-look-curves.ts';
+import { liveSessionsCurve } from '../../../bench/curves/live-sessions-curve.ts';
+import { offeredLoadCurve } from '../../../bench/curves/page-load-curves.ts';
 import { type PreparedRequest, readRequests } from '../../../bench/load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
-import type { BenchContext } from '../../../bench/part.ts';
-import { Progress } from '../../../bench/progress.ts';
-import type { CurveResult } from '../../../bench/result/curve-result.ts';
-import { quickScale } from '../../../bench/scale.ts';
+import type { CurveResult } from '../../../bench/result/bench-result.ts';
 import { generateCatalog } from '../../support/random-catalog.ts';
 import { countedClient, countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 
@@ -43,7 +42,10 @@ interface SentLoad {
 }
 
 /** Records each load, and what it may send, before it is sent. */
-function recording(send: OpenLoopRunner): { readonly loads: readonly SentLoad[]; readonly sendOpenLoop: OpenLoopRunner } {
+function recording(send: OpenLoopRunner): {
+  readonly loads: readonly SentLoad[];
+  readonly sendOpenLoop: OpenLoopRunner;
+} {
   const loads: SentLoad[] = [];
   const sendOpenLoop: OpenLoopRunner = async (plan) => {
     loads.push({ plan, requests: await readRequests(plan.requestsFile) });
@@ -143,7 +145,10 @@ test('the curve of catalogs has enough sessions to ask each once', async () => {
   assert.ok(loads.length === 2 && loads.every(({ plan }) => plan.once));
   // As many as the fastest service that is provided for answers, warm-up included.
   assert.ok(closedLoop!.requests.length >= scale.singleUseRatePerSecondMax * 1.5 * scale.saturationSeconds);
-  assert.ok(onSchedule!.requests.length >= 0.6 * scale.singleUseRatePerSecondMax * (scale.warmUpSeconds + scale.singleUseSeconds));
+  assert.ok(
+    onSchedule!.requests.length >=
+      0.6 * scale.singleUseRatePerSecondMax * (scale.warmUpSeconds + scale.singleUseSeconds),
+  );
   const paths = loads.flatMap(({ requests }) => requests.map(({ path }) => path));
   assert.equal(new Set(paths).size, paths.length);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateSessionMemory } from '../../../bench/curves/memory.ts';
+import { estimateSessionMemory } from '../../../bench/curves/live-sessions-curve.ts';
 
 const mebibyte = 2 ** 20;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageLoadRequests } from '../../../bench/curves/page-load.ts';
+import { pageLoadRequests } from '../../../bench/curves/curve-requests.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 

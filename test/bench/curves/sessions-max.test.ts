@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSessionsMax, readSessionsMax } from '../../../bench/curves/sessions-max.ts';
+import { parseSessionsMax, readSessionsMax } from '../../../bench/curves/live-sessions-curve.ts';
 
 test('the service tells how many live sessions it would hold here, whatever this environment sets', async () => {
   process.env.SVC_MAX_SESSIONS = '7';

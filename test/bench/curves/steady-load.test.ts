@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steadyLoadRequests } from '../../../bench/curves/steady-load.ts';
+import { steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { msUntilDayFits } from '../../../bench/limits/day-left.ts';
+import { msUntilDayFits } from '../../../bench/limits/limits-part.ts';
 
 const midnight = Date.UTC(2026, 0, 2);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeLimitFailure } from '../../../bench/limits/limit-fault.ts';
-import type { LimitResult } from '../../../bench/result/limit-result.ts';
+import type { LimitResult } from '../../../bench/result/bench-result.ts';
+import { describeLimitFailure } from '../../../bench/result/bench-result.ts';
 
 const exact: LimitResult = {
   name: 'requests-per-minute',
@@ -23,7 +23,10 @@ test('a limit that admitted what it had to, and refused the rest, has no fault',
 });
 
 test('one admitted too many or too few, or answered in any other way, is a fault', () => {
-  assert.match(describeLimitFailure({ ...exact, admitted: 501 })!, /requests-per-minute is not exact: of 2000 requests 501 were/);
+  assert.match(
+    describeLimitFailure({ ...exact, admitted: 501 })!,
+    /requests-per-minute is not exact: of 2000 requests 501 were/,
+  );
   assert.match(describeLimitFailure({ ...exact, admitted: 499 })!, /499 were admitted where 500 had to be/);
   assert.match(describeLimitFailure({ ...exact, other: 1 })!, /and 1 were answered otherwise/);
 });

@@ -3,11 +3,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type LimitScenario, limitScenarios } from '../../../bench/limits/limit-scenario.ts';
-import { limitsPart, measureLimits } from '../../../bench/limits/limits-part.ts';
-import { Progress } from '../../../bench/progress.ts';
-import { quickScale } from '../../../bench/scale.ts';
-import { noLimitOverrides } from '../../../src/access/key-limits.ts';
+import { Progress, quickScale } from '../../../bench/bench-part.ts';
+import { type LimitScenario, limitScenarios, limitsPart, measureLimits } from '../../../bench/limits/limits-part.ts';
+import { noLimitOverrides } from '../../../src/auth/rate-limits.ts';
 import { countedClient } from '../support/counted-load.ts';
 
 const progress = new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { splitConnections } from '../../../bench/load/connection-shares.ts';
+import { splitConnections } from '../../../bench/load/load-client.ts';
 
 test('every connection belongs to exactly one thread, and no thread has two more than another', () => {
   fc.assert(

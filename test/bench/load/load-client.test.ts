@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { autocannonClient, createAutocannonClient } from '../../../bench/load/autocannon-client.ts';
 import type { LoadClient, LoadPlan, LoadResult } from '../../../bench/load/load-client.ts';
+import { findWrkClient } from '../../../bench/load/load-clients.ts';
 import { type PreparedRequest, writeRequests } from '../../../bench/load/prepared-request.ts';
-import { findWrkClient } from '../../../bench/load/wrk-client.ts';
 
 const wrk = await findWrkClient(process.env.PATH ?? '');
 const clients: readonly (readonly [name: string, client: LoadClient | null])[] = [

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  formatRequestLine,
   type PreparedRequest,
   parseRequestLine,
   readRequests,
   requestHeaders,
-  formatRequestLine,
   writeRequests,
 } from '../../../bench/load/prepared-request.ts';
 

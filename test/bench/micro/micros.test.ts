@@ -4,8 +4,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { calibrationName } from '../../../bench/micro/calibration.ts';
-import { listMicroBenchmarks } from '../../../bench/micro/micros.ts';
+import { calibrationName } from '../../../bench/micro/micro-benchmark.ts';
+import { listMicroBenchmarks } from '../../../bench/micro/micro-part.ts';
 
 const micros = listMicroBenchmarks({ quick: true, liveSessions: 1_000 });
 

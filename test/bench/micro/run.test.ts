@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { describe, test } from 'node:test';
-import type { PreparedBenchmark, RepeatedBenchmark } from '../../../bench/micro/micro.ts';
-import { measureRepeatedly } from '../../../bench/micro/run.ts';
+import type { PreparedBenchmark, RepeatedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
+import { measureRepeatedly } from '../../../bench/micro/micro-part.ts';
 
 const place = { folder: tmpdir(), quick: true };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ResponseParser, MalformedResponse } from '../../../bench/open-loop/answer-parser.ts';
+import { MalformedResponse, ResponseParser } from '../../../bench/open-loop/keep-alive-connection.ts';
 
 const answers =
   'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nab\r\n\r' +

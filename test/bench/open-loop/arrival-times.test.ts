@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { scheduleArrivals } from '../../../bench/open-loop/arrival-times.ts';
+import { scheduleArrivals } from '../../../bench/open-loop/open-loop-client.ts';
 
 const poisson = { perSecond: 1_000, warmUpSeconds: 0, seconds: 50, arrivals: 'poisson', seed: 1 } as const;
 

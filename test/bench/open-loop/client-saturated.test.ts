@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOpenLoopClientSaturated } from '../../../bench/open-loop/client-saturated.ts';
+import { isOpenLoopClientSaturated } from '../../../bench/load/client-saturation.ts';
 
 const latency = (p99: number) => ({ p50: p99 / 2, p99, p999: p99 * 2 });
 

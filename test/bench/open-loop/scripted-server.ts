@@ -1,20 +1,20 @@
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ConnectionEvents } from '../../../bench/open-loop/keep-alive-connection.ts';
-import { type Connection, OpenLoopClient, type OpenLoopDeps } from '../../../bench/open-loop/open-loop.ts';
-import { totalFailures, type OpenLoopPlan, type OpenLoopResult } from '../../../bench/open-loop/open-loop-plan.ts';
+import { type Connection, OpenLoopClient, type OpenLoopDeps } from '../../../bench/open-loop/open-loop-client.ts';
+import { type OpenLoopPlan, type OpenLoopResult, totalFailures } from '../../../bench/open-loop/open-loop-plan.ts';
 
 /** The answer to one request and the milliseconds until it comes. Null: none comes. `break`: the connection breaks. */
 export type ScriptedAnswer = { readonly status: number; readonly afterMs: number } | 'break' | null;
 
-export interface Script {
+interface Script {
   /** How the n-th request, from 0, is answered at this time. Default: with 200, after 1 ms. */
   readonly answerTo?: (n: number, nowMs: number) => ScriptedAnswer;
   /** Whether connections open at all. */
   readonly listens?: boolean;
 }
 
-export interface ScriptedLoad {
+interface ScriptedLoad {
   readonly result: OpenLoopResult;
   /** The requests in the order in which they were sent. */
   readonly sent: readonly string[];

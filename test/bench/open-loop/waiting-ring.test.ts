@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BoundedQueue } from '../../../bench/open-loop/waiting-ring.ts';
+import { BoundedQueue } from '../../../bench/open-loop/open-loop-client.ts';
 
 test('gives back in order what it was given, and takes no more than it has room for', () => {
   const ring = new BoundedQueue(3);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Borrower, drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom, type WeightedTable } from '../../../bench/population/random.ts';
 import * as tables from '../../../bench/population/tables.ts';
-import { personalLoans } from '../../../src/verticals/personal-loans.ts';
+import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import type { PocketField } from '../../../src/verticals/vertical.ts';
 
 const people = draw(20_000, 42);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { standardNormalCdf, pickAtShare, seededRandom, standardNormal } from '../../../bench/population/random.ts';
+import { pickAtShare, seededRandom, standardNormal, standardNormalCdf } from '../../../bench/population/random.ts';
 
 test('the same seed gives the same numbers, another seed others', () => {
   const take = (seed: number) => Array.from({ length: 5 }, seededRandom(seed));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { jsonForScript } from '../../../bench/report/html/escape.ts';
+import { jsonForScript } from '../../../bench/report/formatting.ts';
 import { writeReport } from '../../../bench/report/write-report.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { accessibilityFaults } from '../../examples/accessibility.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { replaceResults } from '../../../bench/report/publish.ts';
+import { replaceResults } from '../../../bench/report/write-report.ts';
 
 const readme = await readFile(new URL('../../../bench/README.md', import.meta.url), 'utf8');
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cpuRatios, throughputRatios } from '../../../bench/report/ratios.ts';
-import { evaluateTargets } from '../../../bench/report/targets.ts';
+import { cpuRatios, evaluateTargets, throughputRatios } from '../../../bench/report/ratios.ts';
 import { measurement, sessionRoute } from '../support/small-result.ts';
 
 test('throughput is compared within a round, then the middle round counts', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { linearTicks, logarithmicTicks } from '../../../bench/report/browser/ticks.ts';
-import { formatShort } from '../../../bench/report/numbers.ts';
+import { formatShort } from '../../../bench/report/formatting.ts';
 
 test('the numbers at an axis lie within it, in order, and are neither none nor too many', () => {
   const ends = fc.tuple(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), fc.double({ min: 5, max: 1e6, noNaN: true }));

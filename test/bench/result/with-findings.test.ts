@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
-import { mergeFindings } from '../../../bench/result/with-findings.ts';
+import { mergeFindings } from '../../../bench/result/bench-result.ts';
 
 const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { serverOrder } from '../../../bench/routes/round-order.ts';
+import { serverOrder } from '../../../bench/routes/run-scenario.ts';
 
 test('every round has every server once', () => {
   fc.assert(

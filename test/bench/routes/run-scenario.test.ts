@@ -3,14 +3,12 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Progress } from '../../../bench/progress.ts';
-import { serverKinds } from '../../../bench/result/measurement.ts';
+import { Progress, quickScale } from '../../../bench/bench-part.ts';
+import { serverKinds } from '../../../bench/result/bench-result.ts';
 import { type RunScenarioOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
-import { quickScale } from '../../../bench/scale.ts';
-import { sessionRequest } from '../../../bench/scenarios/borrowers.ts';
-import { clickScenario } from '../../../bench/scenarios/click.ts';
+import { sessionRequest } from '../../../bench/scenarios/requests.ts';
+import { clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { Scenario } from '../../../bench/scenarios/scenario.ts';
-import { sessionScenario } from '../../../bench/scenarios/session.ts';
 import { generateCatalog } from '../../support/random-catalog.ts';
 import { countedClient } from '../support/counted-load.ts';
 

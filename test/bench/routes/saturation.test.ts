@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Measurement, ServerKind } from '../../../bench/result/measurement.ts';
-import { isClientSaturated } from '../../../bench/routes/saturation.ts';
+import { isClientSaturated } from '../../../bench/load/client-saturation.ts';
+import type { Measurement, ServerKind } from '../../../bench/result/bench-result.ts';
 
 /** A server that answered so many a second, with its socket thread and the client so busy, as shares of their time. */
 function server(kind: ServerKind, perSecond: number, server: number | null, client: number, clientThreads = 1) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fullScale, quickScale } from '../../../bench/bench-part.ts';
 import { autocannonClient, createAutocannonClient } from '../../../bench/load/autocannon-client.ts';
-import { planSeries } from '../../../bench/routes/series.ts';
-import { fullScale, quickScale } from '../../../bench/scale.ts';
+import { planSeries } from '../../../bench/routes/run-scenario.ts';
 
 const client = autocannonClient;
 const crossCheck = createAutocannonClient(2);

@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
-import { analyticsScenario } from '../../../bench/scenarios/analytics.ts';
-import { inputsScenario } from '../../../bench/scenarios/inputs.ts';
-import { lifecycleScenario } from '../../../bench/scenarios/lifecycle.ts';
-import { marketplaceKnownScenario } from '../../../bench/scenarios/marketplace-known.ts';
-import { marketplaceUnknownScenario } from '../../../bench/scenarios/marketplace-unknown.ts';
+import { lifecycleScenario } from '../../../bench/scenarios/lifecycle-scenario.ts';
+import {
+  analyticsScenario,
+  inputsScenario,
+  marketplaceKnownScenario,
+  marketplaceUnknownScenario,
+  sessionScenario,
+} from '../../../bench/scenarios/route-scenarios.ts';
 import type { ScenarioStage } from '../../../bench/scenarios/scenario.ts';
-import { sessionScenario } from '../../../bench/scenarios/session.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 
 /** In the proportion of a full run: 20,000 requests a round where each is sent once, and 12,000 keys. */

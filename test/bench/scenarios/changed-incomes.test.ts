@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import { incomeChangeRequests, type BorrowerSession } from '../../../bench/scenarios/borrowers.ts';
+import { type BorrowerSession, incomeChangeRequests } from '../../../bench/scenarios/requests.ts';
 
 const random = seededRandom(5);
 const sessions: BorrowerSession[] = Array.from({ length: 7 }, (_, at) => ({

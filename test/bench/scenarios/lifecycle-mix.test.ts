@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lifecycleMix, lifecycleRequestCounts } from '../../../bench/scenarios/lifecycle-mix.ts';
+import { lifecycleMix, lifecycleRequestCounts } from '../../../bench/scenarios/lifecycle-scenario.ts';
 
 test('a mix of many requests keeps the ratio', () => {
   assert.deepEqual(lifecycleRequestCounts(369), lifecycleMix);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../bench/population/random.ts';
-import { shuffle } from '../../../bench/scenarios/shuffled.ts';
+import { shuffle } from '../../../bench/scenarios/lifecycle-scenario.ts';
 
 const items = Array.from({ length: 100 }, (_, at) => at);
 

@@ -1,13 +1,13 @@
 import { seededRandom } from '../../../bench/population/random.ts';
-import { type BenchResult, benchResultFormat } from '../../../bench/result/bench-result.ts';
-import type { CurvePoint, CurveResult, LoadFigures } from '../../../bench/result/curve-result.ts';
+import type { CurvePoint, CurveResult, LoadFigures, RouteResult } from '../../../bench/result/bench-result.ts';
 import {
+  type BenchResult,
+  benchResultFormat,
   type Measurement,
   type ProcessFigures,
   type ServerKind,
   serverKinds,
-} from '../../../bench/result/measurement.ts';
-import type { RouteResult } from '../../../bench/result/route-result.ts';
+} from '../../../bench/result/bench-result.ts';
 
 /** A result with everything in it, of the sizes a real one has; made up, the same each time. */
 export function sampleResult(): BenchResult {

@@ -1,8 +1,11 @@
-import type { CrossoverCell } from '../../../bench/crossover/crossover.ts';
-import type { BenchResult } from '../../../bench/result/bench-result.ts';
-import type { CurvePoint, LoadFigures } from '../../../bench/result/curve-result.ts';
-import type { Measurement } from '../../../bench/result/measurement.ts';
-import type { RouteResult } from '../../../bench/result/route-result.ts';
+import type { CrossoverCell } from '../../../bench/crossover/crossover-part.ts';
+import type {
+  BenchResult,
+  CurvePoint,
+  LoadFigures,
+  Measurement,
+  RouteResult,
+} from '../../../bench/result/bench-result.ts';
 
 export function measurement(perSecond: number, mainThreadCpuMicros: number | null): Measurement {
   return {

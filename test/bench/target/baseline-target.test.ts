@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { BaselineResponse } from '../../../bench/baselines/baseline-answer.ts';
-import { serverKinds } from '../../../bench/result/measurement.ts';
+import type { BaselineResponse } from '../../../bench/baselines/baseline-response.ts';
+import { serverKinds } from '../../../bench/result/bench-result.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
-import type { LoadTarget } from '../../../bench/target/target.ts';
+import type { LoadTarget } from '../../../bench/target/load-target.ts';
 import { rawAnswer } from './raw-answer.ts';
 
 const json = [

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createApiKeys } from '../../../bench/target/many-keys.ts';
-import { hashApiKey } from '../../../src/access/api-key.ts';
-import { keyFilePath } from '../../../src/access/key-file.ts';
-import { KeyRegistry } from '../../../src/access/key-register.ts';
+import { createApiKeys } from '../../../bench/target/service-target.ts';
+import { hashApiKey } from '../../../src/auth/api-key.ts';
+import { keyFilePath } from '../../../src/auth/key-file.ts';
+import { KeyRegistry } from '../../../src/auth/key-registry.ts';
 
 test('keys made in bulk are keys like any other, of one account', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-keys-'));

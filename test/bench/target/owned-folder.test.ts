@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { createOwnedFolder } from '../../../bench/target/owned-folder.ts';
+import { createOwnedFolder } from '../../../bench/target/owned-resources.ts';
 
 test('a folder is gone once removed', async () => {
   const folder = await createOwnedFolder(tmpdir(), 'bench-owned-');
@@ -23,7 +23,7 @@ test('a folder that is to be kept outlives its removal', async () => {
 test('a folder and a server do not outlive a process that is cut short', () => {
   const modules = new URL('../../../bench/target/', import.meta.url).href;
   const program = `
-    const { makeOwnedFolder } = await import('${modules}owned-folder.ts');
+    const { makeOwnedFolder } = await import('${modules}owned-resources.ts');
     const { startBaselineTarget } = await import('${modules}baseline-target.ts');
     const folder = await makeOwnedFolder('${tmpdir()}', 'bench-owned-');
     const server = await startBaselineTarget('bare', [], folder.path);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { spawnChild } from '../../../bench/target/child-process.ts';
-import { ProcessProbe, environmentWithProbe } from '../../../bench/target/process-probe.ts';
+import { spawnChild } from '../../../bench/target/owned-resources.ts';
+import { environmentWithProbe, ProcessProbe } from '../../../bench/target/process-probe.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
 /** Starts a program the way the service is started: by a launcher that replaces itself with Node.js. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { parseCpuSeconds, readProcessUsage } from '../../../bench/target/process-usage.ts';
+import { parseCpuSeconds, readProcessUsage } from '../../../bench/target/load-target.ts';
 
 test('user and system time are read behind a name with spaces and brackets', () => {
   const stat = '4711 (a (b) c) S 1 4711 4711 0 -1 4194304 100 0 0 0 250 75 0 0 20 0 11 0 12345 1000 100';

@@ -1,7 +1,7 @@
 // Serves one request on the listener named by the first argument, closes it, and prints what happened as one JSON line. It
 // must then end by itself: nothing here ends the process. The second argument is the folder of the sources to run.
 import { pathToFileURL } from 'node:url';
-import type * as ChooseListener from '../../../src/http/choose-listener.ts';
+import type * as ChooseListener from '../../../src/http/engines/start-listener.ts';
 
 const [kind, sources] = process.argv.slice(2);
 const { startListener } = (await import(

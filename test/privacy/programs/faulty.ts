@@ -1,4 +1,4 @@
-import { DeviceClassifier } from '../../../src/user-agents/device-class.ts';
+import { DeviceClassifier } from '../../../src/user-agents/device-classifier.ts';
 
 // Preloaded into a real server to give it bugs of the worst kind: exceptions that quote what was submitted, within a request
 // and outside of any.

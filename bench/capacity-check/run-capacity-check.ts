@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import type { CheckMeasurements, CheckRequest } from '../../src/capacity/check.ts';
+import type { BenchContext } from '../bench-part.ts';
+import { firstLookRequests } from '../curves/curve-requests.ts';
+import { sendEachOnce } from '../curves/load-point.ts';
+import { withSeededService } from '../curves/seeded-service.ts';
+import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
+import { HttpCaller } from '../load/http-caller.ts';
+import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
+import { totalFailures } from '../open-loop/open-loop-plan.ts';
+import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
+import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
+import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
+
+/** As that route was measured with: the dearer catalog. */
+const catalogOffers = 200;
+/** As the points of the curve of offered load have them, which a check is to be compared with. */
+const connections = 256;
+const queueSeconds = 2;
+const deadlineMs = 5_000;
+const seed = 29;
+const preparingConnections = 64;
+const offersShown = 20;
+const clickSessionsAtOnce = 500;
+
+/** Puts a planned load on a server of its own, all defaults, that starts on live sessions. */
+export async function runCapacityCheck(
+  order: CheckRequest,
+  context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress' | 'catalog'>,
+): Promise<CheckMeasurements> {
+  const scale = computeCheckScale(order);
+  const { progress, sendOpenLoop } = context;
+  const { changed, known, fresh, clicked } = scale.sessions;
+  const told = changed + known + fresh + clicked;
+  const keyCount = scale.keys + scale.preparingKeys;
+  progress.step(`starting a server with ${keyCount} keys on ${scale.totalSessions} live sessions`);
+  const wanted = {
+    keys: keyCount,
+    catalogOffers,
+    sessions: { count: scale.totalSessions, fields: 'all', told },
+  } as const;
+  return withSeededService(context, wanted, async ({ target, sessions, folder }) => {
+    const keys = target.keys.slice(0, scale.keys);
+    const preparingKeys = target.keys.slice(scale.keys);
+    const take = sessionPool(sessions);
+    const prepared = (count: number) => withKeys(take(count), preparingKeys);
+    const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
+    progress.step('asking for the offers that are to be known and clicked');
+    await sendEachOnce(sendOpenLoop, target, folder, firstLookRequests(stock.known));
+    const clicks = await createClickRequests(target.port, prepared(clicked), scale.clicks);
+
+    const requestsFile = join(folder, 'requests');
+    await writeRequests(requestsFile, buildMixedLoad(order.ratesPerSecond, scale, { ...stock, clicks }));
+    const before = await readUsageWhenIdle(target);
+    await target.probe.start();
+    progress.step(`${Math.round(scale.perSecond)} requests a second for ${order.seconds} s`);
+    const result = await sendOpenLoop({
+      port: target.port,
+      requestsFile,
+      once: true,
+      perSecond: scale.perSecond,
+      arrivals: 'poisson',
+      seed,
+      warmUpSeconds,
+      seconds: order.seconds,
+      connections,
+      waitingMax: Math.ceil(scale.perSecond * queueSeconds),
+      deadlineMs,
+      expectedStatus: 200,
+      alsoExpected: [302],
+    });
+    const figures = await target.probe.stop();
+    const after = await readUsageWhenIdle(target);
+    const memory = await readMemoryAfterGc(target);
+    progress.done('checked');
+    const cores = (of: 'allThreads' | 'mainThread') =>
+      before === null || after === null ? null : (after[of] - before[of]) / (warmUpSeconds + order.seconds);
+    return {
+      seconds: order.seconds,
+      offeredPerSecond: result.due / order.seconds,
+      achievedPerSecond: result.achievedPerSecond,
+      refused: result.refused,
+      failed: totalFailures(result.failed),
+      p99Ms: result.latencyMs.p99,
+      socketThreadCores: cores('mainThread'),
+      allThreadsCores: cores('allThreads'),
+      residentMiB: figures?.rssMiB ?? null,
+      memoryMiB: memory?.rssMiB ?? null,
+      liveSessions: Math.round(
+        scale.totalSessions + (result.answered * order.ratesPerSecond.session) / scale.perSecond,
+      ),
+      keys: keys.length,
+      clientSaturated: isOpenLoopClientSaturated(result),
+    };
+  });
+}
+
+/** Hands out sessions, each once. */
+function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => BorrowerSession[] {
+  let taken = 0;
+  return (count) => {
+    taken += count;
+    if (taken > sessions.length) throw new Error('fewer sessions were written than the check needs');
+    return sessions.slice(taken - count, taken);
+  };
+}
+
+function withKeys(sessions: readonly BorrowerSession[], keys: readonly string[]): BorrowerSession[] {
+  return sessions.map((session, at) => ({ ...session, key: keys[at % keys.length]! }));
+}
+
+/** Clicks of different pairs of session and offer. */
+async function createClickRequests(
+  port: number,
+  sessions: readonly BorrowerSession[],
+  count: number,
+): Promise<PreparedRequest[]> {
+  const caller = new HttpCaller(port, preparingConnections);
+  try {
+    const clicks: PreparedRequest[] = [];
+    for (let first = 0; first < sessions.length && clicks.length < count; first += clickSessionsAtOnce) {
+      const some = sessions.slice(first, first + clickSessionsAtOnce);
+      clicks.push(...(await clickRequests({ caller }, some, offersShown)));
+    }
+    if (clicks.length < count) throw new Error('too few borrowers match an offer of this catalog');
+    return clicks;
+  } finally {
+    caller.close();
+  }
+}

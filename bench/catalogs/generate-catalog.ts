@@ -1,0 +1,296 @@
+import type {
+  CatalogBand,
+  CatalogCriterion,
+  CatalogFile,
+  CatalogLender,
+  CatalogOffer,
+} from '../../src/catalogs/catalog-schema.ts';
+import { choiceValues } from '../../src/verticals/field-vector.ts';
+import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
+import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
+import { type Random, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
+
+interface GenerateCatalogOptions {
+  readonly seed: number;
+  /** At most `bounds.catalogOffersMax`. */
+  readonly offers: number;
+  /** From 1 to the number of offers; about one for every two offers when missing. */
+  readonly lenders?: number;
+  readonly vertical: Vertical;
+}
+
+/**
+ * A valid catalog of made-up lenders, the same for the same arguments. Every member of the format occurs in it, about as
+ * often as among real lenders: a few lend everywhere, most in some states only, and each kind has its own borrowers, prices
+ * and fees. It knows a vertical by its fields and roles alone.
+ */
+export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): CatalogFile {
+  const random = seededRandom(seed);
+  // Caps are drawn by themselves: they change neither price nor criteria, so the rest does not depend on them either.
+  const capRandom = seededRandom(~seed);
+  const count = Math.min(offers, lenders ?? Math.ceil(offers / 2));
+  const names = new Set<string>();
+  return {
+    format: 1,
+    vertical: vertical.segment,
+    disclosure:
+      'Made-up offers of made-up lenders. We are paid by some of them; the recommended order does not depend on it.',
+    max_apr_percent: 36,
+    state_rules: randomStateRules(random, vertical, 0.2, true),
+    lenders: Array.from({ length: count }, (_, at) => {
+      // Whole numbers that come to exactly `offers`, spread evenly.
+      const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
+      return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
+    }),
+  };
+}
+
+function randomLender(random: Random, vertical: Vertical, offers: number, names: Set<string>): CatalogLender {
+  const kind = randomLenderKind(random);
+  const name = uniqueLenderName(random, kind, names);
+  const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const states = randomStateCriterion(random, kind, vertical);
+  return {
+    name,
+    logo: `${slug}.svg`,
+    ...(randomBoolean(random, 0.15) ? { state_rules: randomStateRules(random, vertical, 0.05, false) } : {}),
+    offers: Array.from({ length: offers }, (_, at) =>
+      randomOffer(random, vertical, kind, `${slug}-${at + 1}`, slug, states),
+    ),
+  };
+}
+
+function addDailyCaps(random: Random, lender: CatalogLender): CatalogLender {
+  const offers = lender.offers.map((offer) =>
+    randomBoolean(random, 0.1) ? { ...offer, daily_cap: randomInteger(random, 1, 40) * 25 } : offer,
+  );
+  return { ...lender, offers };
+}
+
+function randomOffer(
+  random: Random,
+  vertical: Vertical,
+  kind: LenderKind,
+  id: string,
+  slug: string,
+  states: CatalogCriterion | null,
+): CatalogOffer {
+  const { roles } = vertical;
+  const bandNames = choiceValues(vertical, roles.creditBand);
+  const [easiest, hardest] = kind.worstBandPosition;
+  const worst = Math.round((easiest + (hardest - easiest) * random()) * (bandNames.length - 1));
+  const best = randomBoolean(random, 0.12) ? randomInteger(random, worst, bandNames.length - 1) : bandNames.length - 1;
+  const amount = randomAmountRange(random, vertical, kind);
+  const term_months = randomTerms(random, vertical);
+  const model = randomBoolean(random, 0.1) ? otherPayoutModel(vertical.revenueModel) : null;
+  const perLead = (model ?? vertical.revenueModel) === 'cost_per_lead';
+  const joint = roles.coBorrower === undefined ? 1 : random();
+  const pricing = { kind, bandNames, amount, term_months, perLead, base: randomInteger(random, -300, 300) / 100 };
+  return {
+    id,
+    stars: randomInteger(random, 30, 50) / 10,
+    features: kind.features.filter(() => randomBoolean(random, 0.35)),
+    prequalification: randomBoolean(random, kind.prequalificationShare),
+    landing_url: `https://${slug}.example/apply?offer=${id}&click={click_id}`,
+    amount,
+    term_months,
+    criteria: [
+      ...(states === null ? [] : [states]),
+      ...vertical.fields.flatMap((field) => randomCriteria(random, field, vertical)),
+    ],
+    ...randomCreditMinimum(random, vertical, worst),
+    ...(roles.monthlyDebt !== undefined && randomBoolean(random, 0.5)
+      ? { max_debt_to_income_percent: randomInteger(random, 7, 12) * 5 }
+      : {}),
+    ...(joint < 0.08 ? { joint_applications: 'required' as const } : {}),
+    ...(joint >= 0.08 && joint < 0.25 ? { joint_applications: 'not_accepted' as const } : {}),
+    ...(randomBoolean(random, 0.06) ? { state_rules: randomStateRules(random, vertical, 0.05, false) } : {}),
+    ...(model === null ? {} : { payout_model: model }),
+    payout_usd: perLead ? randomInteger(random, 4, 30) * 10 : randomInteger(random, 4, 40) / 4,
+    bands: Object.fromEntries(
+      bandNames.slice(worst, best + 1).map((name, at) => [name, randomBand(random, pricing, worst + at)]),
+    ),
+  };
+}
+
+interface OfferPricing {
+  readonly kind: LenderKind;
+  readonly bandNames: readonly string[];
+  readonly amount: CatalogOffer['amount'];
+  readonly term_months: readonly number[];
+  readonly perLead: boolean;
+  /** How much dearer than its kind the offer is, in percent a year. */
+  readonly base: number;
+}
+
+function randomBand(
+  random: Random,
+  { kind, bandNames, amount, term_months, perLead, base }: OfferPricing,
+  band: number,
+): CatalogBand {
+  /** 0 in the worst band, 1 in the best. */
+  const quality = bandNames.length === 1 ? 1 : band / (bandNames.length - 1);
+  const fee = kind.feePercent === 0 ? 0 : roundToHundredths(kind.feePercent * (1.2 - 0.6 * quality));
+  const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
+  const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
+  const min = Math.min(lowest, 31.99);
+  // A fee makes a loan dearer than its note rate: most terms should stay below what may be shown at all.
+  const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
+  const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
+  return {
+    note_rate_percent: { min, max },
+    origination_fee_percent: fee,
+    ...randomTermPrices(random, term_months, { min, max }, fee),
+    approval_likelihood: roundToHundredths(Math.min(0.95, 0.15 + 0.65 * quality + randomInteger(random, 0, 15) / 100)),
+    ...(perLead ? { confirm_rate: Math.round(1_000 * (0.01 + 0.05 * quality)) / 1_000 } : {}),
+    max_amount: Math.max(amount.min, most),
+  };
+}
+
+/** Longer loans often cost more, and some lenders take a lower fee for the shortest. */
+function randomTermPrices(
+  random: Random,
+  terms: readonly number[],
+  { min, max }: { min: number; max: number },
+  fee: number,
+): Pick<CatalogBand, 'terms'> {
+  if (terms.length < 2 || !randomBoolean(random, 0.25)) return {};
+  const longest = Math.max(...terms);
+  const shortest = Math.min(...terms);
+  const dearer = randomInteger(random, 1, 6) / 4;
+  return {
+    terms: {
+      [longest]: {
+        note_rate_percent: {
+          min: roundToHundredths(Math.min(36, min + dearer)),
+          max: roundToHundredths(Math.min(36, max + dearer)),
+        },
+      },
+      ...(fee > 0 && randomBoolean(random, 0.5)
+        ? { [shortest]: { origination_fee_percent: roundToHundredths(fee * 0.75) } }
+        : {}),
+    },
+  };
+}
+
+function randomAmountRange(
+  random: Random,
+  vertical: Vertical,
+  { minAmountUsdRange, maxAmountUsdRange }: LenderKind,
+): CatalogOffer['amount'] {
+  const field = vertical.fields.find(({ name }) => name === vertical.roles.amount);
+  const [least, most] = field?.kind === 'integer' ? [Math.max(1, field.min), field.max] : [1_000, 100_000];
+  const min = Math.min(
+    most,
+    Math.max(least, randomInteger(random, minAmountUsdRange[0] / 500, minAmountUsdRange[1] / 500) * 500),
+  );
+  const max = Math.min(
+    most,
+    Math.max(min, randomInteger(random, maxAmountUsdRange[0] / 500, maxAmountUsdRange[1] / 500) * 500),
+  );
+  return { min, max };
+}
+
+/** The terms borrowers can ask for, and now and then one they cannot. */
+function randomTerms(random: Random, vertical: Vertical): number[] {
+  const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
+  const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];
+  const terms = asked.filter(() => randomBoolean(random, 0.6));
+  if (randomBoolean(random, 0.1)) terms.push(randomElement(random, [6, 18, 30, 72]));
+  return terms.length === 0 ? [36] : terms.sort((one, other) => one - other);
+}
+
+/** Where the lender lends: in some states, in all, or in all but some; a criterion, or null for all. */
+function randomStateCriterion(random: Random, { reach }: LenderKind, vertical: Vertical): CatalogCriterion | null {
+  const { state: field } = vertical.roles;
+  const states = choiceValues(vertical, field);
+  if (reach === 'nationwide') {
+    const without = states.filter(() => randomBoolean(random, 0.08));
+    return without.length === 0 || without.length === states.length ? null : { field, not_in: without };
+  }
+  const share = reach === 'regional' ? 0.3 : 0.12;
+  const within = states.filter(() => randomBoolean(random, share));
+  return { field, in: within.length === 0 ? [randomElement(random, states)] : within };
+}
+
+function randomStateRules(
+  random: Random,
+  vertical: Vertical,
+  share: number,
+  withAges: boolean,
+): Record<string, { max_apr_percent?: number; min_amount?: number; min_age?: number }> {
+  const states = choiceValues(vertical, vertical.roles.state).filter(() => randomBoolean(random, share));
+  return Object.fromEntries(
+    states.map((state) => [
+      state,
+      {
+        ...(randomBoolean(random, 0.6)
+          ? { max_apr_percent: randomElement(random, [17, 21, 24, 24.5, 25, 30, 33, 36]) }
+          : {}),
+        ...(randomBoolean(random, 0.5) ? { min_amount: randomInteger(random, 1, 6) * 1_000 + 1 } : {}),
+        ...(withAges && vertical.roles.birthdate !== undefined && randomBoolean(random, 0.3)
+          ? { min_age: randomElement(random, [19, 21]) }
+          : {}),
+      },
+    ]),
+  );
+}
+
+/** A least score inside the worst band served, where bands are ranges of scores. */
+function randomCreditMinimum(
+  random: Random,
+  { creditScores }: Vertical,
+  worst: number,
+): Pick<CatalogOffer, 'min_credit_score'> {
+  const scores = creditScores?.[worst];
+  if (scores === undefined || !randomBoolean(random, 0.4)) return {};
+  return { min_credit_score: scores.min + Math.floor(((scores.max - scores.min) * random()) / 10) * 10 };
+}
+
+function randomCriteria(random: Random, field: PocketField, vertical: Vertical): CatalogCriterion[] {
+  const { roles, neverMatched } = vertical;
+  const { name } = field;
+  if (name === roles.annualIncome) {
+    return randomBoolean(random, 0.8) ? [{ field: name, min: randomInteger(random, 6, 30) * 2_000 }] : [];
+  }
+  if (neverMatched?.includes(name) || [roles.state, roles.creditBand, roles.amount].includes(name)) return [];
+  switch (field.kind) {
+    case 'choice':
+      return randomBoolean(random, 0.07) ? [randomChoiceCriterion(random, name, field.values)] : [];
+    case 'integer_choice':
+      return randomBoolean(random, 0.02) ? [{ field: name, not_in: [randomElement(random, field.values)] }] : [];
+    case 'boolean':
+      return randomBoolean(random, 0.02) ? [{ field: name, in: [randomBoolean(random, 0.5)] }] : [];
+    case 'integer':
+      return randomBoolean(random, 0.03) ? [{ field: name, max: randomInteger(random, 10, 60) * 100 }] : [];
+    case 'birthdate':
+      return randomBoolean(random, 0.06) ? [{ field: name, min_age: randomInteger(random, 19, 25) }] : [];
+    case 'digits':
+      return [];
+  }
+}
+
+function randomChoiceCriterion(random: Random, field: string, values: readonly string[]): CatalogCriterion {
+  const some = values.filter(() => randomBoolean(random, 0.3));
+  const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
+  // Who takes the employed takes the retired: their income is as good (docs/contract.md#fairness).
+  if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
+  return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
+}
+
+function randomLenderKind(random: Random): LenderKind {
+  let left = random();
+  for (const kind of lenderKinds) {
+    left -= kind.share;
+    if (left < 0) return kind;
+  }
+  return lenderKinds[0]!;
+}
+
+function otherPayoutModel(model: Vertical['revenueModel']): Vertical['revenueModel'] {
+  return model === 'cost_per_lead' ? 'cost_per_click' : 'cost_per_lead';
+}
+
+function roundToHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}

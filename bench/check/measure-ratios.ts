@@ -1,0 +1,66 @@
+import { generateCatalog } from '../../test/support/random-catalog.ts';
+import type { BenchContext, BenchPart, BenchScale } from '../bench-part.ts';
+import { Progress } from '../bench-part.ts';
+import type { LoadClient } from '../load/load-client.ts';
+import { chooseLoadClients } from '../load/load-clients.ts';
+import { runOpenLoop } from '../open-loop/run-open-loop.ts';
+import { benchParts } from '../parts.ts';
+import type { BenchResult } from '../result/bench-result.ts';
+import { mergeFindings } from '../result/bench-result.ts';
+import type { CheckedRatio } from './ratios.ts';
+import { ratiosOfResult } from './ratios.ts';
+
+/** One run of everything within a minute: it is the repetition, with servers started anew, that makes it sound. */
+const checkRunScale: BenchScale = {
+  rounds: 1,
+  seconds: 0.6,
+  connections: 64,
+  roundRequests: 8_000,
+  keys: 1_000,
+  historySessions: 1_000,
+  liveSessions: 1_000,
+};
+const catalogSeed = 200;
+
+/** The parts whose ratios are compared. */
+export const checkedParts: readonly BenchPart[] = benchParts.filter(
+  ({ name, group }) => group === 'routes' || name === 'micro',
+);
+
+interface MeasureOptions {
+  readonly repeat: number;
+  readonly client: LoadClient['name'] | undefined;
+  /** On the disk to be measured. */
+  readonly folder: string;
+  /** Names of parts; all whose ratios are compared when undefined. */
+  readonly only: ReadonlySet<string> | undefined;
+}
+
+/** Runs the routes and the hot functions so many times, all of them once before any of them again. */
+export async function measureRatios({
+  repeat,
+  client: named,
+  folder,
+  only,
+}: MeasureOptions): Promise<CheckedRatio[][]> {
+  const { client, crossCheck } = await chooseLoadClients(named, process.env.PATH ?? '');
+  const context: BenchContext = {
+    scale: checkRunScale,
+    quick: true,
+    // The cheaper of two clients: what it leaves of the machine is the servers'.
+    client: crossCheck ?? client,
+    sendOpenLoop: runOpenLoop,
+    folder,
+    progress: new Progress(),
+    catalog: (offers) => JSON.stringify(generateCatalog(catalogSeed, offers)),
+  };
+  const parts = checkedParts.filter(({ name }) => only === undefined || only.has(name));
+  const runs: CheckedRatio[][] = [];
+  while (runs.length < repeat) {
+    let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };
+    for (const part of parts) found = mergeFindings(found as BenchResult, await part.measure(context));
+    runs.push(ratiosOfResult(found));
+    context.progress.done(`run ${runs.length} of ${repeat}: done`);
+  }
+  return runs;
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What the demo reads of the answers (docs/contract.md#operations). */
+export interface SessionResponse {
+  readonly sub_id: string;
+  readonly expires_at: string;
+  readonly sandbox: boolean;
+}
+
+export interface InputsResponse {
+  readonly fields_accepted: readonly string[];
+  readonly match_readiness: string;
+  readonly missing_required: readonly string[];
+}
+
+export interface Offer {
+  readonly svc_offer_id: string;
+  readonly lender_name: string;
+  readonly apr_range: { readonly min: number; readonly max: number };
+  readonly monthly_payment_estimate: number;
+  readonly svc_star_rating: number;
+  readonly click_url: string;
+}
+
+export interface MarketplaceResponse {
+  readonly match_quality: string;
+  readonly offers: readonly Offer[];
+  readonly total_offers: number;
+}
+
+export interface SummaryResponse {
+  readonly referrer_tag: string;
+  readonly sessions_total: number;
+  readonly marketplace_views: number;
+  readonly offer_clicks: number;
+  readonly click_rate: number;
+  readonly rev_attributed: number;
+  readonly rev_confirmed: number;
+  readonly rev_per_session: number;
+  readonly top_lenders: readonly { readonly lender: string; readonly clicks: number }[];
+}
+
+export const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+
+/** One answer of the API, as a caller sees it. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON, or null when the answer has no JSON body. */
+  readonly body: unknown;
+}
+
+/** The server does not answer, or not as the contract says. The message is for a person at a terminal. */
+export class DemoError extends Error {
+  override readonly name = 'DemoError';
+}
+
+const responseTimeoutMs = 10_000;
+const rateLimitRetries = 3;
+
+/** Calls the public API and nothing else, the way a partner's own server would. */
+export class MarketplaceClient {
+  readonly baseUrl: string;
+  readonly #key: string;
+  readonly #onWait: (seconds: number) => void;
+
+  /** `onWait` hears of the pauses a rate limit imposes. */
+  constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
+    this.baseUrl = apiUrl.replace(/\/+$/, '');
+    this.#key = key;
+    this.#onWait = onWait;
+  }
+
+  post(path: string, body: unknown): Promise<ApiResponse> {
+    return this.#call(this.baseUrl + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
+  get(path: string, query: Record<string, string>): Promise<ApiResponse> {
+    return this.#call(`${this.baseUrl}${path}?${new URLSearchParams(query)}`, {
+      headers: { authorization: `Bearer ${this.#key}` },
+    });
+  }
+
+  /** Follows a click_url exactly as it was returned, and stops at the redirect. */
+  click(clickUrl: string): Promise<ApiResponse> {
+    return this.#call(clickUrl, { redirect: 'manual' });
+  }
+
+  async #call(url: string, init: RequestInit): Promise<ApiResponse> {
+    for (let attempt = 0; ; attempt++) {
+      const answer = await this.#send(url, init);
+      if (answer.status !== 429 || attempt === rateLimitRetries) return answer;
+      const seconds = Number(answer.headers.get('retry-after') ?? 2 ** attempt);
+      this.#onWait(seconds);
+      await sleep(seconds * 1000);
+    }
+  }
+
+  async #send(url: string, init: RequestInit): Promise<ApiResponse> {
+    let response: Response;
+    try {
+      response = await fetch(url, { ...init, signal: AbortSignal.timeout(responseTimeoutMs) });
+    } catch (error) {
+      throw new DemoError(
+        `No answer from ${new URL(url).origin} (${errorReason(error)}). Start the server with \`make run\` in another terminal, ` +
+          'or name a running one with --url.',
+      );
+    }
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : null };
+  }
+}
+
+/** The body of an answer that had to be of this status. Throws `DemoError` with what the server said instead. */
+export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
+  if (answer.status === status) return answer.body as Body;
+  const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };
+  const said = error === undefined ? '' : ` ${error}: ${message}`;
+  const hint = answer.status === 401 ? ' Give a key of that server with --key or API_KEY.' : '';
+  throw new DemoError(`${operation} answered ${answer.status}${said}${hint}`);
+}
+
+function errorReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : error.message;
+}

@@ -1,0 +1,225 @@
+import { generateApiKey, hashApiKey, parseBearerKey } from '../../src/auth/api-key.ts';
+import { Authenticator } from '../../src/auth/authenticator.ts';
+import type { ApiKey } from '../../src/auth/key-directory.ts';
+import { keyFilePath } from '../../src/auth/key-file.ts';
+import { KeyRegistry } from '../../src/auth/key-registry.ts';
+import { DailyCounter } from '../../src/auth/key-usage.ts';
+import { defaultKeyLimits, type KeyLimits, noLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { SlidingWindow } from '../../src/auth/sliding-window.ts';
+import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
+import { bounds } from '../../src/bounds.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { createOwnedFolder } from '../target/owned-resources.ts';
+import type { MicroBenchmark } from './micro-benchmark.ts';
+
+const issuedKeyCount = 500;
+
+export const apiKeyBenchmark: MicroBenchmark = {
+  name: `access/api-key: hash a key and find it among ${issuedKeyCount}`,
+  call: 'one Authorization header: key, hash, directory',
+  prepare: async ({ folder }) => {
+    const owned = await createOwnedFolder(folder, 'keys-');
+    const path = keyFilePath(owned.path);
+    const headers = issueApiKeys(path);
+    const directory = new SqliteKeyDirectory({
+      path,
+      clock: systemClock,
+      onReadError: (fault) => {
+        throw fault;
+      },
+    });
+    return {
+      calls: issuedKeyCount,
+      run: () => {
+        let found = 0;
+        for (const header of headers) {
+          const key = parseBearerKey(header);
+          if (key !== null && directory.findByHash(hashApiKey(key)) !== undefined) found++;
+        }
+        if (found !== issuedKeyCount) throw new Error('an issued key is not known');
+        return found;
+      },
+      close: async () => {
+        directory.close();
+        await owned.remove();
+      },
+    };
+  },
+};
+
+function issueApiKeys(path: string): string[] {
+  const register = KeyRegistry.open(path);
+  try {
+    const wanted = {
+      accountName: 'micro',
+      vertical: personalLoans,
+      mode: 'live',
+      expiresAtMs: null,
+      limits: noLimitOverrides,
+    } as const;
+    return Array.from({ length: issuedKeyCount }, () => `Bearer ${register.create(wanted, Date.now()).key}`);
+  } finally {
+    register.close();
+  }
+}
+
+/** Keys in use at once: enough that what belongs to them does not all lie in the nearest cache. */
+const limitedKeyCount = 5_000;
+
+/** Each key asks as often as its limit allows, evenly over time: this much later comes the next request of any key. */
+const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinuteDefault * limitedKeyCount) + 1e-6;
+
+const wallMs = 1_760_000_000_000;
+
+/** Low, since it is used up for every key before a refusal is timed. */
+const lowLimits = { ...defaultKeyLimits, requestsPerMinute: 20 };
+
+/** A gatekeeper whose time only `forward` moves, and the headers of its keys. */
+function createAuthenticator(defaultLimits: KeyLimits) {
+  const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans.keyPrefix, 'live'));
+  const keys = new Map<string, ApiKey>(
+    texts.map((text, index) => [
+      hashApiKey(text),
+      {
+        number: index + 1,
+        account: 1,
+        vertical: personalLoans.segment,
+        mode: 'live',
+        expiresAtMs: Number.POSITIVE_INFINITY,
+        limits: noLimitOverrides,
+      },
+    ]),
+  );
+  let nowMs = 0;
+  const clock: Clock = { wallMs: () => wallMs + Math.floor(nowMs), monotonicMs: () => nowMs };
+  const gatekeeper = new Authenticator({
+    keyDirectory: { findByHash: (hash) => keys.get(hash), close: () => {} },
+    clock,
+    defaultLimits,
+  });
+  const forward = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { gatekeeper, headers: texts.map((text) => `Bearer ${text}`), forward };
+}
+
+export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
+  {
+    name: 'access/gatekeeper: admit, 5,000 keys at their limit',
+    call: 'one request that the limits just admit',
+    prepare: () => {
+      const { gatekeeper, headers, forward } = createAuthenticator(defaultKeyLimits);
+      return {
+        calls: limitedKeyCount,
+        run: () => {
+          let admitted = 0;
+          for (const header of headers) {
+            forward(authenticatorStepMs);
+            if (gatekeeper.admit(header, personalLoans, 'get_marketplace').ok) admitted++;
+          }
+          if (admitted !== limitedKeyCount) throw new Error('a request within its limit was refused');
+          return admitted;
+        },
+      };
+    },
+  },
+  {
+    name: 'access/gatekeeper: refuse, 5,000 keys over their limit',
+    call: 'one request more than a minute admits',
+    prepare: () => {
+      const { gatekeeper, headers } = createAuthenticator(lowLimits);
+      for (let taken = 0; taken < lowLimits.requestsPerMinute; taken++) {
+        for (const header of headers) gatekeeper.admit(header, personalLoans, 'get_marketplace');
+      }
+      return {
+        calls: limitedKeyCount,
+        run: () => {
+          let refused = 0;
+          for (const header of headers) {
+            const admission = gatekeeper.admit(header, personalLoans, 'get_marketplace');
+            if (!admission.ok && admission.refusal.code === 'RATE_LIMIT_EXCEEDED') refused++;
+          }
+          if (refused !== limitedKeyCount) throw new Error('a request over its limit was admitted');
+          return refused;
+        },
+      };
+    },
+  },
+];
+
+const slidingWindowCalls = 1_000;
+const slidingWindowLimit = bounds.requestsPerMinuteDefault;
+/** The evenest rate a window admits: each request comes as the oldest leaves. */
+const slidingWindowStepMs = bounds.rateLimitWindowMs / slidingWindowLimit;
+
+export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
+  {
+    name: 'access/sliding-window: admit at the limit',
+    call: 'one request of 500 a minute: forget the oldest, look, take',
+    prepare: () => {
+      const window = new SlidingWindow(slidingWindowLimit);
+      let nowMs = 0;
+      return {
+        calls: slidingWindowCalls,
+        run: () => {
+          let admitted = 0;
+          for (let i = 0; i < slidingWindowCalls; i++) {
+            nowMs += slidingWindowStepMs;
+            if (window.remaining(nowMs) === 0) continue;
+            window.admit(nowMs);
+            admitted++;
+          }
+          if (admitted !== slidingWindowCalls) throw new Error('requests within the limit were refused');
+          return admitted;
+        },
+      };
+    },
+  },
+  {
+    name: 'access/sliding-window: refuse at the limit',
+    call: 'one request too many: look, and how long to wait',
+    prepare: () => {
+      const window = new SlidingWindow(slidingWindowLimit);
+      for (let taken = 0; taken < slidingWindowLimit; taken++) window.admit(taken);
+      return {
+        calls: slidingWindowCalls,
+        run: () => {
+          let waitMs = 0;
+          for (let i = 0; i < slidingWindowCalls; i++) {
+            const nowMs = slidingWindowLimit + i;
+            if (window.remaining(nowMs) > 0) throw new Error('a request over the limit was admitted');
+            waitMs += window.retryAfterMs(nowMs);
+          }
+          return waitMs;
+        },
+      };
+    },
+  },
+];
+
+const dayCountCalls = 1_000;
+/** So that the days change too. */
+const sessionsPerDay = 5;
+
+export const dayCountBenchmark: MicroBenchmark = {
+  name: 'access/day-count: count, reserve, and give back every fourth',
+  call: 'one session asked for',
+  prepare: () => {
+    let today = 20_000;
+    return {
+      calls: dayCountCalls,
+      run: () => {
+        const sessions = new DailyCounter();
+        let counted = 0;
+        for (let i = 0; i < dayCountCalls; i++) {
+          if (i % sessionsPerDay === 0) today++;
+          counted += sessions.count(today);
+          const slot = sessions.reserve(today);
+          if (i % 4 === 3) slot.release();
+        }
+        return counted;
+      },
+    };
+  },
+};

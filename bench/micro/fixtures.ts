@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import {
+  createKeyPolicies,
+  createLimitStatus,
+  defaultKeyLimits,
+  type LimitStatus,
+} from '../../src/auth/rate-limits.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/support/ledger-records.ts';
+import { drawBorrower } from '../population/borrower.ts';
+import { seededRandom } from '../population/random.ts';
+
+/** As most services have: one secret. */
+export function createSecretRing(): SecretRing {
+  return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
+}
+
+/** How a key stands from answer to answer, as its limit of a minute is used up. */
+export function randomLimitStatuses(count: number): LimitStatus[] {
+  const { requests } = createKeyPolicies(defaultKeyLimits);
+  return Array.from({ length: count }, (_, i) =>
+    createLimitStatus(requests, requests.limit - (i % requests.limit), 60_000 - i, 1_760_000_000_000 + i),
+  );
+}
+
+/** Sessions, views of five offers and clicks in turn, each of another session. */
+export function randomRecords(count: number): LedgerRecord[] {
+  return Array.from({ length: count }, (_, serial) => {
+    const sub = subOf({ createdMs: 1_760_000_000_000 + serial, serial });
+    const offers = Array.from({ length: 5 }, (_each, place) => `lender-offer-${(serial + place) % 60}`);
+    if (serial % 3 === 0) return createdRecord(sub, { tag: 'bench_variant-a', device: 1 });
+    return serial % 3 === 1 ? viewedRecord(sub, offers) : clickedRecord(sub, offers[0]!);
+  });
+}
+
+/** The day ages are reckoned on, as a compact date. */
+export const fixedToday = 20260101;
+
+/** Borrowers of the population in the form a session keeps them in. */
+export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, () => {
+    const vector = emptyFieldVector(personalLoans);
+    const { changes } = validateFields(personalLoans, drawBorrower(random), fixedToday);
+    for (let i = 0; i < changes.length; i += 2) vector[changes[i]!] = changes[i + 1]!;
+    return vector;
+  });
+}

@@ -1,0 +1,169 @@
+import { bounds } from '../../src/bounds.ts';
+import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import {
+  type BatchRequest,
+  decodeBatch,
+  decodeResults,
+  encodeBatch,
+  encodeResults,
+  type MatchBatch,
+  type WorkerResult,
+} from '../../src/matching/match-batch.ts';
+import { compileMatchTables } from '../../src/matching/match-tables.ts';
+import { createRanker, rankOffers } from '../../src/matching/ranker.ts';
+import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { generateCatalog } from '../../test/support/random-catalog.ts';
+import { fixedToday, randomBorrowerVectors } from './fixtures.ts';
+import type { MicroBenchmark } from './micro-benchmark.ts';
+
+const catalogSizes = [40, 200, 1_000, 10_000];
+const population = 1_000;
+const matchCalls = 100;
+/** A run of the largest takes half a second, which is too long for a short benchmark. */
+const quickColdMax = 1_000;
+
+const compileTables = (offers: number) => compileMatchTables(generateCatalog(200, offers), personalLoans);
+
+/** Ranks a thousand borrowers in turn, a hundred in a run, with every index they need made before. */
+const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => ({
+  name: `offers/match: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
+  call: 'one borrower, every index made before',
+  prepare: () => {
+    const tables = compileTables(offers);
+    const borrowers = randomBorrowerVectors(population, 5);
+    for (let pass = 0; pass < 3; pass++) for (const borrower of borrowers) rankOffers(tables, borrower, fixedToday);
+    let next = 0;
+    return {
+      calls: matchCalls,
+      run: () => {
+        let total = 0;
+        for (let i = 0; i < matchCalls; i++) {
+          total += rankOffers(tables, borrowers[next]!, fixedToday).total;
+          next = (next + 1) % population;
+        }
+        return total;
+      },
+    };
+  },
+}));
+
+/** What a catalog costs that nobody has asked about: the very first request, and each of the first thousand. */
+const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
+  name: `offers/match: the first ${count === 1 ? 'request' : '1,000, each,'} after a change to ${offers.toLocaleString('en-US')} offers`,
+  call: count === 1 ? 'one borrower, the indexes they need included' : 'one of 1,000 borrowers, all indexes included',
+  prepare: () => {
+    const tables = compileTables(offers);
+    const borrowers = randomBorrowerVectors(count, 5);
+    return {
+      calls: count,
+      run: () => {
+        const rank = createRanker(recommendedScore, { ordered: true });
+        let total = 0;
+        for (const borrower of borrowers) total += rank(tables, borrower, fixedToday).total;
+        return total;
+      },
+    };
+  },
+});
+
+export function matchBenchmarks(quick: boolean): MicroBenchmark[] {
+  const coldSizes = catalogSizes.filter((offers) => !quick || offers <= quickColdMax);
+  return [
+    ...warmBenchmarks,
+    ...coldSizes.flatMap((offers) => [coldBenchmark(offers, 1), coldBenchmark(offers, population)]),
+  ];
+}
+
+const batchCalls = bounds.matchBatchRequestsMax;
+
+function createBatch(): MatchBatch {
+  const requests = randomBorrowerVectors(batchCalls, 5).map(
+    (borrower): BatchRequest => ['0123456789abcdef', fixedToday, ...borrower],
+  );
+  return { requests, unavailable: [] };
+}
+
+function createBatchAnswers(): WorkerResult[] {
+  const tables = compileMatchTables(generateCatalog(200, 200), personalLoans);
+  return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankOffers(tables, borrower, fixedToday));
+}
+
+export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
+  {
+    name: `offers/match-batch: encode ${batchCalls} requests`,
+    call: `one request of a batch of ${batchCalls}, to msgpack`,
+    prepare: () => {
+      const batch = createBatch();
+      return { calls: batchCalls, run: () => encodeBatch(batch).length };
+    },
+  },
+  {
+    name: `offers/match-batch: decode ${batchCalls} requests`,
+    call: `one request of a batch of ${batchCalls}, from msgpack`,
+    prepare: () => {
+      const bytes = encodeBatch(createBatch());
+      return {
+        calls: batchCalls,
+        run: () => {
+          let values = 0;
+          for (const request of decodeBatch(bytes).requests) values += request.length;
+          return values;
+        },
+      };
+    },
+  },
+  {
+    name: `offers/match-batch: encode ${batchCalls} answers`,
+    call: `one ranking of a batch of ${batchCalls}, packed and to msgpack`,
+    prepare: () => {
+      const answers = createBatchAnswers();
+      return { calls: batchCalls, run: () => encodeResults(answers).length };
+    },
+  },
+  {
+    name: `offers/match-batch: decode ${batchCalls} answers`,
+    call: `one ranking of a batch of ${batchCalls}, from msgpack and unpacked`,
+    prepare: () => {
+      const bytes = encodeResults(createBatchAnswers());
+      return {
+        calls: batchCalls,
+        run: () => {
+          let offers = 0;
+          for (const answer of decodeResults(bytes)) if ('total' in answer) offers += answer.orders.length;
+          return offers;
+        },
+      };
+    },
+  },
+];
+
+export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({
+  name: `offers/offer-json: render and write ${offersShown} offers`,
+  call: `all ${offersShown} offers of one answer, and their bytes`,
+  prepare: () => {
+    const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
+      mode: 'live',
+      cdnUrl: () => 'http://127.0.0.1:8080/cdn',
+    });
+    const ranked = randomBorrowerVectors(1_000, 7)
+      .map((borrower) => ({ borrower, orders: rankOffers(catalog.tables, borrower, fixedToday).orders }))
+      .filter(({ orders }) => orders.length >= 4 * offersShown);
+    const head = 'http://127.0.0.1:8080/c?sub=';
+    const subId = `sub_${'0'.repeat(64)}`;
+    const v = 'A'.repeat(60);
+    // What reads the text is part of what it costs: it is put together in the engine's own time, on the first reading.
+    const wire = Buffer.alloc(65_536);
+    return {
+      calls: ranked.length,
+      run: () => {
+        let bytes = 0;
+        for (const { borrower, orders } of ranked) {
+          bytes += wire.write(renderOffersJson(catalog, orders, offersShown, borrower, head, subId, v));
+        }
+        return bytes;
+      },
+    };
+  },
+}));

@@ -1,0 +1,139 @@
+import { bounds } from '../../src/bounds.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { SubIds } from '../../src/ids/sub-id.ts';
+import { type CreateSessionDeps, createSession, type SessionView } from '../../src/operations/create-session.ts';
+import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
+import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
+import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { drawBorrower } from '../population/borrower.ts';
+import { seededRandom } from '../population/random.ts';
+import { createSecretRing } from './fixtures.ts';
+import type { MicroBenchmark } from './micro-benchmark.ts';
+
+const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
+const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
+
+/** A log that takes everything and is durable at once, so that what is timed is everything but the log. */
+const instantLog: EventLog = {
+  append: () => Promise.resolve(),
+  appendWithoutWaiting: () => true,
+  appendedPosition: 0,
+  durablePosition: 0,
+  healthy: true,
+  onDurable: () => {},
+  close: () => Promise.resolve(),
+};
+
+/** Creates sessions as the service does, but for the log. */
+class SessionCreator {
+  readonly #deps: CreateSessionDeps;
+  readonly #sessions: MemorySessionStore;
+
+  constructor() {
+    const clock = systemClock;
+    const secrets = createSecretRing();
+    const sessionTtlMs = bounds.sessionTtlMs;
+    this.#sessions = new MemorySessionStore({
+      clock,
+      sessionsMax: 1_000_000,
+      sessionTtlMs,
+      fieldsMax: personalLoans.fields.length,
+      shardCount: bounds.sessionStoreShards,
+      sweepIntervalMs: bounds.sessionSweepIntervalMs,
+    });
+    this.#deps = {
+      clock,
+      subIds: new SubIds(secrets, 0, new RandomPool()),
+      sessions: this.#sessions,
+      ledger: instantLog,
+      devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),
+      idempotencyKeys: new IdempotencyKeys({ clock, secrets, retentionMs: sessionTtlMs, keysMax: 1_000 }),
+      referrerTags: new ReferrerTags(bounds.referrerTagLimitDefault),
+      sessionTtlMs,
+    };
+  }
+
+  async create(): Promise<SessionView> {
+    const outcome = await createSession(this.#deps, creatorTenant, 1, sessionBody, null, { release: () => {} });
+    if (!outcome.ok) throw new Error(`no session: ${outcome.refusal.code}`);
+    return outcome.value.session;
+  }
+
+  deleteAll(sessions: readonly SessionView[]): void {
+    for (const { sub_id } of sessions) this.#sessions.delete(sub_id);
+    // What is deleted keeps its place until the sweep.
+    for (let part = 0; part < bounds.sessionStoreShards; part++) this.#sessions.sweepNextShard();
+  }
+
+  close(): void {
+    this.#sessions.close();
+  }
+}
+
+const createSessionCalls = 200;
+
+export const createSessionBenchmark: MicroBenchmark = {
+  name: 'operations/create-session: all but the log',
+  call: 'one session: body judged, id issued, put in the store, its record given to a log that does nothing',
+  prepare: () => {
+    const maker = new SessionCreator();
+    let made: SessionView[] = [];
+    return {
+      calls: createSessionCalls,
+      beforeEach: () => maker.deleteAll(made),
+      run: async () => {
+        made = await Promise.all(Array.from({ length: createSessionCalls }, () => maker.create()));
+        let characters = 0;
+        for (const { sub_id } of made) characters += sub_id.length;
+        return characters;
+      },
+      close: () => maker.close(),
+    };
+  },
+};
+
+const validateFieldsCalls = 200;
+
+export const validateFieldsBenchmark: MicroBenchmark = {
+  name: 'verticals/validate-fields: all fields of a borrower',
+  call: 'one submission',
+  prepare: () => {
+    const random = seededRandom(3);
+    const borrowers = Array.from({ length: validateFieldsCalls }, () => drawBorrower(random));
+    return {
+      calls: validateFieldsCalls,
+      run: () => {
+        let accepted = 0;
+        for (const borrower of borrowers) accepted += validateFields(personalLoans, borrower, 20260101).accepted.length;
+        return accepted;
+      },
+    };
+  },
+};
+
+const sessionResponseCalls = 1_000;
+
+export const sessionResponseBenchmark: MicroBenchmark = {
+  name: "faces/api-face: write a session's answer",
+  call: 'JSON text of one Session object, and its bytes',
+  prepare: async () => {
+    const maker = new SessionCreator();
+    const sessions = await Promise.all(Array.from({ length: sessionResponseCalls }, () => maker.create()));
+    const wire = Buffer.alloc(4_096);
+    return {
+      calls: sessionResponseCalls,
+      run: () => {
+        let bytes = 0;
+        for (const session of sessions) bytes += wire.write(JSON.stringify(session));
+        return bytes;
+      },
+      close: () => maker.close(),
+    };
+  },
+};

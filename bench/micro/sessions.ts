@@ -1,0 +1,238 @@
+import { bounds } from '../../src/bounds.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { parseSubIdWords, subIdWordCount } from '../../src/ids/sub-id.ts';
+import { InternTable } from '../../src/sessions/intern-table.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { RankingArena } from '../../src/sessions/ranking-arena.ts';
+import { SessionShard } from '../../src/sessions/session-shard.ts';
+import type { Session } from '../../src/sessions/session-store.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
+import { validateFields } from '../../src/verticals/validate-fields.ts';
+import { subIdsAt } from '../../test/support/sub-id-at.ts';
+import { drawBorrower } from '../population/borrower.ts';
+import { seededRandom } from '../population/random.ts';
+import { fixedToday } from './fixtures.ts';
+import type { MicroBenchmark, PreparedBenchmark } from './micro-benchmark.ts';
+
+const mergeCalls = 1_000;
+
+const mergeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
+
+export const mergeBenchmark: MicroBenchmark = {
+  name: 'sessions/session-part: merge all fields of a borrower',
+  call: 'one submission into a session that is held, and the fields as they are then',
+  prepare: () => {
+    const random = seededRandom(3);
+    const submitted = Array.from(
+      { length: mergeCalls },
+      () => validateFields(personalLoans, drawBorrower(random), fixedToday).changes,
+    );
+    const sessions = createStoredSessions();
+    return {
+      calls: mergeCalls,
+      run: () => {
+        let written = 0;
+        for (let at = 0; at < mergeCalls; at++) {
+          const changes = submitted[at]!;
+          const merged = sessions[at]!.mergeFields(changes)!;
+          if (merged[changes[0]!] === changes[1]) written += merged.length;
+        }
+        return written;
+      },
+    };
+  },
+};
+
+function createStoredSessions(): Session[] {
+  const part = new SessionShard({
+    tenants: new InternTable(),
+    rankings: new RankingArena(),
+    fieldsMax: personalLoans.fields.length,
+  });
+  const id = new Int32Array(subIdWordCount);
+  return subIdsAt(Date.now(), mergeCalls).map((text) => {
+    parseSubIdWords(text, id);
+    part.add(id, mergeTenant);
+    return part.get(id, text)!;
+  });
+}
+
+const storeCalls = 250;
+const growthRounds = 3;
+/** Larger than any of the sizes' prime factors, so that steps of so many meet every session, and no two near each other. */
+const stride = 7_919;
+
+const storeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
+
+/** The store at work with a number of sessions in it; and how long the longest `add` took while it grew to that number. */
+export function sessionStoreBenchmarks(sizes: readonly number[]): MicroBenchmark[] {
+  const repeated = sizes.flatMap((size): MicroBenchmark[] => {
+    const held = `${size.toLocaleString('en-US')} sessions`;
+    return [
+      {
+        name: `sessions/memory-session-store: get, ${held}`,
+        call: `one of ${held} in turn, by an id that has just been read from a request`,
+        prepare: () => prepareGet(size),
+      },
+      {
+        name: `sessions/memory-session-store: add, ${held}`,
+        call: `one session, while ${held} are held`,
+        prepare: () => prepareAdd(size),
+      },
+      {
+        name: `sessions/memory-session-store: delete, ${held}`,
+        call: `one session that came last, while ${held} are held`,
+        prepare: () => prepareDelete(size),
+      },
+    ];
+  });
+  return [
+    ...repeated,
+    ...sizes.map((size) => growthBenchmark(size, bounds.sessionStoreShards)),
+    // What the parts are for.
+    ...sizes.slice(-1).map((size) => growthBenchmark(size, 1)),
+  ];
+}
+
+function growthBenchmark(size: number, parts: number): MicroBenchmark {
+  const named = parts === 1 ? 'in one part instead of many' : 'each add by itself';
+  return {
+    name: `sessions/memory-session-store: grow to ${size.toLocaleString('en-US')} sessions, ${named}`,
+    call: 'one new session, the time of which is taken alone',
+    measure: () => {
+      const ids = subIdsAt(Date.now(), size);
+      const times = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
+      for (let round = 0; round < growthRounds; round++) growStore(ids, parts, times);
+      times.sort();
+      const at = (share: number) => times[Math.min(size - 1, Math.floor(size * share))]!;
+      return { medianNs: at(0.5), p99Ns: at(0.99), worstNs: times[size - 1]! };
+    },
+  };
+}
+
+/**
+ * Grows a store from nothing and leaves, for each session, the shortest time its `add` has taken in any growth. A part moves into
+ * more memory at the same session every time, while whatever else the machine does holds up another one each time.
+ */
+function growStore(ids: readonly string[], parts: number, times: Float64Array): void {
+  const store = createStore(systemClock, parts);
+  for (let at = 0; at < ids.length; at++) {
+    const startedMs = performance.now();
+    store.add(ids[at]!, storeTenant);
+    times[at] = Math.min(times[at]!, (performance.now() - startedMs) * 1e6);
+  }
+  const { size } = store;
+  store.close();
+  if (size !== ids.length) throw new Error('the store does not hold what it was given');
+}
+
+function prepareGet(size: number): PreparedBenchmark {
+  const { store, ids } = new FilledStore(size);
+  let asked: string[] = [];
+  let at = 0;
+  return {
+    calls: storeCalls,
+    beforeEach: () => {
+      asked = Array.from({ length: storeCalls }, () => {
+        at = (at + stride) % size;
+        return copyText(ids[at]!);
+      });
+    },
+    run: () => {
+      let found = 0;
+      for (const id of asked) if (store.get(id) !== undefined) found++;
+      if (found !== storeCalls) throw new Error('a session that is held was not found');
+      return found;
+    },
+    close: () => store.close(),
+  };
+}
+
+/** For every session that comes the oldest is gone, as in a service that has run for hours. */
+function prepareAdd(size: number): PreparedBenchmark {
+  const filled = new FilledStore(size);
+  let coming: string[] = [];
+  return {
+    calls: storeCalls,
+    beforeEach: () => {
+      filled.sweepOldest();
+      coming = filled.nextIds(storeCalls);
+    },
+    run: () => {
+      for (const id of coming) filled.store.add(id, storeTenant);
+      if (filled.store.size !== size) throw new Error('a session was not added');
+      return filled.store.size;
+    },
+    close: () => filled.store.close(),
+  };
+}
+
+/** Only a session that has just come is deleted: its record could not be written. */
+function prepareDelete(size: number): PreparedBenchmark {
+  const filled = new FilledStore(size);
+  let gone: string[] = [];
+  return {
+    calls: storeCalls,
+    beforeEach: () => {
+      filled.sweepOldest();
+      const coming = filled.nextIds(2 * storeCalls);
+      for (const id of coming) filled.store.add(id, storeTenant);
+      gone = coming.slice(storeCalls);
+    },
+    run: () => {
+      for (const id of gone) filled.store.delete(id);
+      if (filled.store.size !== size) throw new Error('a session was not deleted');
+      return filled.store.size;
+    },
+    close: () => filled.store.close(),
+  };
+}
+
+/** A store with so many sessions, batches of which were created a millisecond after each other, and are over one after the other. */
+class FilledStore {
+  readonly store: MemorySessionStore;
+  /** Of the sessions it began with. */
+  readonly ids: string[] = [];
+  #wallMs = Date.UTC(2026, 0, 1);
+  #createdMs = this.#wallMs;
+
+  constructor(size: number) {
+    this.store = createStore(
+      { wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs },
+      bounds.sessionStoreShards,
+    );
+    while (this.ids.length < size) this.ids.push(...this.nextIds(storeCalls));
+    for (const id of this.ids) this.store.add(id, storeTenant);
+    this.#wallMs += bounds.sessionTtlMs - 1;
+  }
+
+  /** Ids of a batch of sessions, a millisecond younger than the youngest. */
+  nextIds(count: number): string[] {
+    return subIdsAt(this.#createdMs++, count);
+  }
+
+  /** Lets time pass until the oldest sessions, as many as `calls`, are expired, and has them swept. */
+  sweepOldest(): void {
+    const { size } = this.store;
+    this.#wallMs++;
+    for (let part = 0; part < bounds.sessionStoreShards; part++) this.store.sweepNextShard();
+    if (this.store.size !== size - storeCalls) throw new Error('the oldest sessions were not swept');
+  }
+}
+
+function createStore(clock: Clock, shardCount: number): MemorySessionStore {
+  return new MemorySessionStore({
+    clock,
+    sessionsMax: Number.MAX_SAFE_INTEGER,
+    sessionTtlMs: bounds.sessionTtlMs,
+    fieldsMax: personalLoans.fields.length,
+    shardCount,
+    sweepIntervalMs: bounds.sessionSweepIntervalMs,
+  });
+}
+
+/** The same text, but new: as one read from a request, which is no session's own. */
+function copyText(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}

@@ -1,0 +1,92 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import type { LatencyMs } from '../result/bench-result.ts';
+import type { FailureCounts, OpenLoopResult } from './open-loop-plan.ts';
+
+/** Longest time told apart, in microseconds. */
+const highestMicros = 120_000_000;
+
+/** Adds up what became of the requests of a load; those due in the warm-up do not count. */
+export class LoadRecorder {
+  readonly #expectedStatuses: ReadonlySet<number>;
+  readonly #countedFromMs: number;
+  #endMs = Number.POSITIVE_INFINITY;
+  readonly #latency = createLatencyHistogram();
+  readonly #lag = createLatencyHistogram();
+  #due = 0;
+  #expected = 0;
+  #refused = 0;
+  #answered = 0;
+  #expectedInTime = 0;
+  readonly #failed: { -readonly [Way in keyof FailureCounts]: number } = {
+    status: 0,
+    connection: 0,
+    deadline: 0,
+    notSent: 0,
+  };
+
+  /** @param countedFromMs when the warm-up is over, by the client's clock */
+  constructor(expectedStatuses: Iterable<number>, countedFromMs: number) {
+    this.#expectedStatuses = new Set(expectedStatuses);
+    this.#countedFromMs = countedFromMs;
+  }
+
+  /** The client has come to a request. */
+  recordDue(dueMs: number, nowMs: number): void {
+    if (!this.#isCounted(dueMs)) return;
+    this.#due++;
+    this.#lag.record(toMicros(nowMs - dueMs));
+  }
+
+  recordResponse(dueMs: number, nowMs: number, status: number): void {
+    this.#answered++;
+    if (!this.#isCounted(dueMs)) return;
+    if (this.#expectedStatuses.has(status)) {
+      this.#expected++;
+      if (nowMs <= this.#endMs) this.#expectedInTime++;
+      this.#latency.record(toMicros(nowMs - dueMs));
+    } else if (status === 429 || status === 503) this.#refused++;
+    else this.#failed.status++;
+  }
+
+  recordFailure(dueMs: number, nowMs: number, way: Exclude<keyof FailureCounts, 'status'>): void {
+    if (!this.#isCounted(dueMs)) return;
+    this.#failed[way]++;
+    if (way === 'deadline') this.#latency.record(toMicros(nowMs - dueMs));
+  }
+
+  /** Nothing becomes due any more. */
+  endAt(endMs: number): void {
+    this.#endMs = endMs;
+  }
+
+  result(): Omit<OpenLoopResult, 'busy' | 'clientCpuSeconds'> {
+    const seconds = (this.#endMs - this.#countedFromMs) / 1_000;
+    return {
+      due: this.#due,
+      expected: this.#expected,
+      refused: this.#refused,
+      failed: { ...this.#failed },
+      achievedPerSecond: seconds > 0 ? this.#expectedInTime / seconds : 0,
+      latencyMs: percentiles(this.#latency),
+      lagMs: percentiles(this.#lag),
+      answered: this.#answered,
+    };
+  }
+
+  #isCounted(dueMs: number): boolean {
+    return dueMs >= this.#countedFromMs;
+  }
+}
+
+function createLatencyHistogram(): RecordableHistogram {
+  return createHistogram({ lowest: 1, highest: highestMicros, figures: 3 });
+}
+
+function toMicros(ms: number): number {
+  return Math.min(highestMicros, Math.max(1, Math.round(ms * 1_000)));
+}
+
+function percentiles(of: RecordableHistogram): LatencyMs {
+  const ms = (percent: number) => (of.count === 0 ? 0 : of.percentile(percent) / 1_000);
+  return { p50: ms(50), p99: ms(99), p999: ms(99.9) };
+}

@@ -1,0 +1,292 @@
+import { performance } from 'node:perf_hooks';
+import { seededRandom } from '../population/random.ts';
+import { type ConnectionEvents, KeepAliveConnection } from './keep-alive-connection.ts';
+import { LoadRecorder } from './load-recorder.ts';
+import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
+import { monotonicMs, Pacer } from './pacer.ts';
+
+/** A queue of whole numbers with room for so many, first in, first out. */
+export class BoundedQueue {
+  readonly #items: Int32Array;
+  #first = 0;
+  #size = 0;
+
+  constructor(sizeMax: number) {
+    this.#items = new Int32Array(sizeMax);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** False when there is no room. */
+  tryPush(item: number): boolean {
+    if (this.#size === this.#items.length) return false;
+    this.#items[(this.#first + this.#size) % this.#items.length] = item;
+    this.#size++;
+    return true;
+  }
+
+  /** The oldest, which stays; undefined when there is none. */
+  peek(): number | undefined {
+    return this.#size === 0 ? undefined : this.#items[this.#first]!;
+  }
+
+  /** The oldest, which is taken out. */
+  shift(): number | undefined {
+    const item = this.peek();
+    if (item === undefined) return undefined;
+    this.#first = (this.#first + 1) % this.#items.length;
+    this.#size--;
+    return item;
+  }
+}
+
+/**
+ * When each request is due, in milliseconds from the start of the load, ascending. Warm-up and load each have exactly as
+ * many as the rate says, so that a short load is no higher than one was told; where in it they fall is left to `arrivals`.
+ */
+export function scheduleArrivals({
+  perSecond,
+  warmUpSeconds,
+  seconds,
+  arrivals,
+  seed,
+}: Pick<OpenLoopPlan, 'warmUpSeconds' | 'seconds' | 'arrivals' | 'seed'> & { readonly perSecond: number }): number[] {
+  const random = seededRandom(seed);
+  const within = (fromMs: number, lengthMs: number): number[] => {
+    const count = Math.round((perSecond * lengthMs) / 1_000);
+    // Of independent visitors, given how many they are, each comes at any moment as likely as at any other.
+    const place = arrivals === 'even' ? (at: number) => (at + 0.5) / count : random;
+    return Array.from({ length: count }, (_, at) => fromMs + place(at) * lengthMs).sort((a, b) => a - b);
+  };
+  const warmUpMs = warmUpSeconds * 1_000;
+  return [...within(0, warmUpMs), ...within(warmUpMs, seconds * 1_000)];
+}
+
+/** How late a deadline may be noticed. */
+const deadlinePollMs = 10;
+/** What the connections may take to open. */
+const connectTimeoutMs = 3_000;
+/** From the last preparation to the start of the schedule. */
+const startDelayMs = 10;
+
+/** What a load uses of the system. A test passes a clock and connections of its own. */
+export interface OpenLoopDeps {
+  nowMs(): number;
+  /** @see Pacer.start */
+  startPacer(dueMs: readonly number[], onDue: () => number): Promise<Pick<Pacer, 'stop'>>;
+  connect(port: number, events: ConnectionEvents): Connection;
+}
+
+export type Connection = Pick<KeepAliveConnection, 'isFree' | 'send' | 'abandon' | 'end'>;
+
+const systemDeps: OpenLoopDeps = {
+  nowMs: monotonicMs,
+  startPacer: Pacer.start,
+  connect: (port, events) => new KeepAliveConnection(port, events),
+};
+
+/** A connection, and the request it carries. */
+interface ConnectionSlot {
+  readonly connection: Connection;
+  /** Number of the request under way, or `none`. */
+  request: number;
+}
+const noRequest = -1;
+
+/** Sends requests when they are due, over few connections, and holds none of them back because an answer is late. */
+export class OpenLoopClient {
+  readonly #plan: OpenLoopPlan;
+  readonly #requests: readonly Buffer[];
+  readonly #deps: OpenLoopDeps;
+  readonly #slots: ConnectionSlot[] = [];
+  /** Those that can take a request, the one that has been idle longest first: none is idle for so long that it is closed. */
+  readonly #idleSlots = new Set<ConnectionSlot>();
+  readonly #queue: BoundedQueue;
+  readonly #done = Promise.withResolvers<void>();
+  #dueMs: number[] = [];
+  #next = 0;
+  #inFlight = 0;
+  #countedFromMs = 0;
+  #endMs = 0;
+  #recorder!: LoadRecorder;
+  #started = false;
+  #cpuAtStart: NodeJS.CpuUsage | null = null;
+  #clientUsage: Pick<OpenLoopResult, 'busy' | 'clientCpuSeconds'> | null = null;
+  #loopAtStart: ReturnType<typeof performance.eventLoopUtilization> | null = null;
+
+  /** @param requests as they go over the wire, at least one */
+  constructor(plan: OpenLoopPlan, requests: readonly Buffer[], deps = systemDeps) {
+    this.#plan = plan;
+    this.#requests = requests;
+    this.#deps = deps;
+    this.#queue = new BoundedQueue(plan.waitingMax);
+  }
+
+  /** Throws when the server takes no connections. */
+  async run(): Promise<OpenLoopResult> {
+    const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], once } = this.#plan;
+    await this.#connect();
+    const loadSeconds = warmUpSeconds + seconds;
+    const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
+    if (once) times.length = Math.min(times.length, this.#requests.length);
+    // A closed loop is on its way at once.
+    const began = this.#deps.nowMs() + (perSecond === null ? 0 : startDelayMs);
+    this.#dueMs = times.map((ms) => began + ms);
+    this.#countedFromMs = began + warmUpSeconds * 1_000;
+    this.#endMs = began + loadSeconds * 1_000;
+    this.#recorder = new LoadRecorder([expectedStatus, ...alsoExpected], this.#countedFromMs);
+    const deadlines = setInterval(() => this.#failOverdueRequests(), deadlinePollMs);
+    this.#started = true;
+    let pacer: Pick<Pacer, 'stop'> | null = null;
+    if (perSecond === null) for (const lane of [...this.#idleSlots]) this.#sendNextInClosedLoop(lane);
+    else if (times.length === 0) this.#done.resolve();
+    else pacer = await this.#deps.startPacer(this.#dueMs, () => this.#sendDueRequests());
+    await this.#done.promise;
+    clearInterval(deadlines);
+    for (const { connection } of this.#slots) connection.end();
+    await pacer?.stop();
+    return { ...this.#recorder.result(), ...(this.#clientUsage ?? { busy: 0, clientCpuSeconds: 0 }) };
+  }
+
+  async #connect(): Promise<void> {
+    const opened = Promise.withResolvers<void>();
+    const timer = setTimeout(() => opened.reject(new Error('the server takes no connections')), connectTimeoutMs);
+    for (let count = 0; count < this.#plan.connections; count++) {
+      const lane: ConnectionSlot = {
+        connection: this.#deps.connect(this.#plan.port, {
+          onResponse: (status) => this.#handleResponse(lane, status),
+          onLost: () =>
+            this.#settleRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), 'connection')),
+          onIdle: () => {
+            this.#handleIdle(lane);
+            if (this.#idleSlots.size === this.#plan.connections) opened.resolve();
+          },
+        }),
+        request: noRequest,
+      };
+      this.#slots.push(lane);
+    }
+    try {
+      await opened.promise;
+    } catch (fault) {
+      for (const { connection } of this.#slots) connection.end();
+      throw fault;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Sees to everything that is due: on a connection, or waiting for one, or not at all. */
+  #sendDueRequests(): number {
+    const nowMs = this.#deps.nowMs();
+    while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
+      const request = this.#next++;
+      const dueMs = this.#dueMs[request]!;
+      this.#recordStart(dueMs);
+      this.#recorder.recordDue(dueMs, nowMs);
+      const lane = this.#takeIdleSlot();
+      if (lane !== undefined) this.#send(lane, request);
+      else if (!this.#queue.tryPush(request)) this.#recorder.recordFailure(dueMs, nowMs, 'notSent');
+    }
+    if (this.#next === this.#dueMs.length) this.#recordEnd(this.#plan.once ? nowMs : this.#endMs);
+    this.#resolveWhenDone();
+    return this.#next;
+  }
+
+  #takeIdleSlot(): ConnectionSlot | undefined {
+    for (const lane of this.#idleSlots) {
+      this.#idleSlots.delete(lane);
+      if (lane.connection.isFree) return lane;
+    }
+    return undefined;
+  }
+
+  #handleIdle(lane: ConnectionSlot): void {
+    if (this.#started && this.#plan.perSecond === null) {
+      this.#sendNextInClosedLoop(lane);
+      return;
+    }
+    const request = this.#queue.shift();
+    if (request !== undefined) this.#send(lane, request);
+    else {
+      this.#idleSlots.delete(lane);
+      this.#idleSlots.add(lane);
+    }
+  }
+
+  /** The next request of a closed loop: due now. */
+  #sendNextInClosedLoop(lane: ConnectionSlot): void {
+    const nowMs = this.#deps.nowMs();
+    const usedUp = this.#plan.once && this.#next === this.#requests.length;
+    if (nowMs >= this.#endMs || usedUp) {
+      this.#recordEnd(nowMs);
+      this.#resolveWhenDone();
+      return;
+    }
+    if (!lane.connection.isFree) return;
+    this.#recordStart(nowMs);
+    this.#dueMs.push(nowMs);
+    this.#recorder.recordDue(nowMs, nowMs);
+    this.#send(lane, this.#next++);
+  }
+
+  #send(lane: ConnectionSlot, request: number): void {
+    lane.request = request;
+    this.#inFlight++;
+    lane.connection.send(this.#requests[request % this.#requests.length]!);
+  }
+
+  #handleResponse(lane: ConnectionSlot, status: number): void {
+    this.#settleRequest(lane, (dueMs) => this.#recorder.recordResponse(dueMs, this.#deps.nowMs(), status));
+  }
+
+  #settleRequest(lane: ConnectionSlot, how: (dueMs: number) => void): void {
+    const { request } = lane;
+    lane.request = noRequest;
+    this.#inFlight--;
+    how(this.#dueMs[request]!);
+    this.#resolveWhenDone();
+  }
+
+  #failOverdueRequests(): void {
+    const nowMs = this.#deps.nowMs();
+    const isLate = (request: number) => this.#dueMs[request]! + this.#plan.deadlineMs <= nowMs;
+    for (let request = this.#queue.peek(); request !== undefined && isLate(request); request = this.#queue.peek()) {
+      this.#queue.shift();
+      this.#recorder.recordFailure(this.#dueMs[request]!, nowMs, 'deadline');
+    }
+    for (const lane of this.#slots) {
+      const { request } = lane;
+      if (request === noRequest || !isLate(request)) continue;
+      this.#settleRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, 'deadline'));
+      lane.connection.abandon();
+    }
+    this.#resolveWhenDone();
+  }
+
+  #resolveWhenDone(): void {
+    const allDue =
+      this.#plan.perSecond === null
+        ? this.#deps.nowMs() >= this.#endMs
+        : this.#next === this.#dueMs.length && this.#queue.size === 0;
+    if (allDue && this.#inFlight === 0) this.#done.resolve();
+  }
+
+  #recordStart(dueMs: number): void {
+    if (this.#cpuAtStart !== null || dueMs < this.#countedFromMs) return;
+    this.#cpuAtStart = process.cpuUsage();
+    this.#loopAtStart = performance.eventLoopUtilization();
+  }
+
+  /** Nothing becomes due any more: from here on the client only waits. */
+  #recordEnd(endMs: number): void {
+    if (this.#clientUsage !== null) return;
+    this.#endMs = Math.min(this.#endMs, endMs);
+    this.#recorder.endAt(this.#endMs);
+    const cpu = process.cpuUsage(this.#cpuAtStart ?? undefined);
+    const { utilization } = performance.eventLoopUtilization(this.#loopAtStart ?? undefined);
+    this.#clientUsage = { busy: utilization, clientCpuSeconds: (cpu.user + cpu.system) / 1e6 };
+  }
+}

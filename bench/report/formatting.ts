@@ -1,0 +1,60 @@
+import type { Summary } from '../statistics.ts';
+
+/** How the report writes numbers; what is not known is a dash. */
+
+/** With separators for thousands. */
+export function formatInteger(value: number | null): string {
+  return value === null ? '-' : Math.round(value).toLocaleString('en-US');
+}
+
+export function formatDecimals(value: number | null, decimals: number): string {
+  if (value === null) return '-';
+  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+export function formatSummary({ median, lowest, highest }: Summary, decimals: number): string {
+  return `${formatDecimals(median, decimals)} (${formatDecimals(lowest, decimals)} to ${formatDecimals(highest, decimals)})`;
+}
+
+/** 3 -> '3', 40_000 -> '40k', 1_500_000 -> '1.5M'. */
+export function formatShort(value: number): string {
+  if (value >= 1e6) return `${threeDigits(value / 1e6)}M`;
+  if (value >= 1e3) return `${threeDigits(value / 1e3)}k`;
+  return threeDigits(value);
+}
+
+function threeDigits(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
+/** 1 round, 5 rounds. */
+export function pluralize(count: number, word: string): string {
+  return `${formatInteger(count)} ${word}${count === 1 ? '' : 's'}`;
+}
+
+export function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+const htmlEscapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text as HTML, in elements and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => htmlEscapes[character]!);
+}
+
+/** The same, with what stands between backticks as code. */
+export function escapeWithCode(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
+
+/** A value as JSON inside a script element, which ends at the first `</script`. */
+export function jsonForScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}

@@ -1,0 +1,52 @@
+import type { BaselineResponse } from '../baselines/baseline-response.ts';
+import type { HttpCaller, HttpResponse } from '../load/http-caller.ts';
+import type { PreparedRequest } from '../load/prepared-request.ts';
+import type { RequestKind, Scenario, ScenarioStage } from '../scenarios/scenario.ts';
+
+/** How many answers of each kind are looked at. */
+const sampledResponses = 40;
+/** The number `prepare` is given for the sample: of no round, so that nothing it makes is met again. */
+const samplingRound = 9_999;
+
+/** Of each kind of request a scenario sends, the answer of middle length: what the baselines repeat. */
+export async function sampleResponses(scenario: Scenario, stage: ScenarioStage): Promise<BaselineResponse[]> {
+  const small: ScenarioStage = { ...stage, roundRequests: sampledResponses, state: new Map() };
+  return medianLengthResponses(scenario.kinds, await scenario.prepare(small, samplingRound), stage.caller);
+}
+
+/** The same for the kinds of any load: the first requests of each are asked. */
+export async function medianLengthResponses(
+  kinds: readonly RequestKind[],
+  requests: readonly PreparedRequest[],
+  caller: HttpCaller,
+): Promise<BaselineResponse[]> {
+  const sampled: BaselineResponse[] = [];
+  for (const kind of kinds) {
+    const some = requests.filter((request) => matchesKind(request, kind)).slice(0, sampledResponses);
+    const answers = await caller.callAll(some, kind.status);
+    const middle = answers.toSorted((a, b) => responseBytes(a) - responseBytes(b))[answers.length >> 1];
+    if (middle === undefined) throw new Error(`no request to ${kind.method} ${kind.path} to sample`);
+    sampled.push({ ...kind, headers: middle.headerPairs, body: middle.body });
+  }
+  return sampled;
+}
+
+/** Size of the body of an answer to these requests, on average, answered with these answers. Bytes. */
+export function meanBodyBytes(requests: readonly PreparedRequest[], answers: readonly BaselineResponse[]): number {
+  const sizes = answers.map(({ body }) => Buffer.byteLength(body));
+  const sum = requests.reduce(
+    (total, request) => total + (sizes[answers.findIndex((kind) => matchesKind(request, kind))] ?? 0),
+    0,
+  );
+  return Math.round(sum / requests.length);
+}
+
+/** Whether a request is one of a kind, whatever its answer. */
+export function matchesKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
+  const [own, query = ''] = path.split('?', 2) as [string, string?];
+  return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));
+}
+
+function responseBytes({ headerPairs, body }: HttpResponse): number {
+  return headerPairs.reduce((sum, [name, value]) => sum + name.length + value.length + 4, Buffer.byteLength(body));
+}

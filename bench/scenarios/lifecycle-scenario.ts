@@ -1,0 +1,102 @@
+import { type Random, seededRandom } from '../population/random.ts';
+import {
+  analyticsRequest,
+  basePath,
+  clickRequests,
+  createSessions,
+  incomeChangeRequests,
+  marketplaceRequest,
+  referrerTags,
+  reusableSessions,
+  sessionRequest,
+  withRotatingKeys,
+} from './requests.ts';
+import { analyticsSessionCount } from './route-scenarios.ts';
+import type { Scenario } from './scenario.ts';
+
+/**
+ * Requests for every 100 sessions, on a page that lets every visitor come as far as offers: the dearest reading of a session,
+ * so that traffic of which a part leaves before costs less than this. The other shares are assumptions, not measured
+ * anywhere: 30 of 100 fill in the form in two steps and not one; 15 look at their offers again, in another order or after
+ * coming back; 22 follow an offer; and whoever runs the experiment asks for its figures twice.
+ */
+export const lifecycleMix = {
+  session: 100,
+  inputs: 130,
+  'marketplace, first look': 100,
+  'marketplace, another look': 15,
+  click: 22,
+  analytics: 2,
+} as const;
+
+type LifecycleStep = keyof typeof lifecycleMix;
+
+const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
+const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
+
+/** How many requests of each step about so many requests hold; of analytics two at least, one of each kind. */
+export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
+  const count = (step: LifecycleStep) =>
+    Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
+  return Object.fromEntries(lifecycleSteps.map((step) => [step, count(step)])) as Record<LifecycleStep, number>;
+}
+
+/** The same in another order (Fisher and Yates); the same seed gives the same order. */
+export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
+  const mixed = [...items];
+  for (let at = mixed.length - 1; at > 0; at--) {
+    const other = Math.floor(random() * (at + 1));
+    [mixed[at], mixed[other]] = [mixed[other]!, mixed[at]!];
+  }
+  return mixed;
+}
+
+/** Offers one session is shown where clicks are prepared. */
+const offersShown = 20;
+
+/**
+ * The routes together, in the ratio of `lifecycleMix`. All requests of a round are prepared before it, so a session that is
+ * created in it is not the one whose inputs, offers and clicks follow: the work is the same, the order of one visitor's
+ * requests is not. Those of one round come in a seeded shuffle.
+ */
+export const lifecycleScenario: Scenario = {
+  name: 'lifecycle',
+  title: 'whole life cycle: all routes, in the ratio of an assumed mix',
+  targets: [],
+  kinds: [
+    { method: 'POST', path: `${basePath}/session`, status: 200 },
+    { method: 'POST', path: `${basePath}/inputs`, status: 200 },
+    { method: 'GET', path: `${basePath}/marketplace`, status: 200 },
+    { method: 'GET', path: '/c', status: 302 },
+    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=summary', status: 200 },
+    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
+  ],
+  singleUse: true,
+  prepare: async (stage, round) => {
+    // Pages of the analytics are full from the first round on.
+    await reusableSessions(stage, analyticsSessionCount, 17);
+    const counts = lifecycleRequestCounts(stage.roundRequests);
+    const filled = await createSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);
+    const shown = await createSessions(stage, counts['marketplace, another look'], 3 * round + 1);
+    const another = shown.map((session) => marketplaceRequest(session, 5));
+    await stage.caller.callAll(another, 200);
+    const clicked = await createSessions(stage, counts.click, 3 * round + 2);
+    const clicks = await clickRequests(stage, clicked, offersShown);
+    if (clicks.length < counts.click) throw new Error('hardly any borrower matches an offer of this catalog');
+    return shuffle(
+      [
+        ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),
+        ...withRotatingKeys(stage, [
+          ...incomeChangeRequests(filled.slice(0, counts.inputs), counts.inputs, round),
+          ...filled.slice(0, counts['marketplace, first look']).map((session) => marketplaceRequest(session, 5)),
+          ...another,
+        ]),
+        ...clicks.slice(0, counts.click),
+        ...Array.from({ length: counts.analytics }, (_, at) =>
+          analyticsRequest(stage.nextKey(), referrerTags[at % referrerTags.length]!, at % 2 === 0 ? 'summary' : 'row'),
+        ),
+      ],
+      seededRandom(round),
+    );
+  },
+};

@@ -1,0 +1,122 @@
+import type { PreparedRequest } from '../load/prepared-request.ts';
+import { type Borrower, drawBorrower } from '../population/borrower.ts';
+import { type Random, seededRandom } from '../population/random.ts';
+import type { ScenarioStage } from './scenario.ts';
+
+export const basePath = '/v1/personal-loans';
+
+/** Largest income the service takes, in USD. */
+export const annualIncomeMax = 10_000_000;
+
+/** A borrower's open session, and the key it is used with. */
+export interface BorrowerSession {
+  readonly subId: string;
+  readonly key: string;
+  readonly borrower: Borrower;
+}
+
+/** Experiments of equal length of name, so that their answers are of one size. */
+export const referrerTags: readonly string[] = Array.from('abcdefgh', (letter) => `bench_variant-${letter}`);
+
+export function sessionRequest(key: string, tag = referrerTags[0]!): PreparedRequest {
+  return { method: 'POST', path: `${basePath}/session`, key, body: `{"referrer_tag":"${tag}"}` };
+}
+
+export function analyticsRequest(key: string, tag: string, granularity: 'summary' | 'row'): PreparedRequest {
+  return { method: 'GET', path: `${basePath}/analytics?referrer_tag=${tag}&granularity=${granularity}`, key };
+}
+
+export function inputsRequest(session: BorrowerSession, fields: Partial<Borrower>): PreparedRequest {
+  return {
+    method: 'POST',
+    path: `${basePath}/inputs`,
+    key: session.key,
+    body: JSON.stringify({ sub_id: session.subId, fields }),
+  };
+}
+
+export function marketplaceRequest(session: BorrowerSession, maxOffers: number): PreparedRequest {
+  const path = `${basePath}/marketplace?sub_id=${session.subId}&format=json&max_offers=${maxOffers}`;
+  return { method: 'GET', path, key: session.key };
+}
+
+/** The same requests with the keys in turn: all are of one account, so each may use the sessions of all. */
+export function withRotatingKeys(
+  stage: Pick<ScenarioStage, 'nextKey'>,
+  requests: readonly PreparedRequest[],
+): PreparedRequest[] {
+  return requests.map((request) => ({ ...request, key: stage.nextKey() }));
+}
+
+/** Opens sessions and submits a borrower's inputs to each. The same seed gives the same borrowers. */
+export async function createSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
+  const random: Random = seededRandom(seed);
+  const keys = Array.from({ length: count }, () => stage.nextKey());
+  const created = await stage.caller.callAll(
+    keys.map((key, at) => sessionRequest(key, referrerTags[at % referrerTags.length])),
+    200,
+  );
+  const sessions = created.map(({ body }, index) => ({
+    subId: (JSON.parse(body) as { sub_id: string }).sub_id,
+    key: keys[index]!,
+    borrower: drawBorrower(random),
+  }));
+  await stage.caller.callAll(
+    sessions.map((session) => inputsRequest(session, session.borrower)),
+    200,
+  );
+  return sessions;
+}
+
+/** Sessions that a scenario keeps from round to round; those still missing are opened. */
+export async function reusableSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
+  const kept = (stage.state.get('sessions') as BorrowerSession[] | undefined) ?? [];
+  const missing = count - kept.length;
+  if (missing > 0) kept.push(...(await createSessions(stage, missing, seed + kept.length)));
+  stage.state.set('sessions', kept);
+  return kept.slice(0, count);
+}
+
+/** Most requests one session gets in a round of changed incomes. */
+const changesPerRoundMax = 1_000;
+
+/**
+ * So many submissions, round the sessions, each of which sets the income to a figure its session has not had: neither in this
+ * round nor in another one.
+ */
+export function incomeChangeRequests(
+  sessions: readonly BorrowerSession[],
+  count: number,
+  round: number,
+): PreparedRequest[] {
+  return Array.from({ length: count }, (_, at) => {
+    const session = sessions[at % sessions.length]!;
+    const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
+    // Incomes end at ten million: beyond, the figures begin again from the bottom, still different from one another.
+    return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % annualIncomeMax });
+  });
+}
+
+/** The click addresses of what each session is shown: every pair of session and offer once. */
+export async function clickRequests(
+  stage: Pick<ScenarioStage, 'caller'>,
+  sessions: readonly BorrowerSession[],
+  offers: number,
+): Promise<PreparedRequest[]> {
+  const shown = await stage.caller.callAll(
+    sessions.map((session) => marketplaceRequest(session, offers)),
+    200,
+  );
+  return shown.flatMap(({ body }) =>
+    (JSON.parse(body) as MarketplaceResponse).offers.map(({ click_url }): PreparedRequest => {
+      const url = new URL(click_url);
+      return { method: 'GET', path: url.pathname + url.search };
+    }),
+  );
+}
+
+/** The part of a marketplace answer the scenarios look at (docs/contract.md#envelope). */
+export interface MarketplaceResponse {
+  readonly total_offers: number;
+  readonly offers: readonly { readonly click_url: string }[];
+}

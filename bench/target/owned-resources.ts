@@ -1,0 +1,91 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const runningChildren = new Set<ChildProcess>();
+
+// Whatever way this process ends, none of its children outlives it.
+process.on('exit', () => {
+  for (const child of runningChildren) child.kill('SIGKILL');
+});
+
+/** Starts a process that never outlives this one. */
+export function spawnChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(command, args, options);
+  runningChildren.add(child);
+  child.once('close', () => runningChildren.delete(child));
+  child.once('error', () => runningChildren.delete(child));
+  return child;
+}
+
+/** Runs a process to its end and gives what it printed; throws, with what it complained of, when it failed. */
+export async function runChild(
+  command: string,
+  args: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs: number },
+): Promise<string> {
+  const child = spawnChild(command, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
+  let output = '';
+  let complaint = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text;
+  });
+  try {
+    const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+    if (code !== 0) {
+      throw new Error(`${command} ended with ${code ?? signal}: ${complaint.trim() || output.trim() || 'no word'}`);
+    }
+    return output;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Asks a process to end, insists after `remainingMs`, and resolves when it is gone. Idempotent. */
+export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'close');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  await gone;
+  clearTimeout(timer);
+}
+
+// Imported for its exit handler, which must come before ours: servers first, then the folders they write to.
+
+const ownedFolders = new Set<string>();
+
+process.on('exit', () => {
+  // A server that has just been killed may still be finishing a write, so the removal tries again.
+  for (const folder of ownedFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+});
+
+/** A folder that never outlives this process. */
+interface OwnedFolder {
+  readonly path: string;
+  remove(): Promise<void>;
+  /** Lets it outlive this process after all, for somebody to look at; `remove` leaves it alone from now on. */
+  keep(): void;
+}
+
+export async function createOwnedFolder(parent: string, prefix: string): Promise<OwnedFolder> {
+  const path = await mkdtemp(join(parent, prefix));
+  ownedFolders.add(path);
+  return {
+    path,
+    remove: async () => {
+      if (!ownedFolders.has(path)) return;
+      await rm(path, { recursive: true, force: true });
+      ownedFolders.delete(path);
+    },
+    keep: () => {
+      ownedFolders.delete(path);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+const dollarsAndCents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const wholeDollarsFormat = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+});
+const plainNumber = new Intl.NumberFormat('en-US');
+const percentFormat = new Intl.NumberFormat('en-US', {
+  style: 'percent',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
+
+/** `$541.30` */
+export const formatDollars = (usd: number): string => dollarsAndCents.format(usd);
+/** `$15,000` */
+export const formatWholeDollars = (usd: number): string => wholeDollarsFormat.format(usd);
+/** `1,204` */
+export const formatCount = (number: number): string => plainNumber.format(number);
+/** `12.3%` of a ratio. */
+export const formatPercent = (ratio: number): string => percentFormat.format(ratio);
+
+/** `10 seconds`, `3 minutes`, `2 hours`; never shorter than it is. */
+export function formatWait(seconds: number): string {
+  if (seconds < 90) return pluralize(Math.max(1, Math.ceil(seconds)), 'second');
+  if (seconds < 90 * 60) return pluralize(Math.ceil(seconds / 60), 'minute');
+  return pluralize(Math.ceil(seconds / 3_600), 'hour');
+}
+
+function pluralize(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

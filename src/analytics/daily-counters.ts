@@ -1,0 +1,166 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { widgetEventTypes } from '../ledger/ledger-record.ts';
+import type { WidgetCounts } from './analytics.ts';
+import { RowWriter } from './analytics-database.ts';
+import type { ArchivedCounters } from './counter-archive.ts';
+import {
+  type ArchivedDay,
+  type ArchivedExperiment,
+  type ArchivedLender,
+  type ArchiveRecord,
+  archiveRecordKind,
+} from './counter-archive.ts';
+import type { LedgerProjection, ProjectionState } from './ledger-projection.ts';
+
+type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
+/** As it is sealed, and what widgets told behind it: nulls for nothing. */
+type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
+/** In the very form they are sealed in. */
+type LenderRow = ArchivedLender[1];
+
+/** The daily counters of the store: what a batch adds to them, and how they go into a sealing and come out of one. */
+export class DailyCounters {
+  readonly #dayWriter: RowWriter;
+  readonly #widgetWriter: RowWriter;
+  readonly #lenderWriter: RowWriter;
+  readonly #selectExperiments: Statement<[], ExperimentRow>;
+  readonly #selectDays: Statement<[number, number, number], DayRow>;
+  readonly #selectLenders: Statement<[number, number, number], LenderRow>;
+  readonly #deleteDays: Statement<[number]>;
+  readonly #deleteWidgets: Statement<[number]>;
+  readonly #deleteLenders: Statement<[number]>;
+
+  constructor(database: Database) {
+    this.#dayWriter = new RowWriter(
+      database,
+      'day_counter',
+      [
+        'experiment',
+        'day',
+        'device',
+        'sessions',
+        'views',
+        'clicks',
+        'attributed_micros',
+        'confirmed_micros',
+        'confirmed_cents_squared',
+      ],
+      `ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions, views = views + excluded.views,
+        clicks = clicks + excluded.clicks, attributed_micros = attributed_micros + excluded.attributed_micros,
+        confirmed_micros = confirmed_micros + excluded.confirmed_micros,
+        confirmed_cents_squared = confirmed_cents_squared + excluded.confirmed_cents_squared`,
+    );
+    this.#widgetWriter = new RowWriter(
+      database,
+      'widget_counter',
+      ['experiment', 'day', 'device', ...widgetEventTypes],
+      `ON CONFLICT DO UPDATE SET ${widgetEventTypes.map((type) => `${type} = ${type} + excluded.${type}`).join(', ')}`,
+    );
+    this.#lenderWriter = new RowWriter(
+      database,
+      'lender_counter',
+      ['experiment', 'day', 'lender', 'clicks', 'confirmed_micros'],
+      `ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks,
+        confirmed_micros = confirmed_micros + excluded.confirmed_micros`,
+    );
+    this.#selectExperiments = database
+      .prepare<[], ExperimentRow>('SELECT number, account, vertical, test, tag FROM experiment ORDER BY number')
+      .raw();
+    this.#selectDays = database
+      .prepare<[number, number, number], DayRow>(
+        `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
+          CAST(confirmed_cents_squared AS TEXT), ${widgetEventTypes.join(', ')}
+        FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
+      )
+      .raw();
+    this.#selectLenders = database
+      .prepare<[number, number, number], LenderRow>(
+        `SELECT day, name, clicks, confirmed_micros
+        FROM lender_counter JOIN lender ON number = lender WHERE experiment = ? AND day >= ? AND day < ?`,
+      )
+      .raw();
+    this.#deleteDays = database.prepare('DELETE FROM day_counter WHERE day < ?');
+    this.#deleteWidgets = database.prepare('DELETE FROM widget_counter WHERE day < ?');
+    this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');
+  }
+
+  /** Adds what a batch has counted. */
+  addBatch({ dayDeltas, lenderDeltas }: LedgerProjection): void {
+    for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
+      const { confirmedMicros, confirmedCentsSquared, widgetEvents } = more;
+      const counted = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
+      this.#dayWriter.add([experiment, day, device, ...counted]);
+      if (widgetEvents !== null) this.#widgetWriter.add([experiment, day, device, ...widgetEvents]);
+    }
+    for (const { experiment, day, lender, clicks, confirmedMicros } of lenderDeltas.values()) {
+      this.#lenderWriter.add([experiment, day, lender, clicks, confirmedMicros]);
+    }
+    this.#flush();
+  }
+
+  /** Counters of the days from one up to, and without, another. The store must not be written while they are taken. */
+  *readDays(fromDay: number, untilDay: number): ArchivedCounters {
+    for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
+      const days = this.#selectDays.all(number, fromDay, untilDay);
+      if (days.length === 0) continue;
+      yield [archiveRecordKind.experiment, experiment];
+      for (const row of days) yield toArchivedDay(row);
+      for (const counter of this.#selectLenders.all(number, fromDay, untilDay))
+        yield [archiveRecordKind.lender, counter];
+    }
+  }
+
+  /** Replaces the counters of all days before `untilDay` by those that were sealed. Within a transaction. */
+  replaceBefore(
+    untilDay: number,
+    sealed: Iterable<ArchiveRecord>,
+    numbers: Pick<ProjectionState, 'assignExperimentNumber' | 'assignLenderNumber'>,
+  ): void {
+    this.#deleteDays.run(untilDay);
+    this.#deleteWidgets.run(untilDay);
+    this.#deleteLenders.run(untilDay);
+    let experiment = 0;
+    for (const record of sealed) {
+      switch (record[0]) {
+        case archiveRecordKind.experiment: {
+          const [account, vertical, test, tag] = record[1];
+          experiment = numbers.assignExperimentNumber(account, vertical, test === 1, tag);
+          break;
+        }
+        case archiveRecordKind.day: {
+          const [, counter, widgetEvents] = record;
+          const [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared] = counter;
+          const counted = [sessions, views, clicks, attributedMicros, confirmedMicros, BigInt(squared)];
+          this.#dayWriter.add([experiment, day, device, ...counted]);
+          if (widgetEvents !== undefined)
+            this.#widgetWriter.add([experiment, day, device, ...normalizeWidgetCounts(widgetEvents)]);
+          break;
+        }
+        case archiveRecordKind.lender: {
+          const [day, name, clicks, confirmedMicros] = record[1];
+          this.#lenderWriter.add([experiment, day, numbers.assignLenderNumber(name), clicks, confirmedMicros]);
+          break;
+        }
+      }
+    }
+    this.#flush();
+  }
+
+  #flush(): void {
+    this.#dayWriter.flush();
+    this.#widgetWriter.flush();
+    this.#lenderWriter.flush();
+  }
+}
+
+/** Most days have nothing of widgets, and are sealed without a word of it. */
+function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, ...more]: DayRow): ArchivedDay {
+  const [confirmedMicros, squared, ...events] = more;
+  const counter: ArchivedDay[1] = [day, device, sessions, views, clicks, attributedMicros, confirmedMicros, squared];
+  return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
+}
+
+/** Another version may have sealed fewer types, or more. */
+function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
+  return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
+}

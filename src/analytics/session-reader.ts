@@ -1,0 +1,197 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
+import { dayOf } from '../domain/calendar.ts';
+import { decodeSubId } from '../ids/sub-id.ts';
+import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
+import { decodeVarints } from './analytics-database.ts';
+import { zeroWidgetCounts } from './counting-rules.ts';
+import type { RetainedSessions } from './store-retention.ts';
+
+/** Adds counted clicks up by lender. */
+export class LenderAccumulator {
+  readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
+
+  addClick(lender: number, confirmedMicros: number): void {
+    const sum = this.#lenders.get(lender);
+    if (sum === undefined) {
+      this.#lenders.set(lender, { clicks: 1, confirmedMicros });
+    } else {
+      sum.clicks++;
+      sum.confirmedMicros += confirmedMicros;
+    }
+  }
+
+  /**
+   * By clicks descending, then name. Names are in the order of their UTF-8 bytes, as SQLite compares them, so that every
+   * way of asking orders alike.
+   */
+  result(nameOf: (lender: number) => string): LenderMetrics[] {
+    return [...this.#lenders]
+      .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))
+      .sort((a, b) => b.clicks - a.clicks || Buffer.compare(Buffer.from(a.lender), Buffer.from(b.lender)));
+  }
+}
+
+/** A referrer tag that sessions were created under. Later experiments have greater numbers. */
+export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
+
+/** How many referrer tags an account has for one vertical and mode. */
+export type TagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
+
+/** Lists the experiments of the store. Experiments are never removed: their daily figures stay when the retention deletes their sessions. */
+export class ExperimentsReader {
+  readonly #selectPage: Statement<[number, number], ExperimentRow>;
+  readonly #selectTagCounts: Statement<[], TagCount>;
+
+  constructor(database: Database) {
+    this.#selectPage = database
+      .prepare<[number, number], ExperimentRow>(
+        'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
+      )
+      .raw();
+    this.#selectTagCounts = database
+      .prepare<[], TagCount>(
+        `SELECT account, vertical, test, count(*) AS tags FROM experiment
+        GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`,
+      )
+      .raw();
+  }
+
+  /** The experiments whose numbers are greater than `after`, ascending, up to `bounds.experimentsAtOnce`. */
+  listAfter(after: number): ExperimentRow[] {
+    return this.#selectPage.all(after, bounds.experimentsPerPage);
+  }
+
+  /** The largest number of tags first. */
+  countTags(): TagCount[] {
+    return this.#selectTagCounts.all();
+  }
+}
+
+type SessionColumns = [
+  experiment: number,
+  position: number,
+  device: number,
+  views: number,
+  clicks: number,
+  lastEventMs: number,
+  widgetEvents: Uint8Array | null,
+];
+type ExperimentColumns = [account: number, vertical: number, test: number, tag: string];
+type ClickRow = [lender: number, attributedMicros: number, confirmedMicros: number];
+
+/** A session as the store keeps it, without what was clicked in it. */
+export interface StoredSession {
+  readonly sub: Uint8Array;
+  readonly day: number;
+  readonly experiment: number;
+  readonly position: number;
+  readonly device: number;
+  readonly views: number;
+  readonly clicks: number;
+  readonly lastEventMs: number;
+  readonly widgetEvents: WidgetCounts;
+}
+
+type SessionRevenue = Pick<CohortMetrics, 'attributedMicros' | 'confirmedMicros'>;
+
+/** Finds experiments, sessions and their revenue in the store, for whoever answers questions from it. */
+export class SessionReader {
+  readonly #retainedSessions: RetainedSessions;
+  readonly #selectExperimentNumber: Statement<[number, number, number, string], number>;
+  readonly #selectExperiment: Statement<[number], ExperimentColumns>;
+  readonly #selectSession: Statement<[Uint8Array], SessionColumns>;
+  readonly #selectClicks: Statement<[number], ClickRow>;
+  readonly #selectLenderName: Statement<[number], string>;
+
+  constructor(database: Database, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
+    this.#selectExperimentNumber = database
+      .prepare<[number, number, number, string], number>(
+        'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
+      )
+      .pluck();
+    this.#selectExperiment = database
+      .prepare<[number], ExperimentColumns>('SELECT account, vertical, test, tag FROM experiment WHERE number = ?')
+      .raw();
+    // One id costs two small searches in rows without names; joined, and as objects, it took four times as long.
+    this.#selectSession = database
+      .prepare<[Uint8Array], SessionColumns>(
+        'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
+      )
+      .raw();
+    this.#selectClicks = database
+      .prepare<[number], ClickRow>('SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?')
+      .raw();
+    this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
+  }
+
+  /** The number of the tag's experiment; undefined for one without sessions. */
+  findExperiment({ account, vertical, mode }: CohortQuery, referrerTag: string): number | undefined {
+    return this.#selectExperimentNumber.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);
+  }
+
+  /** The first day whose sessions are kept. */
+  get retainedFromDay(): number {
+    return this.#retainedSessions.fromDay;
+  }
+
+  referrerTagOf(experiment: number): string {
+    const [, , , tag] = this.#selectExperiment.get(experiment)!;
+    return tag;
+  }
+
+  /** Undefined for one that never was, and for one that is no longer kept. */
+  findSession(sub: Uint8Array): StoredSession | undefined {
+    const day = dayOf(decodeSubId(sub).createdMs);
+    if (day < this.#retainedSessions.fromDay) return undefined;
+    const columns = this.#selectSession.get(sub);
+    if (columns === undefined) return undefined;
+    const [experiment, position, device, views, clicks, lastEventMs, events] = columns;
+    const widgetEvents = events === null ? zeroWidgetCounts : decodeVarints(events);
+    return { sub, day, experiment, position, device, views, clicks, lastEventMs, widgetEvents };
+  }
+
+  /** Those of the listed sessions that are the asker's, and of the tag asked for, whatever their day. */
+  *findListed(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
+    const wanted = new Map<number, boolean>();
+    for (const sub of subs) {
+      const session = this.findSession(sub);
+      if (session === undefined) continue;
+      let isWanted = wanted.get(session.experiment);
+      if (isWanted === undefined) {
+        isWanted = this.#matchesQuery(query, session.experiment);
+        wanted.set(session.experiment, isWanted);
+      }
+      if (isWanted) yield session;
+    }
+  }
+
+  /** What the counted clicks of a session come to; each is added to `lenders` as well, where they are asked for. */
+  sumRevenue({ clicks, position }: StoredSession, lenders?: LenderAccumulator): SessionRevenue {
+    const sum = { attributedMicros: 0, confirmedMicros: 0 };
+    if (clicks === 0) return sum;
+    for (const [lender, attributedMicros, confirmedMicros] of this.#selectClicks.all(position)) {
+      sum.attributedMicros += attributedMicros;
+      sum.confirmedMicros += confirmedMicros;
+      lenders?.addClick(lender, confirmedMicros);
+    }
+    return sum;
+  }
+
+  readonly lenderNameOf = (lender: number): string => this.#selectLenderName.get(lender)!;
+
+  #matchesQuery(query: CohortQuery, experiment: number): boolean {
+    const [account, vertical, test, tag] = this.#selectExperiment.get(experiment)!;
+    return (
+      account === query.account &&
+      vertical === query.vertical &&
+      (test === 1) === (query.mode === 'test') &&
+      (query.referrerTag === null || query.referrerTag === tag)
+    );
+  }
+}
+
+export function isInWindow(day: number, { fromDay, toDay }: Pick<CohortQuery, 'fromDay' | 'toDay'>): boolean {
+  return day >= fromDay && day <= toDay;
+}

@@ -1,0 +1,247 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { LRUCache } from 'lru-cache';
+import { bounds } from '../bounds.ts';
+import type { Payout } from '../confirmations/confirmation.ts';
+import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
+import { decodeVarints, RowWriter } from './analytics-database.ts';
+import type { LedgerProjection, ProjectedSession, ProjectionState, SubIdKey } from './ledger-projection.ts';
+import type { RevenueState } from './revenue-projection.ts';
+import type { RetainedSessions } from './store-retention.ts';
+
+/** A click that counted, as confirmations need it. */
+interface StoredClick {
+  readonly lender: number;
+  readonly clickedMs: number;
+}
+
+type ShownOffersRow = [position: number, shown: Uint8Array | null];
+type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
+
+/** Clicks and payouts as the store has them. Confirmations are rare: nothing is cached. */
+export class SqliteRevenueState implements RevenueState {
+  readonly #retainedSessions: RetainedSessions;
+  readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
+  readonly #selectOffer: Statement<[string], number>;
+  readonly #selectClick: Statement<[number, number], [lender: number, clickedMs: number]>;
+  readonly #selectLenderName: Statement<[number], string>;
+  readonly #selectSessionRevenue: Statement<[number], number>;
+  readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
+
+  constructor(database: Database, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
+    this.#selectSession = database
+      .prepare<[Uint8Array], ShownOffersRow>('SELECT position, shown FROM session WHERE sub = ?')
+      .raw();
+    this.#selectOffer = database.prepare<[string], number>('SELECT number FROM offer WHERE id = ?').pluck();
+    this.#selectClick = database
+      .prepare<[number, number], [number, number]>(
+        'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
+      )
+      .raw();
+    this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
+    this.#selectSessionRevenue = database
+      .prepare<[number], number>('SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?')
+      .pluck();
+    this.#selectPayout = database
+      .prepare<[number, number, string], PayoutRow>(
+        `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
+        WHERE session = ? AND offer = ? AND txid = ?`,
+      )
+      .raw();
+  }
+
+  findClick(session: number, offer: number): StoredClick | null {
+    const row = this.#selectClick.get(session, offer);
+    return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
+  }
+
+  sessionRevenueMicros(session: number): number {
+    return this.#selectSessionRevenue.get(session)!;
+  }
+
+  findPayout(session: number, offer: number, txid: string): Payout | null {
+    const row = this.#selectPayout.get(session, offer, txid);
+    if (row === undefined) return null;
+    const [fundedMicros, fundedMs, reversedMicros, reversedMs] = row;
+    const funded = { amountMicros: fundedMicros, occurredMs: fundedMs };
+    if (reversedMicros === null || reversedMs === null) return { funded, reversed: null };
+    return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
+  }
+
+  /** As `PayoutStateReader.knownPayouts`, of what is folded so far. */
+  findPayoutStates(asked: readonly PayoutKey[]): PayoutStateWithLender[] {
+    return asked.map((about) => this.#findPayoutState(about));
+  }
+
+  #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
+    const session = this.#retainedSessions.isRetained(sub) ? this.#selectSession.get(sub) : undefined;
+    if (session === undefined) return emptyPayoutState;
+    const [position, shown] = session;
+    const sessionRevenueMicros = this.sessionRevenueMicros(position);
+    const offer = this.#selectOffer.get(offerId);
+    if (offer === undefined) return { ...emptyPayoutState, sessionRevenueMicros };
+    const click = this.findClick(position, offer);
+    return {
+      offerShown: decodeVarints(shown).includes(offer),
+      clickedMs: click?.clickedMs ?? null,
+      lenderName: click === null ? null : this.#selectLenderName.get(click.lender)!,
+      sessionRevenueMicros,
+      payout: this.findPayout(position, offer, txid),
+    };
+  }
+}
+
+const emptyPayoutState: PayoutStateWithLender = {
+  offerShown: false,
+  clickedMs: null,
+  lenderName: null,
+  sessionRevenueMicros: 0,
+  payout: null,
+};
+
+type ProjectedSessionRow = [
+  experiment: number,
+  position: number,
+  device: number,
+  views: number,
+  clicks: number,
+  shown: Uint8Array | null,
+  lastEventMs: number,
+  widgetEvents: Uint8Array | null,
+];
+
+/** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
+export class SqliteProjectionState implements ProjectionState {
+  readonly #retainedSessions: RetainedSessions;
+  readonly #revenueState: SqliteRevenueState;
+  readonly #sessionCache = new LRUCache<SubIdKey, ProjectedSession>({ max: bounds.projectionSessionCacheEntriesMax });
+  readonly #experimentCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #offerCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #lenderCache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
+  readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
+  readonly #findClicks: Statement<[number], number>;
+  readonly #findExperiment: Statement<[number, number, number, string], number>;
+  readonly #addExperiment: Statement<[number, number, number, string]>;
+  readonly #findOffer: Statement<[string], number>;
+  readonly #addOffer: Statement<[string]>;
+  readonly #findLender: Statement<[string], number>;
+  readonly #addLender: Statement<[string]>;
+  readonly #metadataWriter: RowWriter;
+  /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
+  #newestKey: SubIdKey;
+
+  constructor(database: Database, revenueState: SqliteRevenueState, retainedSessions: RetainedSessions) {
+    this.#retainedSessions = retainedSessions;
+    this.#revenueState = revenueState;
+    this.#findSession = database
+      .prepare<[Buffer], ProjectedSessionRow>(
+        `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
+        FROM session WHERE sub = ?`,
+      )
+      .raw();
+    this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
+    this.#findExperiment = database
+      .prepare<[number, number, number, string], number>(
+        'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
+      )
+      .pluck();
+    this.#addExperiment = database.prepare('INSERT INTO experiment (account, vertical, test, tag) VALUES (?, ?, ?, ?)');
+    this.#findOffer = database.prepare<[string], number>('SELECT number FROM offer WHERE id = ?').pluck();
+    this.#addOffer = database.prepare('INSERT INTO offer (id) VALUES (?)');
+    this.#findLender = database.prepare<[string], number>('SELECT number FROM lender WHERE name = ?').pluck();
+    this.#addLender = database.prepare('INSERT INTO lender (name) VALUES (?)');
+    this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
+    const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
+    this.#newestKey = last?.toString('latin1') ?? '';
+  }
+
+  get retainedFromKey(): SubIdKey {
+    return this.#retainedSessions.fromKey;
+  }
+
+  findSession(key: SubIdKey): ProjectedSession | null {
+    if (key > this.#newestKey) return null;
+    const cached = this.#sessionCache.get(key);
+    if (cached !== undefined) return cached;
+    const row = this.#findSession.get(Buffer.from(key, 'latin1'));
+    if (row === undefined) return null;
+    const [experiment, position, device, views, clicks, shown, lastEventMs, events] = row;
+    return {
+      key,
+      position,
+      experiment,
+      device,
+      views,
+      shownOffers: decodeVarints(shown),
+      clickedOffers: clicks === 0 ? [] : this.#findClicks.all(position),
+      widgetEvents: events === null ? null : decodeVarints(events),
+      lastEventMs,
+    };
+  }
+
+  assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
+    const key = `${account} ${vertical} ${test} ${tag}`;
+    const cached = this.#experimentCache.get(key);
+    if (cached !== undefined) return cached;
+    const mode = test ? 1 : 0;
+    const number =
+      this.#findExperiment.get(account, vertical, mode, tag) ??
+      Number(this.#addExperiment.run(account, vertical, mode, tag).lastInsertRowid);
+    this.#experimentCache.set(key, number);
+    return number;
+  }
+
+  assignOfferNumber(offerId: string): number {
+    const known = this.findOfferNumber(offerId);
+    if (known !== null) return known;
+    const number = Number(this.#addOffer.run(offerId).lastInsertRowid);
+    this.#offerCache.set(offerId, number);
+    return number;
+  }
+
+  findOfferNumber(offerId: string): number | null {
+    const cached = this.#offerCache.get(offerId);
+    if (cached !== undefined) return cached;
+    const number = this.#findOffer.get(offerId);
+    if (number === undefined) return null;
+    this.#offerCache.set(offerId, number);
+    return number;
+  }
+
+  assignLenderNumber(lenderName: string): number {
+    const cached = this.#lenderCache.get(lenderName);
+    if (cached !== undefined) return cached;
+    const number = this.#findLender.get(lenderName) ?? Number(this.#addLender.run(lenderName).lastInsertRowid);
+    this.#lenderCache.set(lenderName, number);
+    return number;
+  }
+
+  findClick(session: number, offer: number): StoredClick | null {
+    return this.#revenueState.findClick(session, offer);
+  }
+
+  sessionRevenueMicros(session: number): number {
+    return this.#revenueState.sessionRevenueMicros(session);
+  }
+
+  findPayout(session: number, offer: number, txid: string): Payout | null {
+    return this.#revenueState.findPayout(session, offer, txid);
+  }
+
+  addMetadata(session: number, json: string): void {
+    this.#metadataWriter.add([session, json]);
+  }
+
+  /** Writes what `addMetadata` was given and has not written yet. */
+  flushMetadata(): void {
+    this.#metadataWriter.flush();
+  }
+
+  /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
+  cacheSessions(fold: LedgerProjection): void {
+    for (const session of fold.changedSessions.values()) {
+      this.#sessionCache.set(session.key, session);
+      if (session.key > this.#newestKey) this.#newestKey = session.key;
+    }
+  }
+}

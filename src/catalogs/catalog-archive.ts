@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mode } from '../domain/mode.ts';
+import { createFolderDurably, writeFileDurably } from '../files/durable-files.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import type { CatalogFile } from './catalog-schema.ts';
+import { canonicalJson, catalogVersion, catalogVersionPattern } from './identifiers.ts';
+import { parseCatalog } from './parse-catalog.ts';
+
+/** A catalog as archived: its content, and for whom it was. */
+interface ArchivedCatalog {
+  readonly vertical: Vertical;
+  readonly mode: Mode;
+  readonly catalog: CatalogFile;
+}
+
+/** An archived file is missing, damaged, or not what its name says. */
+class CatalogArchiveError extends Error {
+  override readonly name = 'CatalogNotArchived';
+}
+
+/**
+ * The folder of every catalog version that may still be asked for: `<version>.json` is its content, `<version>.replaced`
+ * the wall time in milliseconds at which another took its place; a version in use has none. Matching workers read the
+ * same files.
+ */
+export class CatalogArchive {
+  readonly folder: string;
+  readonly #verticals: readonly Vertical[];
+
+  constructor(folder: string, verticals: readonly Vertical[]) {
+    this.folder = folder;
+    this.#verticals = verticals;
+  }
+
+  createFolder(): void {
+    createFolderDurably(this.folder);
+  }
+
+  /** Versions there are, with the time each was replaced, or null. */
+  listVersions(): { version: string; replacedMs: number | null }[] {
+    const names = new Set(readdirSync(this.folder));
+    return [...names]
+      .filter((name) => name.endsWith('.json') && catalogVersionPattern.test(name.slice(0, -'.json'.length)))
+      .map((name) => {
+        const version = name.slice(0, -'.json'.length);
+        const replaced = names.has(`${version}.replaced`);
+        return { version, replacedMs: replaced ? this.#readReplacedMs(version) : null };
+      });
+  }
+
+  store(version: string, { vertical, mode, catalog }: ArchivedCatalog): void {
+    const text = canonicalJson({ vertical: vertical.segment, mode, catalog });
+    if (this.#readText(version) !== text) writeFileDurably(this.#filePath(version), text);
+  }
+
+  /** Throws `CatalogArchiveError`. */
+  load(version: string): ArchivedCatalog {
+    if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
+    let file: { vertical?: unknown; mode?: unknown; catalog?: unknown };
+    try {
+      file = JSON.parse(readFileSync(this.#filePath(version), 'utf8'));
+    } catch (error) {
+      throw new CatalogArchiveError(`catalog ${version} cannot be read: ${(error as Error).message}`);
+    }
+    const vertical = this.#verticals.find(({ segment }) => segment === file?.vertical);
+    const mode = file?.mode;
+    if (vertical === undefined || (mode !== 'live' && mode !== 'test')) {
+      throw new CatalogArchiveError(`catalog ${version} is of no vertical and mode served`);
+    }
+    const parsed = parseCatalog(JSON.stringify(file.catalog), vertical);
+    if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.faults[0]}`);
+    if (catalogVersion(parsed.catalog, mode) !== version) {
+      throw new CatalogArchiveError(`catalog ${version} has another content than its name says`);
+    }
+    return { vertical, mode, catalog: parsed.catalog };
+  }
+
+  markReplaced(version: string, wallMs: number): void {
+    writeFileDurably(join(this.folder, `${version}.replaced`), String(wallMs));
+  }
+
+  markCurrent(version: string): void {
+    rmSync(join(this.folder, `${version}.replaced`), { force: true });
+  }
+
+  remove(version: string): void {
+    rmSync(this.#filePath(version), { force: true });
+    this.markCurrent(version);
+  }
+
+  #filePath(version: string): string {
+    return join(this.folder, `${version}.json`);
+  }
+
+  #readText(version: string): string | null {
+    try {
+      return readFileSync(this.#filePath(version), 'utf8');
+    } catch {
+      return null;
+    }
+  }
+
+  /** Null for a mark that cannot be read, which is as good as none. */
+  #readReplacedMs(version: string): number | null {
+    const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
+    return /^\d{1,16}$/.test(text) ? Number(text) : null;
+  }
+}

@@ -1,0 +1,183 @@
+import { compileMatchTables, encodeChoice, type MatchTables, offersById } from '../matching/match-tables.ts';
+import { hasOffer } from '../matching/offer-set.ts';
+import { absentValue, choiceValues, enumValues, fieldIndex } from '../verticals/field-vector.ts';
+import { admitsValue, offerPayoutModel } from '../verticals/personal-loans/offer-rules.ts';
+import type { PocketField, Vertical } from '../verticals/vertical.ts';
+import type { CatalogFile, CatalogOffer } from './catalog-schema.ts';
+
+/** The least, the middle and the greatest of some numbers; null of none. */
+export interface NumberSummary {
+  readonly min: number;
+  readonly median: number;
+  readonly max: number;
+}
+
+export interface BandStatistics {
+  readonly band: string;
+  /** Offers that serve the band. */
+  readonly offers: number;
+  readonly note_rate_percent: NumberSummary | null;
+  /** Over every term that may be shown somewhere. */
+  readonly apr_percent: NumberSummary | null;
+  readonly origination_fee_percent: NumberSummary | null;
+  readonly approval_likelihood: NumberSummary | null;
+  /** What a click by a borrower of the band is worth. */
+  readonly click_usd: NumberSummary | null;
+}
+
+/** How many offers are open to borrowers with each value of a field, and to those who have not told it. */
+export interface FieldCoverage {
+  readonly field: string;
+  readonly offers: Readonly<Record<string, number>>;
+  readonly not_told: number;
+}
+
+export interface CatalogStatistics {
+  readonly lenders: number;
+  readonly offers: number;
+  readonly term_months: readonly number[];
+  readonly bands: readonly BandStatistics[];
+  /** Every field of few values that offers may be matched by; a state with the rules that hold there. */
+  readonly coverage: readonly FieldCoverage[];
+  readonly payouts: Readonly<
+    Record<Vertical['revenueModel'], { readonly offers: number; readonly usd: NumberSummary | null }>
+  >;
+  /** Offers that use a member, by its name. */
+  readonly using: Readonly<Record<string, number>>;
+  /** Ids of the offers that no state's rules let anybody see. */
+  readonly never_shown: readonly string[];
+}
+
+/** Describes a catalog that was accepted for this vertical. `onShare` is told now and then which share is done, from 0 to 1. */
+export function computeCatalogStatistics(
+  catalog: CatalogFile,
+  vertical: Vertical,
+  onShare?: (share: number) => void,
+): CatalogStatistics {
+  const numbered = offersById(catalog);
+  const offers = numbered.map(({ offer }) => offer);
+  const tables = compileMatchTables(catalog, vertical, onShare && ((share) => onShare(share * tablesProgressShare)));
+  const bandNames = choiceValues(vertical, vertical.roles.creditBand);
+  const states = choiceValues(vertical, vertical.roles.state);
+  const shownIn = offers.map((_offer, at) => states.map((_state, state) => stateRulesAllowOffer(tables, at, state)));
+  const count = (holds: (offer: CatalogOffer, at: number) => boolean) => offers.filter(holds).length;
+  const paid = (model: Vertical['revenueModel']) => {
+    const some = offers.filter((offer) => offerPayoutModel(offer, vertical) === model);
+    return { offers: some.length, usd: summarizeNumbers(some.map(({ payout_usd }) => payout_usd)) };
+  };
+  const rules = (own: Readonly<Record<string, unknown>> | undefined) =>
+    own !== undefined && Object.keys(own).length > 0;
+  return {
+    lenders: catalog.lenders.length,
+    offers: offers.length,
+    term_months: tables.termMonths,
+    bands: bandNames.map((band, at) => computeBandStatistics(band, at, offers, tables, catalog.max_apr_percent)),
+    coverage: vertical.fields
+      .filter((field) => isCoverageField(field, vertical))
+      .map((field) => {
+        const position = fieldIndex(vertical, field.name);
+        // Without a filter on the field, no offer asks for it.
+        const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
+        const open = (code: number, shown: (at: number) => boolean) =>
+          count((_offer, at) => shown(at) && (filter === undefined || hasOffer(filter.allowed.get(code)!, at)));
+        const isState = field.name === vertical.roles.state;
+        return {
+          field: field.name,
+          offers: Object.fromEntries(
+            enumValues(field).map((value, place) => [
+              String(value),
+              open(encodeChoice(field, value, place), (at) => (isState ? shownIn[at]![place]! : true)),
+            ]),
+          ),
+          not_told: vertical.required.includes(field.name) ? 0 : open(absentValue, () => true),
+        };
+      }),
+    payouts: { cost_per_lead: paid('cost_per_lead'), cost_per_click: paid('cost_per_click') },
+    using: {
+      criteria: count(({ criteria }) => criteria.length > 0),
+      min_credit_score: count(({ min_credit_score }) => min_credit_score !== undefined),
+      max_debt_to_income_percent: count((offer) => offer.max_debt_to_income_percent !== undefined),
+      'joint_applications required': count(({ joint_applications }) => joint_applications === 'required'),
+      'joint_applications not_accepted': count(({ joint_applications }) => joint_applications === 'not_accepted'),
+      'state_rules of lender or offer': numbered.filter(
+        ({ lender, offer }) => rules(lender.state_rules) || rules(offer.state_rules),
+      ).length,
+      'prices by term': count(({ bands }) => Object.values(bands).some(({ terms }) => rules(terms))),
+      daily_cap: count(({ daily_cap }) => daily_cap !== undefined),
+      prequalification: count(({ prequalification }) => prequalification),
+    },
+    never_shown: offers
+      .filter(
+        (offer, at) => !states.some((state, code) => shownIn[at]![code] && isOfferedInState(offer, state, vertical)),
+      )
+      .map(({ id }) => id),
+  };
+}
+
+/** About how much of the time goes into the tables. */
+const tablesProgressShare = 0.7;
+
+function computeBandStatistics(
+  band: string,
+  at: number,
+  offers: readonly CatalogOffer[],
+  tables: MatchTables,
+  aprCapPercent: number,
+): BandStatistics {
+  const rows = offers.map((_offer, offer) => offer * tables.bandCount + at).filter((row) => tables.amountMax[row]! > 0);
+  const termCount = tables.termMonths.length;
+  const aprs = rows.flatMap((row) =>
+    tables.termMonths
+      .map((_months, term) => row * termCount + term)
+      .filter((slot) => tables.aprMaxPercent[slot]! <= aprCapPercent)
+      .flatMap((slot) => [tables.aprMin[slot]! / 100, tables.aprMax[slot]! / 100]),
+  );
+  const priced = offers.flatMap(({ bands }, offer) =>
+    tables.amountMax[offer * tables.bandCount + at]! > 0 ? [bands[band]!] : [],
+  );
+  return {
+    band,
+    offers: rows.length,
+    note_rate_percent: summarizeNumbers(
+      priced.flatMap(({ note_rate_percent, terms }) =>
+        [note_rate_percent, ...Object.values(terms ?? {}).flatMap((term) => term.note_rate_percent ?? [])].flatMap(
+          ({ min, max }) => [min, max],
+        ),
+      ),
+    ),
+    apr_percent: summarizeNumbers(aprs),
+    origination_fee_percent: summarizeNumbers(priced.map(({ origination_fee_percent }) => origination_fee_percent)),
+    approval_likelihood: summarizeNumbers(rows.map((row) => Math.round(tables.approvalLikelihood[row]! * 1e4) / 1e4)),
+    click_usd: summarizeNumbers(rows.map((row) => tables.expectedRevenueMicros[row]! / 1e6)),
+  };
+}
+
+/** Whether the rules of a state leave the offer at least one term and amount in a band it serves. */
+function stateRulesAllowOffer(tables: MatchTables, offer: number, state: number): boolean {
+  const rule = tables.stateRuleSet[offer]! * tables.stateCount + state;
+  const least = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);
+  const termCount = tables.termMonths.length;
+  for (let row = offer * tables.bandCount; row < (offer + 1) * tables.bandCount; row++) {
+    if (tables.amountMax[row]! < least) continue;
+    for (let slot = row * termCount; slot < (row + 1) * termCount; slot++) {
+      if (tables.aprMaxPercent[slot]! <= tables.stateAprCap[rule]!) return true;
+    }
+  }
+  return false;
+}
+
+function isOfferedInState(offer: CatalogOffer, state: string, vertical: Vertical): boolean {
+  const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
+  return field !== undefined && admitsValue(offer, field, state, vertical);
+}
+
+function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolean {
+  return enumValues(field).length > 0 && !neverMatched?.includes(field.name);
+}
+
+function summarizeNumbers(numbers: readonly number[]): NumberSummary | null {
+  if (numbers.length === 0) return null;
+  const sorted = Float64Array.from(numbers).sort();
+  const middle = (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
+  return { min: sorted[0]!, median: Math.round(middle * 1e6) / 1e6, max: sorted.at(-1)! };
+}

@@ -1,0 +1,182 @@
+import { bounds } from '../bounds.ts';
+
+const svgNamespace = 'http://www.w3.org/2000/svg';
+const xmlName = '[\\p{L}_][\\p{L}\\p{M}\\p{N}_.·-]*(?::[\\p{L}_][\\p{L}\\p{M}\\p{N}_.·-]*)?';
+const attributeValue = `"[^"<]*"|'[^'<]*'`;
+const openTag = new RegExp(
+  `<(${xmlName})((?:[ \\t\\r\\n]+${xmlName}[ \\t\\r\\n]*=[ \\t\\r\\n]*(?:${attributeValue}))*)[ \\t\\r\\n]*(/?)>`,
+  'uy',
+);
+const attribute = new RegExp(`(${xmlName})[ \\t\\r\\n]*=[ \\t\\r\\n]*(${attributeValue})`, 'gu');
+const closeTag = new RegExp(`</(${xmlName})[ \\t\\r\\n]*>`, 'uy');
+/** No internal part: what declares entities of its own can be blown up by them. */
+const documentType = /<!DOCTYPE[ \t\r\n][^[\]<>]*>/y;
+const invalidXmlCharacter = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+interface OpenElement {
+  readonly name: string;
+  /** What each prefix stands for here; the empty one is the default. */
+  readonly namespaces: ReadonlyMap<string, string>;
+}
+
+/**
+ * Why a text is no SVG document that browsers show, or null. It must be well-formed XML with an `svg` root: browsers show a
+ * broken image for anything less. What it would do when run is not judged: in an image nothing runs, and the face that
+ * sends it forbids the rest. The problem repeats nothing of the text, and says in which line it is.
+ */
+export function findSvgProblem(text: string): string | null {
+  const scan = new SvgParser(text);
+  const problem = scan.parse();
+  return problem === null ? null : `${problem} (line ${text.slice(0, scan.offset).split('\n').length})`;
+}
+
+class SvgParser {
+  offset = 0;
+  readonly #text: string;
+  readonly #open: OpenElement[] = [];
+  #hasRoot = false;
+  #namespaceCount = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    if (text.startsWith('\ufeff')) this.offset = 1;
+  }
+
+  parse(): string | null {
+    const strange = this.#text.search(invalidXmlCharacter);
+    if (strange >= 0) {
+      this.offset = strange;
+      return 'holds a character that XML does not know';
+    }
+    while (this.offset < this.#text.length) {
+      const problem = this.#parseNext();
+      if (problem !== null) return problem;
+    }
+    if (!this.#hasRoot) return 'has no svg element';
+    return this.#open.length === 0 ? null : 'ends before its last element does';
+  }
+
+  #parseNext(): string | null {
+    const at = (start: string): boolean => this.#text.startsWith(start, this.offset);
+    if (!at('<')) return this.#parseText();
+    if (at('<!--')) return this.#parseComment();
+    if (at('<![CDATA[')) return this.#open.length === 0 ? textOutsideRoot : this.#skipPast(']]>');
+    if (at('<?')) return this.#parseInstruction();
+    if (at('<!')) return this.#parseDocumentType();
+    return at('</') ? this.#parseEndTag() : this.#parseStartTag();
+  }
+
+  #parseText(): string | null {
+    const next = this.#text.indexOf('<', this.offset);
+    const end = next < 0 ? this.#text.length : next;
+    const text = this.#text.slice(this.offset, end);
+    if (this.#open.length === 0 && /[^ \t\r\n]/.test(text)) return textOutsideRoot;
+    if (text.includes(']]>')) return 'has the end of a CDATA section without its beginning';
+    if (!hasOnlyKnownReferences(text)) return unknownReference;
+    this.offset = end;
+    return null;
+  }
+
+  #parseComment(): string | null {
+    const end = this.#text.indexOf('--', this.offset + 4);
+    if (end < 0 || this.#text[end + 2] !== '>') return 'has a comment that does not end, or with -- inside';
+    this.offset = end + 3;
+    return null;
+  }
+
+  #parseInstruction(): string | null {
+    const declares = /^<\?xml[ \t\r\n?]/i.test(this.#text.slice(this.offset, this.offset + 6));
+    const first = this.offset === 0 || (this.offset === 1 && this.#text.startsWith('\ufeff'));
+    if (declares && !first) return 'has an XML declaration that is not at its beginning';
+    return this.#skipPast('?>');
+  }
+
+  #parseDocumentType(): string | null {
+    documentType.lastIndex = this.offset;
+    if (this.#hasRoot || !documentType.test(this.#text)) return 'has markup that is none, or declarations of its own';
+    this.offset = documentType.lastIndex;
+    return null;
+  }
+
+  #parseStartTag(): string | null {
+    openTag.lastIndex = this.offset;
+    const tag = openTag.exec(this.#text);
+    if (tag === null) return 'has a tag that is not well-formed';
+    const [, name, attributes, empty] = tag as unknown as [string, string, string, string];
+    if (this.#open.length === 0 && this.#hasRoot) return 'has a second root element';
+    if (this.#open.length >= bounds.logoElementDepthMax)
+      return `is nested more than ${bounds.logoElementDepthMax} deep`;
+    const prefixed = [name];
+    const declared = new Map<string, string>();
+    const seen = new Set<string>();
+    for (const [, attributeName, quoted] of attributes.matchAll(attribute) as Iterable<[string, string, string]>) {
+      if (seen.has(attributeName)) return 'has an attribute twice in one tag';
+      if (!hasOnlyKnownReferences(quoted)) return unknownReference;
+      seen.add(attributeName);
+      if (attributeName === 'xmlns') declared.set('', quoted.slice(1, -1));
+      else if (attributeName.startsWith('xmlns:')) declared.set(attributeName.slice(6), quoted.slice(1, -1));
+      else if (attributeName.includes(':')) prefixed.push(attributeName);
+    }
+    this.#namespaceCount += declared.size;
+    if (this.#namespaceCount > bounds.logoNamespaceDeclarationsMax) {
+      return `declares more than ${bounds.logoNamespaceDeclarationsMax} namespaces`;
+    }
+    const around = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
+    // Only a tag that declares some gets a table of its own, so that tables cost what the bound on declarations lets them.
+    const namespaces = declared.size === 0 ? around : new Map([...around, ...declared]);
+    if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
+    if (!this.#hasRoot && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {
+      return `has no svg element of ${svgNamespace} at its root`;
+    }
+    this.#hasRoot = true;
+    if (empty === '') this.#open.push({ name, namespaces });
+    this.offset = openTag.lastIndex;
+    return null;
+  }
+
+  #parseEndTag(): string | null {
+    closeTag.lastIndex = this.offset;
+    const tag = closeTag.exec(this.#text);
+    if (tag === null || this.#open.at(-1)?.name !== tag[1]) return 'has an end tag where another is due';
+    this.#open.pop();
+    this.offset = closeTag.lastIndex;
+    return null;
+  }
+
+  #skipPast(mark: string): string | null {
+    const end = this.#text.indexOf(mark, this.offset);
+    if (end < 0) return 'ends inside its markup';
+    this.offset = end + mark.length;
+    return null;
+  }
+}
+
+const textOutsideRoot = 'has text outside its svg element';
+const unknownReference = 'has a reference to an entity that XML does not know';
+/** An element may have no namespace at all; `xml` is always declared. */
+const predeclaredPrefixes: ReadonlyMap<string, string> = new Map([
+  ['', ''],
+  ['xml', 'http://www.w3.org/XML/1998/namespace'],
+]);
+
+function prefixOf(name: string): string {
+  return name.includes(':') ? name.slice(0, name.indexOf(':')) : '';
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+function hasOnlyKnownReferences(text: string): boolean {
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    const [, word, decimal, hex] =
+      /^&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/i.exec(text.slice(at, at + 12)) ?? [];
+    if (word !== undefined) {
+      if (word !== word.toLowerCase()) return false;
+      continue;
+    }
+    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex ?? '', 16);
+    if (!(code <= 0x10ffff) || invalidXmlCharacter.test(String.fromCodePoint(code))) return false;
+  }
+  return true;
+}

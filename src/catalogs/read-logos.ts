@@ -1,0 +1,119 @@
+import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bounds } from '../bounds.ts';
+import { findSvgProblem } from './find-svg-problem.ts';
+import { createLogo, type Lender, type Logo } from './logo-cache.ts';
+import { renderMonogram } from './monogram.ts';
+
+type ReadLogoResult =
+  | { readonly ok: true; readonly svg: Uint8Array }
+  /** What is wrong with the file, to follow its name: `does not exist`. */
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads one logo file. It never rejects: whatever is wrong with a logo, its lender gets a monogram. */
+async function readLogo(path: string): Promise<ReadLogoResult> {
+  let file: FileHandle | null = null;
+  try {
+    // Not to be waited for, should a pipe stand there.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile()) return { ok: false, problem: 'is no file' };
+    if (stats.size > bounds.logoFileBytesMax) return tooLargeResult;
+    const svg = await readUpTo(file, bounds.logoFileBytesMax + 1);
+    if (svg.length > bounds.logoFileBytesMax) return tooLargeResult;
+    if (!isUtf8(svg)) return { ok: false, problem: 'is no SVG: it is not UTF-8' };
+    const problem = findSvgProblem(svg.toString());
+    return problem === null ? { ok: true, svg } : { ok: false, problem: `is no SVG: it ${problem}` };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { ok: false, problem: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code ?? 'unknown fault'}` };
+  } finally {
+    await file?.close().catch(() => {});
+  }
+}
+
+const tooLargeResult: ReadLogoResult = { ok: false, problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
+
+/** The file may have grown since it was looked at. */
+async function readUpTo(file: FileHandle, most: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(most);
+  let length = 0;
+  while (length < most) {
+    const { bytesRead } = await file.read(bytes, length, most - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return Buffer.from(bytes.subarray(0, length));
+}
+
+/** A lender that is shown by a monogram though its catalog has a folder of logos. */
+interface LogoProblem {
+  /** Its place among the lenders asked for. */
+  readonly lenderIndex: number;
+  readonly file: string;
+  /** Follows the file's name: `does not exist`. */
+  readonly problem: string;
+}
+
+/** An image for every lender asked for, whatever there is of them on disk. */
+export interface LogoSet {
+  /** By the lender's name. */
+  readonly logos: ReadonlyMap<string, Logo>;
+  readonly problems: readonly LogoProblem[];
+  /** False where there is no folder of logos at all. */
+  readonly folderFound: boolean;
+}
+
+/** Where the logos of a catalog file are: in the folder `logos` beside it. */
+export function logoFolder(catalogFile: string): string {
+  return join(dirname(catalogFile), 'logos');
+}
+
+/**
+ * Reads the logos of these lenders, or makes monograms for those that have none; a catalog that is no file has no folder, which
+ * is no problem of its lenders. It takes its time: file by file, and no turn of the event loop has more than a little of it.
+ */
+export async function readLogos(folder: string | null, lenders: readonly Lender[]): Promise<LogoSet> {
+  const logos = new Map<string, Logo>();
+  const problems: LogoProblem[] = [];
+  const folderFound = folder !== null && (await isFolder(folder));
+  // Lenders may share a file.
+  const files = new Map<string, Extract<ReadLogoResult, { ok: false }> | Logo>();
+  for (const [at, { name, logo: file }] of lenders.entries()) {
+    if (at % bounds.monogramsPerTurn === bounds.monogramsPerTurn - 1) await nextTurn();
+    let found = files.get(file) ?? null;
+    if (found === null && folderFound) {
+      found = files.size < bounds.logoFilesPerCatalogMax ? await loadLogo(folder, file) : tooManyFiles;
+      files.set(file, found);
+    }
+    if (found !== null && 'svg' in found) {
+      logos.set(name, found);
+      continue;
+    }
+    logos.set(name, createLogo(file, Buffer.from(renderMonogram(name))));
+    const problem = found?.problem ?? 'does not exist';
+    if (folder !== null) problems.push({ lenderIndex: at, file, problem });
+  }
+  return { logos, problems, folderFound };
+}
+
+const tooManyFiles = {
+  ok: false,
+  problem: `is not looked at: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`,
+} as const;
+
+async function loadLogo(folder: string, file: string) {
+  const read = await readLogo(join(folder, file));
+  return read.ok ? createLogo(file, read.svg) : read;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

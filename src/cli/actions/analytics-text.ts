@@ -1,0 +1,138 @@
+import { bounds } from '../../bounds.ts';
+import { escapeInvisible } from '../../domain/text.ts';
+import type { DayView, RowView, SummaryView } from '../../operations/analytics-views.ts';
+import { formatNameValues, formatTable } from '../output.ts';
+
+/** Up to where figures count, in words. */
+export function formatAsOf(position: number): string {
+  return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
+}
+
+const metricHeadings = [
+  'SESSIONS',
+  'VIEWS',
+  'CLICKS',
+  'CLICKS PER VIEW',
+  'ATTRIBUTED USD',
+  'CONFIRMED USD',
+  'CONFIRMED USD PER SESSION',
+];
+type SessionMetrics = Pick<
+  SummaryView,
+  | 'sessions_total'
+  | 'marketplace_views'
+  | 'offer_clicks'
+  | 'click_rate'
+  | 'rev_attributed'
+  | 'rev_confirmed'
+  | 'rev_per_session'
+>;
+
+function metricCells(figures: SessionMetrics): string[] {
+  return [
+    String(figures.sessions_total),
+    String(figures.marketplace_views),
+    String(figures.offer_clicks),
+    formatAverage(figures.click_rate),
+    formatUsd(figures.rev_attributed),
+    formatUsd(figures.rev_confirmed),
+    formatAverage(figures.rev_per_session),
+  ];
+}
+
+export function formatSummary(summary: SummaryView, position: number): string {
+  const { sessions_kept_from: keptFrom } = summary;
+  const told = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
+  const head: [string, string][] = [
+    ['tag', summary.referrer_tag ?? '-'],
+    ['days', `${summary.date_from} to ${summary.date_to}, UTC: those on which the sessions were created`],
+    ['as of', `${formatAsOf(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`],
+    ['sessions', String(summary.sessions_total)],
+    ['views', `${summary.marketplace_views}, one each time offers were shown to one of these sessions`],
+    [
+      'clicks',
+      `${summary.offer_clicks}, each offer counted once a session: ${formatAverage(summary.click_rate)} clicks per view`,
+    ],
+    ['attributed', `${formatUsd(summary.rev_attributed)} USD that the clicks are expected to earn`],
+    [
+      'confirmed',
+      `${formatUsd(summary.rev_confirmed)} USD that lenders confirmed so far: ${formatAverage(summary.rev_per_session)} USD per session`,
+    ],
+    ['matured', formatMatured(summary)],
+  ];
+  if (told.length > 0) {
+    head.push(['widgets', `events they told: ${told.map(([type, count]) => `${count} ${type}`).join(', ')}`]);
+  }
+  if (keptFrom !== null) head.push(['kept from', `${keptFrom}; of days before, single sessions are gone`]);
+  const parts = [formatNameValues(head, 12)];
+  const devices = Object.entries(summary.by_device);
+  if (devices.length > 0) {
+    const rows = devices.map(([device, figures]) => [device, ...metricCells(figures)]);
+    parts.push(formatTable(['DEVICE', ...metricHeadings], rows));
+  }
+  if (summary.top_lenders.length > 0) {
+    const rows = summary.top_lenders.map(({ lender, clicks, rev_confirmed }) => [
+      escapeInvisible(lender),
+      String(clicks),
+      formatUsd(rev_confirmed),
+    ]);
+    parts.push(formatTable(['LENDER', 'CLICKS', 'CONFIRMED USD'], rows));
+  }
+  return parts.join('\n\n');
+}
+
+/** Most confirmations have come by then, so sessions that old are what experiments are judged by. */
+function formatMatured({
+  matured_from: from,
+  matured_to: to,
+  sessions_matured: sessions,
+  rev_per_session_matured: perSession,
+  rev_per_session_ci95: interval,
+}: SummaryView): string {
+  if (from === null) return `no day of the dates is older than ${bounds.maturedDays} days`;
+  const counted = `${sessions} sessions from ${from} to ${to}, older than ${bounds.maturedDays} days`;
+  if (perSession === null) return counted;
+  const told = `${counted}: ${formatAverage(perSession)} USD confirmed per session`;
+  return interval === null
+    ? told
+    : `${told}, 95 % interval ${formatAverage(interval.low)} to ${formatAverage(interval.high)} USD`;
+}
+
+export function formatDays(days: readonly DayView[], position: number): string {
+  const rows = days.map((day) => [day.date, ...metricCells(day), day.matured ? 'yes' : 'no']);
+  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatAsOf(position)}. A day has the sessions created on it, UTC; matured are those older than ${bounds.maturedDays} days.`;
+}
+
+/** Under fixed headings, since whoever prints does not know how long the list gets. */
+export function formatSessions(sessions: readonly RowView[], withHeadings: boolean): string {
+  const lines = sessions.map((session) => [
+    session.created_at,
+    session.sub_id,
+    session.device,
+    String(session.marketplace_views),
+    String(session.offer_clicks),
+    formatUsd(session.rev_attributed),
+    formatUsd(session.rev_confirmed),
+  ]);
+  if (withHeadings)
+    lines.unshift(['CREATED', 'SUB ID', 'DEVICE', 'VIEWS', 'CLICKS', 'ATTRIBUTED USD', 'CONFIRMED USD']);
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, at) => cell.padEnd(sessionColumnWidths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const sessionColumnWidths = [24, 68, 7, 5, 6, 14];
+
+/** Experiments may differ by less than a cent per session. */
+function formatAverage(amount: number): string {
+  return amount.toFixed(4);
+}
+
+function formatUsd(amount: number): string {
+  return amount.toFixed(2);
+}

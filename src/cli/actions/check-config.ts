@@ -1,0 +1,76 @@
+import { exampleCatalogFile } from '../../catalogs/example-catalogs.ts';
+import { type Config, detectMachine, loadConfig, type Machine, type PublicUrls } from '../../config/config.ts';
+import { configRisks } from '../../config/config-risks.ts';
+import { readEnv, type SettingName } from '../../config/env.ts';
+import { resolveUrls } from '../../config/resolve-urls.ts';
+import { tlsMinVersionDefault } from '../../tls/certificate.ts';
+import { formatTable, printJson, printNotice, printResult } from '../output.ts';
+
+export function printConfig({ json }: { readonly json?: true }): void {
+  const env = readEnv();
+  const machine = detectMachine();
+  const { config, warnings } = loadConfig(env, machine);
+  const { urls, warnings: ofUrls } = resolveUrls(config, config.publicEndpoint.port);
+  const all = [...warnings, ...ofUrls, ...configRisks(config, urls, machine)];
+  const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
+  const from = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
+  if (json) {
+    const settings = Object.fromEntries(values.map(([name, value]) => [name, { value, from: from(name) }]));
+    printJson({ settings, warnings: all });
+    return;
+  }
+  for (const one of all) printNotice(`marketplace: warning: ${one}`);
+  const rows = values.map(([name, value]) => [name, formatSetting(name, value), from(name)]);
+  printResult(formatTable(['SETTING', 'VALUE', 'FROM'], rows));
+}
+
+type SettingValue = string | number | readonly string[] | null;
+
+/** Every setting with what it comes to. */
+function settingValues(
+  config: Config,
+  urls: PublicUrls,
+  { heapMegabytes, heapBytes }: Machine,
+): { readonly [Name in SettingName]: SettingValue } {
+  return {
+    SVC_HOST: config.publicEndpoint.host,
+    SVC_PORT: config.publicEndpoint.port,
+    SVC_OPS_HOST: config.operationsEndpoint.host,
+    SVC_OPS_PORT: config.operationsEndpoint.port,
+    SVC_OPS_ALLOWED_HOSTS: config.operationsAllowedHosts,
+    SVC_TLS_CERT: config.tls?.certificateFile ?? null,
+    SVC_TLS_KEY: config.tls?.keyFile ?? null,
+    SVC_TLS_MIN_VERSION: config.tls?.minVersion ?? tlsMinVersionDefault,
+    SVC_PUBLIC_URL: urls.public,
+    SVC_CLICK_URL: urls.click,
+    SVC_WIDGET_URL: urls.widget,
+    SVC_CDN_URL: urls.cdn,
+    SVC_DATA_DIR: config.dataDir,
+    SVC_SECRET_FILE: config.secretFile,
+    SVC_CATALOG: config.catalog.kind === 'example' ? exampleCatalogFile : config.catalog.path,
+    SVC_LISTENER: config.engine,
+    SVC_DRAIN_DELAY_SECONDS: config.drain.delayMs / 1000,
+    SVC_DRAIN_DEADLINE_SECONDS: config.drain.deadlineMs / 1000,
+    SVC_MATCHER_THREADS: config.matcher.kind === 'in_thread' ? 0 : config.matcher.threads,
+    SVC_DURABILITY: config.durability,
+    SVC_RETENTION_DAYS: config.retentionDays,
+    SVC_MAX_SESSIONS: config.sessions.max,
+    SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
+    // Where it was told otherwise than by its own arguments, only the limit that came of it is known.
+    MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
+    SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
+    SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
+    SVC_LIMIT_SESSIONS_PER_DAY: config.limits.sessionsPerDay,
+    SVC_LIMIT_REFERRER_TAGS: config.sessions.tagsMax,
+    SVC_CORS_ORIGINS: config.cors.kind === 'off' ? [] : config.cors.origins,
+    SVC_LOG_LEVEL: config.logLevel,
+  };
+}
+
+/** As it could be set, or what the lack of it means. */
+function formatSetting(name: SettingName, value: SettingValue): string {
+  if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
+  if (value === null) return '(none)';
+  if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.join(',');
+  return String(value);
+}

@@ -1,0 +1,178 @@
+import { bounds } from '../bounds.ts';
+
+/**
+ * What each member, parameter and header of a request may hold, as the end of a sentence that begins with its name. The message of
+ * INVALID_REQUEST is made of both, so a rule names every allowed value and holds nothing of the request.
+ */
+export const requestRules = {
+  body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
+  'Idempotency-Key': `must be 1 to ${bounds.idempotencyKeyCharactersMax} visible ASCII characters`,
+  'Content-Length': 'must be given at most once, as a decimal number of bytes',
+  'Transfer-Encoding':
+    'must be chunked alone, in one header, without Content-Length and Trailer; send a GET or HEAD request without it',
+  Host: 'must be given exactly once',
+  'request-target': 'must be a path that starts with a slash, or an http or https URL without a user name',
+
+  // Sessions and pocket fields
+  user_agent: `must be a string of at most ${bounds.userAgentCharactersMax} characters`,
+  metadata: `must be an object of at most ${bounds.metadataKeysMax} members whose names and values have at most ${bounds.metadataCharactersMax} characters each; a value is a string, number, boolean or null`,
+  sub_id: 'is required, and must be the sub_id that the session operation returned',
+  fields: `is required, and must be an object of at most ${bounds.fieldsMax} members with names of at most ${bounds.fieldNameCharactersMax} characters`,
+
+  // Offers
+  format: 'is required, and must be json, iframe or js',
+  max_offers: `must be an integer from 1 to ${bounds.offersShownMax}`,
+  sort: 'must be recommended, lowest_apr, highest_amount or svc_revenue',
+  explain: 'must be true or false; true needs a test key and format=json',
+
+  // Analytics
+  referrer_tag: 'or sub_id_list is required: name an experiment, sessions, or both',
+  sub_id_list: `must be at most ${bounds.subIdListMax} ids, separated by commas`,
+  date_from: 'must be a calendar date YYYY-MM-DD that is not after date_to',
+  date_to: 'must be a calendar date YYYY-MM-DD',
+  granularity: 'must be summary, daily or row',
+  limit: `must be an integer from 1 to ${bounds.analyticsPageItemsMax}, and needs granularity=daily or granularity=row`,
+  cursor:
+    'must be the unaltered next_cursor of the page before, sent with the same filters, dates and granularity (daily or row)',
+
+  // Widgets
+  load: 'must be the id of a widget load: 16 lower-case hexadecimal digits',
+  events: `must be an array of 1 to ${bounds.widgetEventsPerBatchMax} events of the documented types`,
+
+  // Operations listener
+  account: `must be the name of an account: 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end. Only creating a key adds an account`,
+  vertical: 'must be the path segment of a vertical of this service, such as personal-loans',
+  mode: 'must be live or test',
+  expires: 'must be a future date YYYY-MM-DD, an ISO 8601 timestamp with its offset, or null',
+  requests_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
+  analytics_per_minute: `must be an integer from 1 to ${bounds.limitPerMinuteMax}, or null for the default`,
+  sessions_per_day: `must be an integer from 1 to ${bounds.limitPerDayMax}, or null for the default`,
+  origin: 'must be one web origin, such as https://www.example.com',
+  origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
+} as const satisfies Record<string, string>;
+
+/** The name of something that INVALID_REQUEST may be about. */
+export type RequestParam = keyof typeof requestRules;
+
+/** Why a parameter that is there twice, or cannot be decoded, is refused; it is about any of them. */
+export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';
+
+/**
+ * Every error this service answers, in one table: code, status, message (docs/contract.md#error-codes), and a phrase for the log.
+ *
+ * A message says what to do and never repeats what was sent. Adding a row is additive; changing a status or a meaning is a
+ * new version of the API.
+ */
+export const errorTable = {
+  INVALID_REFERRER_TAG: {
+    status: 400,
+    phrase: 'invalid referrer_tag',
+    message:
+      'referrer_tag must be a string of 3 to 64 lower-case letters, digits, underscores or hyphens. Correct it and send the request again.',
+  },
+  INVALID_FIELD_VALUE: {
+    status: 400,
+    phrase: 'invalid field value',
+    message:
+      'One or more pocket fields hold a value that is not allowed; nothing was merged. fields_invalid names each and what it may hold.',
+  },
+  SUB_ID_EXPIRED: {
+    status: 400,
+    phrase: 'session expired',
+    message: 'This session is over. Create a new one; the same referrer_tag goes on counting for the same experiment.',
+  },
+  INSUFFICIENT_INPUTS: {
+    status: 400,
+    phrase: 'required fields missing',
+    message:
+      'Required pocket fields are still missing. Submit those listed in missing_required to the inputs operation.',
+  },
+  INVALID_REQUEST: {
+    status: 400,
+    phrase: 'invalid request',
+    message:
+      'The request is not well formed. param names the member, parameter or header at fault; see the API reference for what it may hold.',
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    phrase: 'invalid credentials',
+    message:
+      'Send a valid API key in the header Authorization: Bearer <API_KEY>. It is missing, malformed, expired or not known.',
+  },
+  VERTICAL_MISMATCH: {
+    status: 403,
+    phrase: 'API key of another vertical',
+    message: 'This API key belongs to another vertical. Use its own base path, or a key issued for this one.',
+  },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    phrase: 'origin not allowed',
+    message:
+      'This web page may not show the offers of this account. Ask the operator to allow the origin of the page for the account, or show the offers on one that is allowed.',
+  },
+  TAG_LIMIT_EXCEEDED: {
+    status: 403,
+    phrase: 'limit of referrer tags exceeded',
+    message:
+      'This account has used as many different referrer_tags as it may in this vertical and mode. Use one of them again, or ask the operator for a higher limit.',
+  },
+  SUB_ID_NOT_FOUND: {
+    status: 404,
+    phrase: 'session not found',
+    message:
+      'No session of yours has this sub_id. Use one that the session operation returned to a key of this account, vertical and mode.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    phrase: 'unknown path',
+    message: 'There is nothing at this address. Check the path against the API reference.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    phrase: 'method not allowed',
+    message: 'This path does not answer this method. The Allow header lists those it answers.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    phrase: 'body too large',
+    message: 'The request body is larger than this operation takes: see the API reference. Send a smaller one.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    phrase: 'unsupported media type',
+    message: 'Send the body as JSON with the header Content-Type: application/json.',
+  },
+  MISDIRECTED_REQUEST: {
+    status: 421,
+    phrase: 'unknown host name',
+    message:
+      'The operations listener does not know the name in the Host header. Use an IP address or localhost, or ask the operator to add the name to SVC_OPS_ALLOWED_HOSTS (embedded: listen.operationsAllowedHosts).',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    status: 422,
+    phrase: 'Idempotency-Key reused with another payload',
+    message: 'This Idempotency-Key was used before with another payload. Use a new key for a new request.',
+  },
+  RATE_LIMIT_EXCEEDED: {
+    status: 429,
+    phrase: 'rate limit exceeded',
+    message:
+      'A rate limit of this API key, or of the widgets of this session, is used up. Wait until the time in X-RateLimit-Reset (Unix seconds), then retry with exponential backoff.',
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    phrase: 'internal error',
+    message: 'The service failed on this request. Try again later; if it goes on, report the request_id.',
+  },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    phrase: 'service unavailable',
+    message: 'The service cannot take this request right now. Retry after the seconds given in Retry-After.',
+  },
+} as const satisfies Record<string, { status: number; phrase: string; message: string }>;
+
+/** What UNAUTHORIZED says on the operations listener, which asks for another credential. */
+export const operatorTokenRequiredMessage =
+  "Send the operator's token, which is no API key, in the header Authorization: Bearer <TOKEN>. It is in the file operator-token of the service's data folder; what was sent is missing, malformed or another one.";
+
+export type ErrorCode = keyof typeof errorTable;

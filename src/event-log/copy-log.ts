@@ -1,0 +1,85 @@
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bounds } from '../bounds.ts';
+import { createFolderDurably, fsyncPath } from '../files/durable-files.ts';
+import { nodeLogFiles } from './log-files.ts';
+import { segmentFileName, segmentFirstSequences, segmentHeaderBytes } from './log-format.ts';
+import { LogRewrittenError } from './log-scanner.ts';
+import { writeSegment } from './segment-files.ts';
+import { type LogVerification, type VerifyLogOptions, verifyLog } from './verify-log.ts';
+
+/** How often a copy reads each byte: to check the log, to copy it, and to check the copy. */
+export const copyReadPasses = 3;
+
+/**
+ * Copies a log, which may be in use, up to the record that was its last one when the copy began. What lies before the end of a whole
+ * record never changes again, while bytes behind it may be written as they are read: a copy of the whole file could have a hole.
+ * The copy is durable, ends as a closed log does, and has been checked; it holds what its `LogVerification` says.
+ *
+ * @throws LogDamagedError when the log, or its copy, cannot be read to its end
+ * @throws LogRewrittenError when its writer went back, or dropped it, meanwhile; then it is to be copied again
+ */
+export async function copyLog(
+  folder: string,
+  target: string,
+  options: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'> = {},
+): Promise<LogVerification> {
+  const { position, crc, shard, end, damage } = await verifyLog(nodeLogFiles, folder, options);
+  if (damage !== null) throw damage;
+  createFolderDurably(target);
+  if (end !== null) {
+    const last = basename(end.file);
+    for (const first of segmentFirstSequences(nodeLogFiles.listNames(folder))) {
+      const name = segmentFileName(first);
+      // Names ascend with the positions; what has been begun since is of records that came later.
+      if (name > last) break;
+      const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
+      await copySegmentFile(join(folder, name), join(target, name), bytes, options);
+    }
+    fsyncPath(target);
+    // The copy of a log in use is complete, too: with an end mark, a byte of its last record that goes bad shows as damage.
+    if (shard !== null && end.offset > segmentHeaderBytes) {
+      writeSegment(target, { shard, firstSequence: position + 1, previousCrc: crc }, []);
+    }
+  }
+  fsyncPath(dirname(target));
+  const copied = await verifyLog(nodeLogFiles, target, options);
+  if (copied.damage !== null) throw copied.damage;
+  return copied;
+}
+
+async function copySegmentFile(
+  from: string,
+  to: string,
+  bytes: number,
+  { onBytesRead, signal }: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>,
+): Promise<void> {
+  const source = openForCopy(from);
+  const copy = openSync(to, 'wx', 0o600);
+  try {
+    const chunk = Buffer.allocUnsafe(bounds.logReadChunkBytes);
+    for (let at = 0; at < bytes; ) {
+      const read = readSync(source, chunk, 0, Math.min(chunk.length, bytes - at), at);
+      if (read === 0) break;
+      for (let written = 0; written < read; ) written += writeSync(copy, chunk, written, read - written);
+      at += read;
+      onBytesRead?.(read);
+      await nextTurn();
+      signal?.throwIfAborted();
+    }
+    fsyncSync(copy);
+  } finally {
+    closeSync(source);
+    closeSync(copy);
+  }
+}
+
+function openForCopy(segment: string): number {
+  try {
+    return openSync(segment, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new LogRewrittenError(`${segment} was dropped by the log's writer`, { cause: error });
+  }
+}

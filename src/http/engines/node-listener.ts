@@ -1,0 +1,346 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { bounds } from '../../bounds.ts';
+import type { RequestParam } from '../../domain/errors.ts';
+import { invalidRequest, type Refusal } from '../../domain/outcome.ts';
+import { type Certificate, InvalidCertificateError, type TlsVersion } from '../../tls/certificate.ts';
+import {
+  BaseRequestContext,
+  BodyBuffer,
+  headerReadTooLateMessage,
+  type ListenerState,
+  nextRequestId,
+} from './base-request-context.ts';
+import { DeadlineQueue, unqueuedEntry } from './deadline-queue.ts';
+import { InFlightRequests, keepAcceptingConnections, UnsentReplies } from './in-flight-requests.ts';
+import type { Listener, ListenerOptions, Reply } from './listener.ts';
+import { bodyByteLength, isBodyless, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
+
+/**
+ * Serves on node:http, with the same answers as the native listener, for machines it has no binary for. `reason`: why this engine
+ * was chosen. Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when the address cannot be listened on.
+ */
+export async function startNodeListener(
+  options: ListenerOptions,
+  reason = 'node:http was requested',
+): Promise<Listener> {
+  const http: ServerOptions = {
+    maxHeaderSize: bounds.requestHeadBytesMax,
+    headersTimeout: bounds.connectionIdleTimeoutMs,
+    requestTimeout: bounds.connectionIdleTimeoutMs,
+    keepAliveTimeout: bounds.connectionIdleTimeoutMs,
+    connectionsCheckingInterval: bounds.connectionCheckIntervalMs,
+    // The framing check answers for it, with the documented error body.
+    requireHostHeader: false,
+  };
+  const server =
+    options.tls === undefined
+      ? createServer(http)
+      : createSecureServer({
+          ...http,
+          ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
+          handshakeTimeout: bounds.connectionIdleTimeoutMs,
+        });
+  // Headers beyond a count would be left out of what the framing check sees; the size of the head bounds them already.
+  server.maxHeadersCount = 0;
+  // A client that takes nothing of its answer.
+  server.timeout = bounds.connectionIdleTimeoutMs;
+  const listener = new NodeListener(options, server, reason);
+  server.listen({ host: options.host, port: options.port, exclusive: true });
+  await once(server, 'listening');
+  listener.markListening();
+  return listener;
+}
+
+function tlsContextOptions({ certificatePem, keyPem }: Certificate, minVersion: TlsVersion) {
+  return { cert: certificatePem, key: keyPem, minVersion: `TLSv${minVersion}` } as const;
+}
+
+class NodeListener implements Listener, ListenerState {
+  readonly engine = 'node';
+  readonly engineReason: string;
+  readonly options: ListenerOptions;
+  readonly inFlightRequests = new InFlightRequests();
+  readonly deadlines: DeadlineQueue;
+  readonly unsentReplies = new UnsentReplies();
+  port = 0;
+  /** Set for good when the drain begins: every answer from then on ends its connection. */
+  isDraining = false;
+  /** Connections that end with the body that is going by. */
+  readonly closingSockets = new WeakSet<Socket>();
+  private readonly server: Server | SecureServer;
+  private readonly connections = new Map<Socket, Set<NodeRequestContext>>();
+  /** With TLS: what the connections run over, those in their handshake included. */
+  private readonly tlsTransports = new Set<Socket>();
+  private deadlineTimer: NodeJS.Timeout | undefined;
+  private drainResult: Promise<number> | undefined;
+
+  constructor(options: ListenerOptions, server: Server | SecureServer, engineReason: string) {
+    this.options = options;
+    this.engineReason = engineReason;
+    this.server = server;
+    this.deadlines = new DeadlineQueue(options.deadlineMs);
+    if (server instanceof SecureServer) {
+      server.on('connection', (transport: Socket) => {
+        this.tlsTransports.add(transport);
+        transport.once('close', () => this.tlsTransports.delete(transport));
+      });
+      server.on('secureConnection', (socket) => this.onConnection(socket));
+    } else {
+      server.on('connection', (socket) => this.onConnection(socket));
+    }
+    // `close` would cut off answers that are not read yet: Node.js takes their connections for idle. The drain closes all in the end.
+    server.closeIdleConnections = () => {};
+    server.on('request', (request, response) => this.onRequest(request, response));
+    // An expectation that nobody knows is passed over (RFC 9110, 10.1.1); by itself the server would answer 417.
+    server.on('checkExpectation', (request, response) => this.onRequest(request, response));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.onClientError(error, socket as Socket));
+  }
+
+  get inFlightCount(): number {
+    return this.inFlightRequests.count;
+  }
+
+  markListening(): void {
+    this.port = (this.server.address() as AddressInfo).port;
+    this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
+  }
+
+  setCertificate(certificate: Certificate): void {
+    const { tls } = this.options;
+    if (tls === undefined || !(this.server instanceof SecureServer)) {
+      throw new Error('this listener was started without TLS');
+    }
+    try {
+      this.server.setSecureContext(tlsContextOptions(certificate, tls.minVersion));
+    } catch {
+      throw new InvalidCertificateError('certificate', certificate, 'one that node:https can load with its key');
+    }
+  }
+
+  close(graceMs: number, delayMs = 0): Promise<number> {
+    this.drainResult ??= this.drain(graceMs, delayMs);
+    return this.drainResult;
+  }
+
+  private async drain(graceMs: number, delayMs: number): Promise<number> {
+    this.isDraining = true;
+    await keepAcceptingConnections(delayMs);
+    const closed = once(this.server, 'close');
+    this.server.close();
+    const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
+    this.server.closeAllConnections();
+    for (const transport of this.tlsTransports) transport.destroy();
+    await closed;
+    clearInterval(this.deadlineTimer);
+    return unanswered;
+  }
+
+  private onConnection(socket: Socket): void {
+    const exchanges = new Set<NodeRequestContext>();
+    this.connections.set(socket, exchanges);
+    socket.once('close', () => {
+      this.connections.delete(socket);
+      for (const exchange of exchanges) exchange.release();
+    });
+  }
+
+  private onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    if (this.closingSockets.has(socket)) {
+      // It came behind a body that was refused: its sender was told that the connection ends, so it is not carried out.
+      request.resume();
+      return;
+    }
+    const exchanges = this.connections.get(socket);
+    if (exchanges === undefined || exchanges.size >= bounds.pipelinedRequestsMax) {
+      socket.destroy();
+      return;
+    }
+    const exchange = new NodeRequestContext(this, request, response);
+    exchanges.add(exchange);
+    response.once('finish', () => {
+      exchanges.delete(exchange);
+      exchange.release();
+      const [next] = exchanges;
+      // The answer may have been the last one of its connection.
+      if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
+    });
+    // A pipelined request waits until the answer before it has been sent.
+    if (exchanges.size === 1) exchange.run();
+  }
+
+  /** What the parser refused by itself, or a request that took too long to arrive. */
+  private onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+    const known = this.connections.get(socket);
+    if (known === undefined) {
+      // A handshake that failed: there is nobody yet whom an answer could reach.
+      socket.destroy();
+      return;
+    }
+    const exchanges = [...known];
+    if (exchanges.length > 0 && exchanges.every(({ ended }) => ended)) {
+      // Answered already, and the body that was to go by is malformed.
+      for (const exchange of exchanges) exchange.endResponse();
+      return;
+    }
+    const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
+    if (malformed && exchanges.length === 1 && exchanges[0]?.rejectUnreadableBody()) return;
+    // Whatever else is written while a request is pending would be taken for its answer.
+    if (exchanges.length > 0 || silent || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const requestId = nextRequestId();
+    const reply = this.replyToParserError(error.code, requestId);
+    this.options.onErrorReply?.({ requestId, method: '', routeIndex: 0, caller: null, elapsedMs: 0 }, reply);
+    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    const ended = `Connection: close\r\nDate: ${new Date().toUTCString()}\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
+    socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${ended}`);
+    socket.end(body);
+    // Closing at once could reset the connection before the answer is read.
+    const lingering = { ...unqueuedEntry, onDeadline: () => socket.destroy() };
+    this.deadlines.add(lingering, performance.now());
+    socket.once('close', () => this.deadlines.remove(lingering));
+    socket.resume();
+  }
+
+  private replyToParserError(code: string | undefined, requestId: string): Reply {
+    if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, headers: '', body: '' };
+    const param = code === undefined ? undefined : parserErrorParams[code];
+    const refusal: Refusal = param === undefined ? { code: 'INVALID_REQUEST' } : invalidRequest(param).refusal;
+    return this.options.errorReply(refusal, requestId, '');
+  }
+}
+
+const parserErrorParams: { readonly [code: string]: RequestParam } = {
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length',
+  HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding',
+};
+
+/**
+ * Splits a request target at its question mark. Of one in absolute form (RFC 9112, 3.2.2) the scheme is dropped and the authority
+ * returned; with a user name in it, or in any other form, the target is left as it is: a path that does not start with a slash.
+ */
+function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
+  const [, authority, absolutePath = ''] = target.startsWith('/')
+    ? []
+    : (/^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(target) ?? []);
+  if (authority !== undefined) {
+    return { ...parseRequestTarget(absolutePath.startsWith('/') ? absolutePath : `/${absolutePath}`), authority };
+  }
+  const question = target.indexOf('?');
+  if (question === -1) return { path: target, query: '' };
+  return { path: target.slice(0, question), query: target.slice(question + 1) };
+}
+
+/** One request on node:http. */
+class NodeRequestContext extends BaseRequestContext<NodeListener> {
+  protected override isHandling = false;
+  private readonly request: IncomingMessage;
+  private readonly response: ServerResponse;
+  /** Of an absolute target: it takes the place of the Host header. */
+  private readonly authority: string | undefined;
+
+  constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
+    const { path, query, authority } = parseRequestTarget(request.url ?? '');
+    super(listener, request.method ?? '', path, query);
+    this.authority = authority;
+    this.request = request;
+    this.response = response;
+    this.isBodyTooLarge = Number(request.headers['content-length'] ?? 0) > listener.options.bodyBytesMax;
+    this.mustDiscardBody = this.isBodyTooLarge || request.headers['transfer-encoding'] !== undefined;
+  }
+
+  run(): void {
+    this.isHandling = true;
+    this.listener.deadlines.add(this, this.receivedMs);
+    this.runHandler();
+    this.isHandling = false;
+  }
+
+  override header(lowerCaseName: string): string {
+    if (!this.isHandling) throw new Error(headerReadTooLateMessage);
+    if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
+    return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
+  }
+
+  /** Answers 400 if the body was still arriving, and what arrived of it cannot be read. Returns whether it did. */
+  rejectUnreadableBody(): boolean {
+    if (this.ended || this.request.complete) return false;
+    this.sendError(invalidRequest('body', 'must have well-formed chunks').refusal);
+    this.endResponse();
+    return true;
+  }
+
+  /** Ends an answer that waits for its unwanted body to go by, and with it the connection. */
+  endResponse(): void {
+    this.response.end();
+  }
+
+  /** What makes the request one that the native engine or a proxy before us may read otherwise, if anything. */
+  protected override findMalformedPart(): RequestParam | undefined {
+    const { headersDistinct, httpVersion } = this.request;
+    const codings = headersDistinct['transfer-encoding']?.length ?? 0;
+    const lengths = headersDistinct['content-length']?.length ?? 0;
+    if (codings > 0 && (httpVersion !== '1.1' || !this.hasPlainChunkedCoding(codings, lengths)))
+      return 'Transfer-Encoding';
+    if (lengths > 1) return 'Content-Length';
+    const hosts = headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'Host';
+    return this.path.startsWith('/') ? undefined : 'request-target';
+  }
+
+  protected override collectBody(onBody: (body: Buffer) => void | Promise<void>): void {
+    const body = new BodyBuffer(this.listener.options.bodyBytesMax);
+    this.request.on('data', (piece: Buffer) => {
+      if (!this.ended && !body.append(piece)) this.rejectLargeBody();
+    });
+    this.request.once('end', () => {
+      this.mustDiscardBody = false;
+      if (!this.ended) this.deliverBody(onBody, body.bytes);
+    });
+  }
+
+  protected override writeReply(reply: Reply): void {
+    const { response, listener } = this;
+    const headers = splitHeaders(responseHeaders(reply, this.requestId));
+    if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
+    if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
+    // Throws, with nothing sent, when a header holds what a header may not.
+    response.writeHead(reply.status, headers);
+    this.markEnded();
+    listener.deadlines.remove(this);
+    listener.unsentReplies.add(this, bodyByteLength(reply));
+    if (this.mustDiscardBody) this.sendAndLinger(reply);
+    else response.end(reply.body);
+  }
+
+  override release(): void {
+    this.listener.unsentReplies.remove(this);
+    super.release();
+  }
+
+  override closeConnection(): void {
+    this.request.socket.destroy();
+  }
+
+  /**
+   * Sends the whole answer without ending it, lets the unwanted body go by until it ends or the deadline passes, and only
+   * then closes: closing at once would reset the connection and often destroy the answer before it is read.
+   */
+  private sendAndLinger(reply: Reply): void {
+    const { request, response, listener } = this;
+    listener.closingSockets.add(request.socket);
+    if (this.method === 'HEAD' || bodyByteLength(reply) === 0) response.flushHeaders();
+    else response.write(reply.body);
+    this.leaveInFlight();
+    listener.deadlines.add(this, performance.now());
+    request.once('end', () => this.endResponse());
+    request.resume();
+  }
+}

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { PublicUrls } from '../config/config.ts';
+import { memoizeAsync } from '../domain/async.ts';
+import { contentHash } from '../domain/content-hash.ts';
+import type { DocsFile } from '../http/routes/docs-routes.ts';
+import type { CompressedFile } from '../http/routes/static-files.ts';
+import type { Vertical } from '../verticals/vertical.ts';
+import { openApiPath, openApiText, verticalTitle } from './openapi-document.ts';
+
+const gzipAsync = promisify(gzip);
+const brotliAsync = promisify(brotliCompress);
+
+/** Well below the best: that would take seconds for the renderer, for a tenth less to send. */
+const brotliQuality = 6;
+
+/** Packs a file in threads of the pool, so that requests go on meanwhile. */
+async function compressFile(content: string | Uint8Array): Promise<CompressedFile> {
+  const plain = typeof content === 'string' ? Buffer.from(content) : content;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
+  // One after the other: the pool also writes the ledger.
+  return {
+    hash: contentHash(plain),
+    plain,
+    gzip: await gzipAsync(plain),
+    brotli: await brotliAsync(plain, { params }),
+  };
+}
+
+/** Where the page for people is: the first vertical, and each by its segment. */
+const docsPath = '/docs';
+
+function docsPathOf({ segment }: Pick<Vertical, 'segment'>): string {
+  return `${docsPath}/${segment}`;
+}
+
+/** What a page is put together from: addresses below the public one. */
+interface PageAssets {
+  readonly styles: readonly string[];
+  readonly scripts: readonly string[];
+}
+
+/**
+ * The page of one vertical, which links to those of the others. Whatever it shows comes from the document, put there by the renderer.
+ *
+ * @param base path of the public address, without a trailing slash; empty unless that address has one
+ */
+function docsPageHtml(
+  vertical: Vertical,
+  verticals: readonly Vertical[],
+  base: string,
+  { styles, scripts }: PageAssets,
+): string {
+  const title = verticalTitle(vertical);
+  const links = verticals.map(
+    (each) =>
+      `<a href="${base}${docsPathOf(each)}"${each === vertical ? ' aria-current="page"' : ''}>${verticalTitle(each)}</a>`,
+  );
+  const navigation = verticals.length > 1 ? `<nav aria-label="Verticals">${links.join('\n')}</nav>\n` : '';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} marketplace API</title>
+<link rel="icon" href="data:,">
+${styles.map((path) => `<link rel="stylesheet" href="${base}${path}">`).join('\n')}
+</head>
+<body>
+${navigation}<main id="reference" data-document="${base}${openApiPath(vertical)}"></main>
+<noscript>This page needs JavaScript. Without it, read <a href="${base}${openApiPath(vertical)}">the document</a> it shows.</noscript>
+${scripts.map((path) => `<script src="${base}${path}"></script>`).join('\n')}
+</body>
+</html>
+`;
+}
+
+/** A file of the page, read from where it was installed. */
+interface DocsAsset {
+  readonly path: string;
+  readonly kind: 'script' | 'style';
+  readonly load: () => Promise<CompressedFile>;
+}
+
+function docsAsset(kind: DocsAsset['kind'], name: string, place: string): DocsAsset {
+  const load = memoizeAsync(async () => compressFile(await readFile(new URL(import.meta.resolve(place)))));
+  return { path: `${docsPath}/${name}`, kind, load };
+}
+
+/**
+ * All there is to read about the API of these verticals: their documents, and the page for people with what it is made of. Nothing of
+ * it is made, read or kept before somebody asks.
+ */
+export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): readonly DocsFile[] {
+  const parts = [
+    docsAsset('style', 'swagger-ui.css', 'swagger-ui-dist/swagger-ui.css'),
+    docsAsset('style', 'reference.css', './reference.css'),
+    docsAsset('script', 'swagger-ui.js', 'swagger-ui-dist/swagger-ui-bundle.js'),
+    docsAsset('script', 'reference.js', './start-reference.js'),
+  ];
+  const base = new URL(urls.public).pathname.replace(/\/$/, '');
+  /** The addresses of the parts name their content. */
+  const pathsOf = (kind: DocsAsset['kind']) =>
+    Promise.all(
+      parts.filter((each) => each.kind === kind).map(async ({ path, load }) => `${path}?v=${(await load()).hash}`),
+    );
+  const pageOf = (vertical: Vertical) => async () =>
+    compressFile(
+      docsPageHtml(vertical, verticals, base, { styles: await pathsOf('style'), scripts: await pathsOf('script') }),
+    );
+  const pages = verticals.map((vertical) => ({ vertical, path: docsPathOf(vertical) }));
+  return [
+    ...verticals.map(
+      (vertical): DocsFile => ({
+        path: openApiPath(vertical),
+        kind: 'document',
+        load: async () => compressFile(openApiText(vertical, urls)),
+      }),
+    ),
+    ...[{ vertical: verticals[0]!, path: docsPath }, ...pages].map(
+      ({ vertical, path }): DocsFile => ({ path, kind: 'page', load: pageOf(vertical) }),
+    ),
+    ...parts,
+  ];
+}

@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { RetentionTask } from '../analytics/retention-task.ts';
+import { startThreadAnalytics } from '../analytics/thread-analytics.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import { bounds } from '../bounds.ts';
+import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
+import type { DailyCaps } from '../clicks/daily-caps.ts';
+import { isoDate } from '../domain/calendar.ts';
+import { type LogIncident, openEventLog } from '../event-log/file-event-log.ts';
+import { nodeLogFiles } from '../event-log/log-files.ts';
+import { dropSegments } from '../event-log/segment-files.ts';
+import { dataFiles } from '../files/data-files.ts';
+import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
+import { type LedgerRecord, recordTimeMs } from '../ledger/ledger-record.ts';
+import { parseLedgerRecord } from '../ledger/parse-ledger-record.ts';
+import { describeError } from '../logging/describe-error.ts';
+import type { LogName } from '../metrics/gauges.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { SecretRing } from '../secrets/secret-ring.ts';
+import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
+import { MemorySessionStore } from '../sessions/memory-session-store.ts';
+import { ReferrerTags } from '../sessions/referrer-tags.ts';
+import { SessionRecovery } from '../sessions/session-recovery.ts';
+import { assertJournalFolder } from './missing-folder.ts';
+import { restoreReferrerTags } from './restore-referrer-tags.ts';
+import { type ServiceOptions, servedVerticals } from './service.ts';
+import type { CleanupStack } from './shutdown.ts';
+
+/** This server owns one shard of the log; more of them come with more boxes. */
+export const shard = 0;
+
+/** A file may hold anything. */
+export function visitValidRecord(value: unknown, visit: (record: LedgerRecord) => void): void {
+  const record = parseLedgerRecord(value);
+  if (record !== null) visit(record);
+}
+
+/** Tells the operator what became of an event log, as loudly as it asks for a hand. */
+function logIncident(logger: Logger, name: 'ledger' | 'journal', trouble: LogIncident | JournalIncident): void {
+  const message = `${name}: ${trouble.kind}`;
+  if ('error' in trouble) logger.error({ fault: describeError(trouble.error) }, message);
+  else if (trouble.kind === 'healed' || trouble.kind === 'tended-again') logger.info(message);
+  else logger.warn(trouble, message);
+}
+
+/** What happened, what is still live of it, and what it adds up to. */
+export async function openStorage(
+  options: ServiceOptions,
+  closers: CleanupStack,
+  secrets: SecretRing,
+  gatekeeper: Authenticator,
+  caps: DailyCaps,
+  budget: ClickRecordLimiter,
+  metrics: Metrics,
+) {
+  const { dataDir, clock, logger, onRestoreProgress } = options;
+  const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
+  const files = dataFiles(dataDir);
+  const sessions = new MemorySessionStore({
+    clock,
+    sessionsMax,
+    sessionTtlMs,
+    fieldsMax: Math.max(...servedVerticals(options).map(({ fields }) => fields.length)),
+    shardCount: bounds.sessionStoreShards,
+    sweepIntervalMs: bounds.sessionSweepIntervalMs,
+  });
+  closers.defer(() => sessions.close());
+
+  const idempotencyKeys = new IdempotencyKeys({
+    clock,
+    secrets,
+    retentionMs: sessionTtlMs,
+    keysMax: bounds.idempotencyKeysMax,
+  });
+  const restore = new SessionRecovery({
+    clock,
+    sessions,
+    sessionTtlMs,
+    verticals: servedVerticals(options),
+    onIdempotentSession: (keyed, sub) => idempotencyKeys.restore(keyed, sub),
+    onClick: (sub) => budget.restoreClick(sub),
+  });
+  const ledger = await openEventLog({
+    folder: files.ledgerFolder,
+    shard,
+    durability: options.durability,
+    onRecord: (_position, record) => {
+      restore.applyRecord(record);
+      if (!caps.isIdle) visitValidRecord(record, (sound) => caps.apply(sound));
+    },
+    readSince: {
+      wallMs: caps.isIdle ? restore.replaySinceMs : Math.min(restore.replaySinceMs, caps.replaySinceMs),
+      timeMsOf: recordTimeMs,
+    },
+    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
+    ...logObservers('ledger', logger, metrics),
+  });
+  closers.defer(() => ledger.close());
+  for (const [keyNumber, count] of restore.sessionCountsToday) {
+    gatekeeper.restoreSessionCount(keyNumber, restore.today, count);
+  }
+
+  const journalFolder = join(dataDir, 'journal');
+  assertJournalFolder(journalFolder, sessions.size);
+  const journal = await FileJournal.open({
+    folder: journalFolder,
+    shard,
+    durability: options.durability,
+    clock,
+    secrets,
+    verticals: servedVerticals(options),
+    sessionTtlMs,
+    onFieldChanges: (sub, changes) => restore.applyMerge(sub, changes),
+    onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
+    ...logObservers('journal', logger, metrics),
+  });
+  closers.defer(() => journal.close());
+
+  const analytics = await startThreadAnalytics({
+    files,
+    log: ledger,
+    onCrash: (fault) => {
+      metrics.countAggregatorRestart();
+      logger.error({ fault: describeError(fault) }, 'aggregator died; it is being started again');
+    },
+    onRecovered: () => logger.info('aggregator is running again'),
+    onRebuild: (reason) => {
+      metrics.countAnalyticsRebuild();
+      logger.warn({ reason }, 'analytics store is being rebuilt from the ledger');
+    },
+    onRebuilt: () => logger.info('analytics store rebuilt'),
+  });
+  closers.defer(() => analytics.close());
+  ledger.onDurable((position) => analytics.onLedgerDurable(position));
+  const referrerTags = new ReferrerTags(tagsMax);
+  await restoreReferrerTags(analytics, ledger.appendedPosition, referrerTags, closers);
+
+  if (options.retentionDays !== null) {
+    const retention = new RetentionTask({
+      retentionDays: options.retentionDays,
+      clock,
+      analytics,
+      deleteLedgerBefore: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
+      onDeleted: ({ keptFromDay, segments }) =>
+        logger.info({ keptFrom: isoDate(keptFromDay), segments }, 'data older than the retention deleted'),
+      onError: (fault) =>
+        logger.warn(
+          { fault: describeError(fault) },
+          'data older than the retention could not be deleted; retrying later',
+        ),
+      onRecovered: () => logger.info('deletion of data older than the retention works again'),
+    });
+    closers.defer(() => retention.close());
+  }
+  return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
+}
+
+/** What becomes of the groups and troubles of a log. */
+function logObservers(name: LogName, logger: ServiceOptions['logger'], metrics: Metrics) {
+  return {
+    onStored: metrics.logGroupObserver(name),
+    onTrouble: (trouble: LogIncident | JournalIncident) => {
+      metrics.countLogIncident(name, trouble.kind);
+      logIncident(logger, name, trouble);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { bounds } from '../bounds.ts';
+import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-options.ts';
+import type { PocketField, PricingRoles, Vertical } from './vertical.ts';
+
+/** Sessions keep every value as one number of 32 bits, less than 0 where there is none. */
+const encodedMax = 2 ** 31 - 1;
+
+/** Throws a RangeError that names the first field of a vertical with values that no session could keep. */
+export function assertEncodable({ segment, fields }: Vertical): void {
+  for (const field of fields) {
+    const [least, largest] = encodedRange(field);
+    if (Number.isInteger(least) && Number.isInteger(largest) && least >= 0 && largest <= encodedMax) continue;
+    throw new RangeError(
+      `vertical ${segment}: values of ${field.name} must be kept as whole numbers from 0 to ${encodedMax}`,
+    );
+  }
+}
+
+/** The least and the largest number that a value of the field is kept as. */
+export function encodedRange(field: PocketField): readonly [least: number, largest: number] {
+  switch (field.kind) {
+    case 'integer':
+      return [field.min, field.max];
+    case 'choice':
+      return [0, field.values.length - 1];
+    case 'integer_choice':
+      return [Math.min(...field.values), Math.max(...field.values)];
+    case 'boolean':
+      return [0, 1];
+    case 'birthdate':
+      return [0, 9999_12_31];
+    case 'digits':
+      return [0, 10 ** field.length - 1];
+  }
+}
+
+type FieldKind = PocketField['kind'];
+
+/** Which kind of field may play each part, and whether the vertical can do without. */
+const roleKinds: Readonly<Record<keyof PricingRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
+  amount: { kind: 'integer' },
+  creditBand: { kind: 'choice' },
+  annualIncome: { kind: 'integer' },
+  state: { kind: 'choice' },
+  term: { kind: 'integer_choice', optional: true },
+  monthlyDebt: { kind: 'integer', optional: true },
+  birthdate: { kind: 'birthdate', optional: true },
+  coBorrower: { kind: 'boolean', optional: true },
+};
+
+const verticalMembers = Object.keys({
+  number: true,
+  segment: true,
+  keyPrefix: true,
+  revenueModel: true,
+  status: true,
+  fields: true,
+  required: true,
+  conditional: true,
+  roles: true,
+  creditScores: true,
+  neverMatched: true,
+} satisfies Readonly<Record<keyof Vertical, true>>);
+
+const fieldKinds: readonly string[] = [
+  'integer',
+  'choice',
+  'integer_choice',
+  'boolean',
+  'birthdate',
+  'digits',
+] satisfies readonly FieldKind[];
+
+/**
+ * Throws a RangeError that names the first thing in a vertical that could not be served, or only to be found wrong by the requests
+ * of its borrowers. Programs without types hand one over too.
+ */
+export function assertVertical(vertical: Vertical): void {
+  assertObject('a vertical', vertical);
+  const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;
+  if (!matchesText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {
+    throw new RangeError(
+      `the segment of a vertical must be up to ${verticalSegmentCharactersMax} lower-case letters, digits and -`,
+    );
+  }
+  const within = `vertical ${vertical.segment}`;
+  const refuse = (problem: string): never => {
+    throw new RangeError(`${within}: ${problem}`);
+  };
+  assertKnownNames('vertical', vertical, verticalMembers);
+  assertInteger(`${within}: number`, vertical.number, 1, bounds.verticalNumberMax);
+  if (!matchesText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, apiKeyPrefixCharactersMax)) {
+    refuse(`keyPrefix must be 1 to ${apiKeyPrefixCharactersMax} letters, digits, _ and -`);
+  }
+  if (!['cost_per_lead', 'cost_per_click'].includes(vertical.revenueModel)) {
+    refuse('revenueModel must be cost_per_lead or cost_per_click');
+  }
+  if (!['stable', 'beta'].includes(vertical.status)) refuse('status must be stable or beta');
+  for (const list of ['fields', 'required', 'conditional'] as const) {
+    if (!Array.isArray(vertical[list])) refuse(`${list} must be a list`);
+  }
+
+  const fields = new Map<string, PocketField>();
+  for (const [at, field] of vertical.fields.entries()) {
+    assertObject(`${within}: fields[${at}]`, field);
+    if (typeof field.name !== 'string' || field.name === '') refuse(`fields[${at}].name must be a text`);
+    if (fields.has(field.name)) refuse(`two fields have the name ${field.name}`);
+    if (!fieldKinds.includes(field.kind)) refuse(`the kind of ${field.name} must be one of ${fieldKinds.join(', ')}`);
+    if ('values' in field && !hasUniqueValues(field.values)) refuse(`${field.name} must have values, each once`);
+    if (field.kind === 'integer' && field.min > field.max) refuse(`${field.name} must have a min up to its max`);
+    fields.set(field.name, field);
+  }
+  assertEncodable(vertical);
+
+  const fieldNamed = (list: string, name: string): PocketField =>
+    fields.get(name) ?? refuse(`${list} must name its fields, and one it names is none of them`);
+  for (const name of vertical.required) fieldNamed('required', name);
+  for (const name of vertical.neverMatched ?? []) fieldNamed('neverMatched', name);
+  for (const { field, when } of vertical.conditional) {
+    fieldNamed('conditional', field);
+    const decisive = fieldNamed('conditional', when?.field);
+    if (decisive.kind !== 'choice' || !decisive.values.includes(when.is)) {
+      refuse(`a condition on ${decisive.name} must be one of the values of a choice`);
+    }
+  }
+  assertObject(`${within}: roles`, vertical.roles);
+  assertKnownNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
+  for (const role of Object.keys(roleKinds) as (keyof PricingRoles)[]) {
+    const { kind, optional = false } = roleKinds[role];
+    const name = vertical.roles[role];
+    if (name === undefined && optional) continue;
+    if (fields.get(name ?? '')?.kind !== kind) refuse(`roles.${role} must name a field of the kind ${kind}`);
+  }
+  const bands = fields.get(vertical.roles.creditBand);
+  const { creditScores } = vertical;
+  if (creditScores !== undefined && bands?.kind === 'choice' && creditScores.length !== bands.values.length) {
+    refuse(`creditScores must have one range for each value of ${bands.name}`);
+  }
+}
+
+function matchesText(value: unknown, pattern: RegExp, charactersMax: number): boolean {
+  return typeof value === 'string' && value.length <= charactersMax && pattern.test(value);
+}
+
+function hasUniqueValues(values: readonly unknown[]): boolean {
+  return Array.isArray(values) && values.length > 0 && new Set(values).size === values.length;
+}

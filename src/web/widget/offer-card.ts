@@ -1,0 +1,156 @@
+import { createElement, type Headings, parseWebUrl } from './dom.ts';
+import { formatDollars, formatDollarsAndCents, formatFeature, formatMonths, formatPercent } from './format.ts';
+import { limits } from './limits.ts';
+import type { Offer } from './offers-client.ts';
+
+const starsMax = 5;
+
+/** A star rating, drawn and said. */
+function createStars(rating: number): HTMLElement {
+  const row = '★'.repeat(starsMax);
+  const filled = createElement('span', { class: 'stars-filled' }, row);
+  filled.style.inlineSize = `${(Math.min(Math.max(rating, 0), starsMax) / starsMax) * 100}%`;
+  return createElement(
+    'p',
+    { class: 'rating' },
+    createElement('span', { class: 'stars', 'aria-hidden': 'true' }, row, filled),
+    createElement(
+      'span',
+      {},
+      `${rating.toFixed(1)} out of ${starsMax}`,
+      createElement('span', { class: 'said' }, ' stars'),
+    ),
+  );
+}
+
+/** A lender's logo in a box that keeps its place; the lender's initial while and where there is no picture. */
+export function createLogo(lender: string, address: string): HTMLElement {
+  const initial = createElement('span', { 'aria-hidden': 'true' }, lender.charAt(0).toUpperCase());
+  const box = createElement('span', { class: 'logo' }, initial);
+  const source = parseWebUrl(address);
+  if (source === null) return box;
+  const picture = createElement('img', { alt: `${lender} logo`, width: '42', height: '42', decoding: 'async' });
+  picture.addEventListener('error', () => picture.replaceWith(initial));
+  picture.src = source;
+  box.replaceChildren(picture);
+  return box;
+}
+
+/** The place of an offer that is still to come, as high as most of them are: what stands below it stays where it is. */
+export function createPlaceholderCard(): HTMLElement {
+  return createElement(
+    'li',
+    { class: 'card coming', 'aria-hidden': 'true' },
+    createElement('span', { class: 'bone bone-logo' }),
+    createElement('span', { class: 'bone bone-figures' }),
+    createElement('span', { class: 'bone bone-action' }),
+  );
+}
+
+interface CardEvents {
+  readonly detailsOpened: (offerId: string) => void;
+  readonly clicked: (offerId: string) => void;
+}
+
+/**
+ * One offer. A payment never stands alone: the amount, the term and the APR range it belongs to are said right behind it
+ * (Regulation Z, 12 CFR 1026.24(d)).
+ */
+export function createOfferCard(
+  offer: Offer,
+  link: string,
+  loanAmount: number,
+  headings: Headings,
+  events: CardEvents,
+): HTMLElement {
+  const { apr_range: apr, loan_amount_range: amounts, payment_term_months: term, lender_name: lender } = offer;
+  const payment = formatDollarsAndCents(offer.monthly_payment_estimate);
+  const loan = `${formatDollars(loanAmount)} over ${term} months`;
+  const rates = apr.min === apr.max ? formatPercent(apr.min) : `${formatPercent(apr.min)} to ${formatPercent(apr.max)}`;
+  const tags = offer.features.map(formatFeature);
+
+  const go = createElement(
+    'a',
+    { class: 'go', href: link, target: '_blank', rel: 'noopener sponsored' },
+    offer.prequalification ? 'Check your rate' : 'View offer',
+    createElement('span', { class: 'said' }, ` at ${lender} (opens in a new tab)`),
+  );
+  const tell = () => events.clicked(offer.svc_offer_id);
+  go.addEventListener('click', tell);
+  // The middle button opens a tab without a click.
+  go.addEventListener('auxclick', (event) => event.button === 1 && tell());
+
+  const details = createElement(
+    'details',
+    { class: 'details' },
+    createElement('summary', {}, 'Details', createElement('span', { class: 'said' }, ` of the offer from ${lender}`)),
+    createElement(
+      'div',
+      { class: 'details-text' },
+      createElement(
+        'p',
+        {},
+        createElement('strong', {}, 'Representative example. '),
+        `A loan of ${loan}, at the middle of this lender’s rates for you, takes ${term} monthly payments of ${payment}: `,
+        `${formatDollarsAndCents(offer.monthly_payment_estimate * term)} in all. APR from ${rates}, any origination fee included.`,
+      ),
+      createElement('p', {}, createElement('strong', {}, 'Terms open to you: '), `${formatMonths(offer.term_months)}.`),
+      tags.length > 0 ? createElement('p', {}, createElement('strong', {}, 'Features: '), `${tags.join(', ')}.`) : null,
+    ),
+  );
+  details.addEventListener('toggle', () => details.open && events.detailsOpened(offer.svc_offer_id));
+
+  return createElement(
+    'li',
+    { class: 'card' },
+    createElement(
+      'div',
+      { class: 'lender' },
+      createLogo(lender, offer.logo_url),
+      createElement(
+        'div',
+        { class: 'who' },
+        headings.createPartHeading({ class: 'name' }, lender),
+        createStars(offer.svc_star_rating),
+      ),
+    ),
+    createElement(
+      'dl',
+      { class: 'figures' },
+      createFigure('payment', 'Estimated payment', `${payment}/month`, `for ${loan}, APR from ${rates}`),
+      createFigure('apr', 'APR range', rates.replace(' to ', '–')),
+      createFigure('amount', 'Loan amount', `${formatDollars(amounts.min)}–${formatDollars(amounts.max)}`),
+    ),
+    tags.length > 0
+      ? createElement(
+          'ul',
+          { class: 'tags', role: 'list' },
+          ...tags.slice(0, limits.tagsShownMax).map((tag) => createElement('li', {}, tag)),
+        )
+      : null,
+    createElement(
+      'div',
+      { class: 'action' },
+      go,
+      offer.prequalification
+        ? createElement('p', { class: 'unharmed' }, 'Checking your rate will not affect your credit score')
+        : null,
+    ),
+    details,
+  );
+}
+
+function createFigure(kind: string, name: string, value: string, note: string | null = null): HTMLElement {
+  return createElement(
+    'div',
+    { class: `figure ${kind}` },
+    createElement('dt', {}, name),
+    createElement(
+      'dd',
+      {},
+      createElement('span', { class: 'value' }, value),
+      note === null ? null : ' ',
+      note === null ? null : createElement('span', { class: 'note' }, note),
+    ),
+  );
+}

@@ -1,0 +1,123 @@
+import { limits } from './limits.ts';
+import { parseRetryAfterMs } from './retry-after.ts';
+import type { Settings, SortOrder } from './settings.ts';
+
+/** An offer as the widget's server answers it (docs/contract.md#offers): money in USD, rates in percent. */
+export interface Offer {
+  readonly svc_offer_id: string;
+  readonly lender_name: string;
+  readonly logo_url: string;
+  readonly apr_range: NumberRange;
+  readonly monthly_payment_estimate: number;
+  /** The term that the payment is for. */
+  readonly payment_term_months: number;
+  readonly loan_amount_range: NumberRange;
+  readonly svc_star_rating: number;
+  readonly features: readonly string[];
+  readonly prequalification: boolean;
+  readonly click_url: string;
+  readonly term_months: readonly number[];
+}
+
+export interface NumberRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface OffersResponse {
+  readonly offers: readonly Offer[];
+  readonly total_offers: number;
+  /** What the borrower asked for, and what every payment is for. */
+  readonly loan_amount: number;
+  readonly disclosure: string;
+  /** When the server made this, and until when it holds, by the server's clock (ISO 8601). */
+  readonly generated_at: string;
+  readonly expires_at: string;
+}
+
+/** Resolves after this time, or at once when the signal says that nobody waits any more. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    if (signal.aborted) done();
+  });
+}
+
+/** `code` is the error table's, or `UNREACHABLE` where no answer came that could be read. */
+type OffersResult =
+  | { readonly ok: true; readonly envelope: OffersResponse }
+  | { readonly ok: false; readonly code: string; readonly waitMs: number };
+
+/** Asks the widget's server for the offers of one load. */
+export class OffersClient {
+  readonly #settings: Settings;
+  readonly #load: string;
+  #abortController: AbortController | null = null;
+
+  constructor(settings: Settings, load: string, ended: AbortSignal) {
+    this.#settings = settings;
+    this.#load = load;
+    ended.addEventListener('abort', () => this.#abortController?.abort());
+  }
+
+  /**
+   * The offers in an order; null when a later question has taken this one's place, or nobody asks any more. What may pass by itself is tried again
+   * before it is told, all within `limits.answerMs`. Every attempt names the same load, so that at most one is a view.
+   */
+  async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
+    this.#abortController?.abort();
+    const abortController = new AbortController();
+    this.#abortController = abortController;
+    let outOfTime = false;
+    const timer = setTimeout(() => {
+      outOfTime = true;
+      abortController.abort();
+    }, limits.offersTimeoutMs);
+    try {
+      const answer = await this.#fetchWithRetries(sort, abortController.signal);
+      return abortController.signal.aborted && !outOfTime ? null : answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #fetchWithRetries(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#fetchOnce(sort, signal);
+      if (answer.ok || !isRetryable(answer.code) || attempt === limits.attemptsMax || signal.aborted) return answer;
+      const waitMs = answer.waitMs || limits.retryDelayMs * 2 ** (attempt - 1);
+      // A long wait is left to the borrower, who sees it counted down.
+      if (waitMs > limits.offersTimeoutMs / 4) return answer;
+      await sleep(waitMs, signal);
+      if (signal.aborted) return answer;
+    }
+  }
+
+  async #fetchOnce(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
+    const { base, sub, token, maxOffers } = this.#settings;
+    const query = new URLSearchParams({ sub, token, load: this.#load, sort });
+    if (maxOffers !== null) query.set('max_offers', String(maxOffers));
+    try {
+      const response = await fetch(`${base}/offers?${query}`, { signal, cache: 'no-store', credentials: 'omit' });
+      const body = await response.json();
+      if (response.ok && Array.isArray(body.offers)) return { ok: true, envelope: body };
+      return {
+        ok: false,
+        code: typeof body.error === 'string' ? body.error : 'UNREACHABLE',
+        waitMs: parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0,
+      };
+    } catch {
+      return { ok: false, code: 'UNREACHABLE', waitMs: 0 };
+    }
+  }
+}
+
+function isRetryable(code: string): boolean {
+  return ['UNREACHABLE', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR'].includes(code);
+}

@@ -1,0 +1,163 @@
+import { parseWebUrl } from './dom.ts';
+import { errorMessageFor } from './error-messages.ts';
+import { EventQueue } from './event-queue.ts';
+import { ExpiryTimer } from './expiry-timer.ts';
+import { formatDollars } from './format.ts';
+import { reportHeight, reportIntegrationError } from './host-page.ts';
+import { ImpressionTracker } from './impression-tracker.ts';
+import { limits } from './limits.ts';
+import { createOfferCard } from './offer-card.ts';
+import { type Offer, OffersClient, type OffersResponse } from './offers-client.ts';
+import { type Settings, type SortOrder, sortLabels } from './settings.ts';
+import { WidgetView } from './widget-view.ts';
+
+/** A fresh id for one load of the widget: 8 random bytes as 16 lower-case hex digits. */
+function newLoadId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** What a widget tells the one that had the container before: scripts that run twice share nothing else. */
+const takeoverEventName = 'svc-offers-taken-over';
+
+/**
+ * One load of the widget in one container, until another takes it. It asks for offers once by itself, and again only when
+ * the borrower chooses another order or tries again: a page that comes back from the browser's memory is as it was, and
+ * counts no second view.
+ *
+ *     coming ──> offers <──> reordering        a failed reordering keeps the offers
+ *       │  ▲       │
+ *       ▼  │       ▼
+ *     trouble    trouble (expired)
+ */
+export class OffersWidget {
+  readonly #settings: Settings;
+  readonly #client: OffersClient;
+  readonly #events: EventQueue;
+  readonly #impressions: ImpressionTracker;
+  readonly #expiry: ExpiryTimer;
+  readonly #view: WidgetView;
+  /** The order asked for last, and the one on view; null while no offers are. */
+  #requestedSort: SortOrder;
+  #shownSort: SortOrder | null = null;
+  /** Whether offers are missing for want of a connection. */
+  #isOffline = false;
+
+  constructor(settings: Settings, container: Element) {
+    const { base, sub, token, sort } = settings;
+    const load = newLoadId();
+    const ending = new AbortController();
+    container.dispatchEvent(new Event(takeoverEventName));
+    container.addEventListener(takeoverEventName, () => ending.abort(), { signal: ending.signal });
+    this.#settings = settings;
+    this.#requestedSort = sort;
+    this.#client = new OffersClient(settings, load, ending.signal);
+    this.#events = new EventQueue(`${base}/events?${new URLSearchParams({ sub, token })}`, load, ending.signal);
+    this.#impressions = new ImpressionTracker(
+      (offerId) => this.#events.enqueue('offer_impression', offerId),
+      ending.signal,
+    );
+    this.#expiry = new ExpiryTimer(() => this.#showExpired(), ending.signal);
+    this.#view = new WidgetView(container, settings, {
+      sortChosen: (order) => {
+        this.#requestedSort = order;
+        void this.#loadOffers();
+      },
+      disclosureOpened: () => this.#events.enqueue('disclosure_opened'),
+      retryPressed: () => void this.#loadOffers(),
+    });
+    if (settings.isFramePage) reportHeight(this.#view.frame);
+    // Whoever was offline need not press anything.
+    addEventListener(
+      'online',
+      () => {
+        if (this.#isOffline) void this.#loadOffers();
+      },
+      { signal: ending.signal },
+    );
+    this.#events.enqueue('widget_loaded');
+    void this.#loadOffers();
+  }
+
+  async #loadOffers(): Promise<void> {
+    this.#isOffline = false;
+    const { maxOffers } = this.#settings;
+    if (this.#shownSort === null)
+      this.#view.showPlaceholders(Math.min(maxOffers ?? limits.offersDefault, limits.placeholderCardsMax));
+    else this.#view.showReordering();
+    const answer = await this.#client.fetchOffers(this.#requestedSort);
+    if (answer === null) return;
+    if (answer.ok) {
+      this.#showOffers(answer.envelope);
+      return;
+    }
+    this.#events.enqueue('widget_error');
+    const { title, advice, canRetry, partnerHint } = errorMessageFor(answer.code, location.origin);
+    if (partnerHint !== null) reportIntegrationError(partnerHint);
+    if (this.#shownSort !== null && canRetry) {
+      this.#requestedSort = this.#shownSort;
+      this.#view.restoreOffers(this.#shownSort, 'The order could not be changed. Please try again.');
+      return;
+    }
+    this.#clearOffers();
+    this.#isOffline = answer.code === 'UNREACHABLE';
+    this.#view.showMessage(title, advice, canRetry ? answer.waitMs : null);
+  }
+
+  /** Nobody did anything wrong: the page has stood open for as long as offers hold. */
+  #showExpired(): void {
+    this.#clearOffers();
+    const { title, advice } = errorMessageFor('SUB_ID_EXPIRED', location.origin);
+    this.#view.showMessage(title, advice, null);
+  }
+
+  #clearOffers(): void {
+    this.#shownSort = null;
+    this.#impressions.observeCards(new Map());
+    this.#expiry.stop();
+  }
+
+  #showOffers(envelope: OffersResponse): void {
+    const { offers, total_offers: total, loan_amount: amount, disclosure } = envelope;
+    const loan = formatDollars(amount);
+    if (offers.length === 0) {
+      this.#clearOffers();
+      this.#view.showMessage(
+        'No offers match right now',
+        `None of our lenders has an offer of ${loan} for these answers today. A smaller amount may change that; so may checking that every answer is right.`,
+        null,
+      );
+      return;
+    }
+    const cards = new Map<HTMLElement, string>();
+    for (const offer of offers) {
+      const card = this.#createCard(offer, amount);
+      if (card !== null) cards.set(card, offer.svc_offer_id);
+    }
+    this.#shownSort = this.#requestedSort;
+    const count =
+      total > cards.size ? `${cards.size} of ${total} offers` : cards.size === 1 ? '1 offer' : `${cards.size} offers`;
+    this.#view.showOffers(
+      [...cards.keys()],
+      `${count} for ${loan}`,
+      `${count} for ${loan}, sorted by: ${sortLabels[this.#requestedSort]}.`,
+      disclosure,
+    );
+    this.#impressions.observeCards(cards);
+    this.#events.enqueue('offers_rendered');
+    this.#expiry.start(envelope.generated_at, envelope.expires_at);
+  }
+
+  /** Null for an offer that leads nowhere. */
+  #createCard(offer: Offer, amount: number): HTMLElement | null {
+    const link = parseWebUrl(offer.click_url);
+    if (link === null) return null;
+    return createOfferCard(offer, link, amount, this.#view.headings, {
+      detailsOpened: (offerId) => this.#events.enqueue('offer_details_opened', offerId),
+      clicked: (offerId) => {
+        this.#events.enqueue('offer_click', offerId);
+        this.#events.flush();
+      },
+    });
+  }
+}

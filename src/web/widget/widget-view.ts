@@ -1,0 +1,240 @@
+import { createElement, Headings } from './dom.ts';
+import { createPlaceholderCard } from './offer-card.ts';
+import { isSortOrder, type Settings, type SortOrder, sortLabels, sortOrdersFor, type Theme } from './settings.ts';
+import card from './styles/card.css';
+import controls from './styles/controls.css';
+import dark from './styles/dark.css';
+import shell from './styles/shell.css';
+
+/**
+ * The widget's styles as sheets made by script, which a page's Content-Security-Policy has no say in: `style-src` judges
+ * style elements and attributes. The dark colours come last, always, never, or as the reader's system wants them.
+ */
+function createStyleSheets(theme: Theme): CSSStyleSheet[] {
+  const sheets = [createStyleSheet(shell + controls + card)];
+  if (theme !== 'light') sheets.push(createStyleSheet(dark, theme === 'auto' ? '(prefers-color-scheme: dark)' : 'all'));
+  return sheets;
+}
+
+function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
+  const made = new CSSStyleSheet({ media });
+  made.replaceSync(text);
+  return made;
+}
+
+/** The order of the offers, as a list to choose from. */
+class SortControl {
+  readonly node: HTMLElement;
+  readonly #select: HTMLSelectElement;
+
+  constructor(orders: readonly SortOrder[], chosen: SortOrder, onChosen: (order: SortOrder) => void) {
+    this.#select = createElement(
+      'select',
+      { id: 'sort' },
+      ...orders.map((order) => createElement('option', { value: order }, sortLabels[order])),
+    );
+    this.setOrder(chosen);
+    this.#select.addEventListener('change', () => {
+      if (isSortOrder(this.#select.value)) onChosen(this.#select.value);
+    });
+    this.node = createElement(
+      'div',
+      { class: 'sort' },
+      createElement('label', { for: 'sort' }, 'Sort by'),
+      this.#select,
+    );
+  }
+
+  setOrder(order: SortOrder): void {
+    this.#select.value = order;
+  }
+}
+
+/** A button for another attempt; it counts down first where the server has asked to wait. */
+function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
+  const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
+  button.addEventListener('click', onPressed);
+  let seconds = Math.ceil(waitMs / 1_000);
+  const count = () => {
+    button.disabled = seconds > 0;
+    button.textContent = seconds > 0 ? `Try again in ${seconds} s` : 'Try again';
+    seconds--;
+    if (button.disabled) setTimeout(count, 1_000);
+  };
+  count();
+  return button;
+}
+
+/** What is said in the place of offers. */
+function createMessage(
+  headings: Headings,
+  title: string,
+  advice: string,
+  button: HTMLButtonElement | null,
+): HTMLElement {
+  return createElement(
+    'div',
+    { class: 'message', role: button === null ? null : 'alert' },
+    headings.createPartHeading({ class: 'name' }, title),
+    createElement('p', {}, advice),
+    button,
+  );
+}
+
+/** How offers are chosen, and who pays whom. It stands above the offers, and is complete before they are there. */
+class Disclosure {
+  readonly node: HTMLElement;
+  readonly #catalogText = createElement('p', { hidden: '' });
+
+  constructor(orders: readonly SortOrder[], onOpened: () => void) {
+    const node = createElement(
+      'details',
+      { class: 'disclosure' },
+      createElement('summary', {}, 'How offers are chosen'),
+      createElement(
+        'div',
+        { class: 'disclosure-text' },
+        createElement(
+          'p',
+          {},
+          '“Recommended” puts first what should serve you best. It weighs what a loan costs (APR), how likely the lender is ',
+          'to approve you, how well amount and term fit what you asked for, and the star rating, which our editors give. ',
+          'What a lender pays us plays no part in it.',
+        ),
+        createElement('p', {}, '“Lowest APR” and “Highest amount” go by that one figure.'),
+        orders.includes('svc_revenue')
+          ? createElement('p', {}, '“Sponsored first” goes by what we expect to be paid for an offer.')
+          : null,
+        createElement(
+          'p',
+          {},
+          'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; ',
+          'there are others.',
+        ),
+        this.#catalogText,
+      ),
+    );
+    node.addEventListener('toggle', () => node.open && onOpened());
+    this.node = node;
+  }
+
+  /** The disclosure that came with the offers. */
+  setCatalogText(text: string): void {
+    this.#catalogText.textContent = text;
+    this.#catalogText.hidden = text === '';
+  }
+}
+
+interface ViewEvents {
+  readonly sortChosen: (order: SortOrder) => void;
+  readonly disclosureOpened: () => void;
+  readonly retryPressed: () => void;
+}
+
+/**
+ * What stands in the container: a frame (title, order, disclosure) that stays, and a body that is a skeleton, offers, or a
+ * message. It lives in a shadow tree, so that neither the page's styles reach it nor its own the page. The tree is open:
+ * a closed one protects nothing, and would shut out the tools people check a page's accessibility with.
+ */
+export class WidgetView {
+  readonly headings: Headings;
+  /** All that is shown, without the ground that fills the rest of a page of its own. */
+  readonly frame: HTMLElement;
+  readonly #events: ViewEvents;
+  readonly #title: HTMLElement;
+  readonly #count = createElement('p', { class: 'count' });
+  readonly #status = createElement('p', { class: 'said', role: 'status' });
+  readonly #notice = createElement('p', { class: 'notice', role: 'alert' });
+  readonly #estimateNote = createElement(
+    'p',
+    { class: 'caveat' },
+    'Figures are estimates. No credit decision has been made: that is up to the lender.',
+  );
+  readonly #body = createElement('div', { class: 'body' });
+  readonly #sort: SortControl;
+  readonly #disclosure: Disclosure;
+
+  constructor(container: Element, { sort, isFramePage, theme }: Settings, events: ViewEvents) {
+    const orders = sortOrdersFor(sort);
+    this.#events = events;
+    this.headings = new Headings(isFramePage);
+    this.#title = this.headings.createTitle({ class: 'title', id: 'title', tabindex: '-1' }, 'Your loan offers');
+    this.#sort = new SortControl(orders, sort, events.sortChosen);
+    this.#disclosure = new Disclosure(orders, events.disclosureOpened);
+    const host = createElement('div');
+    const shadow = host.attachShadow({ mode: 'open' });
+    shadow.adoptedStyleSheets = createStyleSheets(theme);
+    this.frame = createElement(
+      'div',
+      { class: 'frame' },
+      createElement('div', { class: 'head' }, createElement('div', {}, this.#title, this.#count), this.#sort.node),
+      this.#disclosure.node,
+      this.#estimateNote,
+      this.#status,
+      this.#notice,
+      this.#body,
+    );
+    const panel = isFramePage ? 'panel fills-page' : 'panel';
+    shadow.append(createElement('section', { class: panel, lang: 'en', 'aria-labelledby': 'title' }, this.frame));
+    container.replaceChildren(host);
+  }
+
+  showPlaceholders(cards: number): void {
+    this.#setStatusTexts('Finding your offers…', '');
+    this.#count.textContent = 'Finding your offers…';
+    this.#setFrameVisible(true);
+    this.#replaceBody(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
+  }
+
+  /** The offers on view are about to be replaced. */
+  showReordering(): void {
+    this.#setStatusTexts('Sorting…', '');
+    this.#body.setAttribute('aria-busy', 'true');
+  }
+
+  showOffers(cards: readonly HTMLElement[], count: string, status: string, disclosure: string): void {
+    this.#setStatusTexts(status, '');
+    this.#count.textContent = count;
+    this.#setFrameVisible(true);
+    this.#disclosure.setCatalogText(disclosure);
+    this.#replaceBody(createCardList(cards), false);
+  }
+
+  /** Offers stay as they were, in the order they were in. */
+  restoreOffers(order: SortOrder, notice: string): void {
+    this.#setStatusTexts('', notice);
+    this.#sort.setOrder(order);
+    this.#body.setAttribute('aria-busy', 'false');
+  }
+
+  showMessage(title: string, advice: string, retryAfterMs: number | null): void {
+    const button = retryAfterMs === null ? null : createRetryButton(retryAfterMs, this.#events.retryPressed);
+    this.#setStatusTexts(button === null ? `${title}. ${advice}` : '', '');
+    this.#setFrameVisible(false);
+    this.#replaceBody(createMessage(this.headings, title, advice, button), false);
+  }
+
+  /** What is about offers says nothing without any. */
+  #setFrameVisible(shown: boolean): void {
+    for (const node of [this.#count, this.#sort.node, this.#estimateNote]) node.hidden = !shown;
+  }
+
+  #setStatusTexts(status: string, notice: string): void {
+    this.#status.textContent = status;
+    this.#notice.textContent = notice;
+  }
+
+  #replaceBody(content: HTMLElement, busy: boolean): void {
+    // Whoever had the keyboard on what goes away would find themselves at the top of the page.
+    const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
+    const leave = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);
+    this.#body.replaceChildren(content);
+    this.#body.setAttribute('aria-busy', String(busy));
+    if (leave) this.#title.focus();
+  }
+}
+
+function createCardList(cards: readonly HTMLElement[]): HTMLElement {
+  // Without its markers a list is none to some readers, unless it says so.
+  return createElement('ol', { class: 'cards', role: 'list' }, ...cards);
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { bounds } from '../bounds.ts';
+import { offerIdPattern } from '../catalogs/identifiers.ts';
+import { invalidRequest, type Outcome } from '../domain/outcome.ts';
+import { type WidgetEventType, widgetEventTypes, widgetIdBytes } from '../ledger/ledger-record.ts';
+
+/** What a widget load's id may be, as the text of a regular expression. */
+export const widgetLoadIdPattern = '^[0-9a-f]{16}$';
+
+const loadIdRegex = new RegExp(widgetLoadIdPattern);
+
+/** The bytes of a widget load's id, which is written as 16 lower-case hex digits; null for anything else. */
+export function parseWidgetLoadId(text: unknown): Buffer | null {
+  return typeof text === 'string' && loadIdRegex.test(text) ? Buffer.from(text, 'hex') : null;
+}
+
+const offerIdRegex = new RegExp(offerIdPattern);
+
+/** What an event's id may be, as the text of a regular expression. */
+export const widgetEventIdPattern = `^[\\w-]{1,${bounds.widgetEventIdCharactersMax}}$`;
+
+const eventIdRegex = new RegExp(widgetEventIdPattern);
+
+/** The body of a beacon. */
+export interface WidgetBeaconBody {
+  readonly load: string;
+  readonly events: readonly {
+    readonly event_id: string;
+    readonly type: WidgetEventType;
+    readonly svc_offer_id?: string | null;
+  }[];
+}
+
+/** One event as a widget told it. */
+export interface WidgetEvent {
+  /** Digest of its id. */
+  readonly digest: Buffer;
+  /** Place in `widgetEventTypes`. */
+  readonly type: number;
+  /** The offer it is about; null where it is about none. */
+  readonly offerId: string | null;
+}
+
+/** A beacon: the events of one widget load. */
+export interface WidgetBeacon {
+  readonly load: Buffer;
+  readonly events: readonly WidgetEvent[];
+}
+
+/**
+ * Reads the body of a beacon (docs/contract.md#widget-events), a `WidgetBeaconBody`. One event that is not what it should be
+ * refuses the batch: the only sender is our own script, and half a batch would hide its mistakes.
+ */
+export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');
+  const { load: loadText, events: list } = body as { readonly load?: unknown; readonly events?: unknown };
+  const load = parseWidgetLoadId(loadText);
+  if (load === null) return invalidRequest('load');
+  if (!Array.isArray(list) || list.length === 0 || list.length > bounds.widgetEventsPerBatchMax) {
+    return invalidRequest('events');
+  }
+  const events: WidgetEvent[] = [];
+  for (const item of list) {
+    const event = parseWidgetEvent(item);
+    if (event === null) return invalidRequest('events');
+    events.push(event);
+  }
+  return { ok: true, value: { load, events } };
+}
+
+function parseWidgetEvent(item: unknown): WidgetEvent | null {
+  if (typeof item !== 'object' || item === null) return null;
+  const { event_id: id, type: name, svc_offer_id: offer } = item as Readonly<Record<string, unknown>>;
+  if (typeof id !== 'string' || !eventIdRegex.test(id)) return null;
+  const type = (widgetEventTypes as readonly unknown[]).indexOf(name);
+  if (type < 0) return null;
+  const isAboutOffer = widgetEventTypes[type]!.startsWith('offer_');
+  if (isAboutOffer ? !isOfferId(offer) : offer !== undefined && offer !== null) return null;
+  const digest = Buffer.from(hash('sha256', id, 'buffer').subarray(0, widgetIdBytes));
+  return { digest, type, offerId: isAboutOffer ? (offer as string) : null };
+}
+
+function isOfferId(value: unknown): boolean {
+  return typeof value === 'string' && offerIdRegex.test(value);
+}

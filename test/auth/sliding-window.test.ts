@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { SlidingWindow } from '../../src/auth/sliding-window.ts';
+
+const minuteMs = 60_000;
+
+/** Asks for one request, as the gatekeeper does. */
+function tryTake(window: SlidingWindow, nowMs: number): boolean {
+  if (window.remaining(nowMs) === 0) return false;
+  window.admit(nowMs);
+  return true;
+}
+
+/** Steps of the monotonic clock: none, fractions, whole windows and everything that brings times close to the window's edge. */
+const step = fc.oneof(
+  fc.constantFrom(0, 0.25, 1, minuteMs - 1, minuteMs - 0.25, minuteMs, minuteMs + 0.25, 2 * minuteMs),
+  fc.integer({ min: 0, max: 20_000 }).map((quarters) => quarters / 4),
+  fc.integer({ min: 0, max: 100_000 }),
+);
+
+test('it admits exactly what leaves no span of the window with more than the limit', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 300 }), (limit, steps) => {
+      const window = new SlidingWindow(limit, minuteMs);
+      const admitted: number[] = [];
+      let nowMs = 1_000_000;
+      for (const ms of steps) {
+        nowMs += ms;
+        const recent = admitted.filter((at) => nowMs - at < minuteMs).length;
+        assert.equal(window.remaining(nowMs), limit - recent);
+        const taken = tryTake(window, nowMs);
+        assert.equal(taken, recent < limit);
+        if (taken) admitted.push(nowMs);
+      }
+      for (const [index, at] of admitted.entries()) {
+        const next = admitted[index + limit];
+        assert(next === undefined || next - at >= minuteMs);
+      }
+    }),
+  );
+});
+
+test('it forgets nothing and admits nothing twice when it grows after it has turned round', () => {
+  const window = new SlidingWindow(100, minuteMs);
+  const admitted: number[] = [];
+  const take = (nowMs: number) => {
+    assert.equal(window.remaining(nowMs), 100 - admitted.filter((at) => nowMs - at < minuteMs).length);
+    window.admit(nowMs);
+    admitted.push(nowMs);
+  };
+  // A few a minute, so that the ring is small and its beginning moves; then many at once, so that it grows.
+  for (let second = 0; second < 75; second += 12) take(second * 1000);
+  for (let second = 75; second < 95; second++) take(second * 1000);
+  for (let second = 95; second < 160; second++) take(second * 1000);
+});
+
+test('a full window says to the millisecond when the next request will be admitted', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { minLength: 1, maxLength: 60 }), (limit, steps) => {
+      const window = new SlidingWindow(limit, minuteMs);
+      let nowMs = 1_000_000;
+      for (const ms of steps) {
+        nowMs += ms;
+        tryTake(window, nowMs);
+      }
+      const waitMs = window.retryAfterMs(nowMs);
+      if (window.remaining(nowMs) > 0) {
+        assert.equal(waitMs, 0);
+      } else {
+        assert.equal(window.remaining(nowMs + waitMs - 0.25), 0);
+        assert(window.remaining(nowMs + waitMs) > 0);
+      }
+    }),
+  );
+});
+
+test('it is whole again one window after the last request it admitted', () => {
+  const window = new SlidingWindow(3, minuteMs);
+  assert.equal(window.resetMs(0), 0);
+  window.admit(0);
+  window.admit(10_000);
+  assert.equal(window.resetMs(25_000), 45_000);
+  assert.equal(window.remaining(69_999), 2);
+  assert.equal(window.remaining(70_000), 3);
+  assert.equal(window.resetMs(70_000), 0);
+});
+
+test('a burst at the end of one minute leaves no room for another at the start of the next', () => {
+  const window = new SlidingWindow(500, minuteMs);
+  for (let n = 0; n < 500; n++) assert(tryTake(window, 59_999));
+  assert(!tryTake(window, 60_001));
+  assert(!tryTake(window, 119_998.75));
+  assert(tryTake(window, 119_999));
+});
+
+test('what it refuses does not count', () => {
+  const window = new SlidingWindow(1, minuteMs);
+  assert(tryTake(window, 0));
+  for (let ms = 1; ms < minuteMs; ms += 500) assert(!tryTake(window, ms));
+  assert(tryTake(window, minuteMs));
+});
+
+test('it cannot be overfilled', () => {
+  const window = new SlidingWindow(1, minuteMs);
+  window.admit(0);
+  assert.throws(() => window.admit(1), RangeError);
+});
+
+test('it is released only when empty, and works as before after that', () => {
+  const window = new SlidingWindow(2, minuteMs);
+  window.admit(0);
+  assert.equal(window.releaseIfEmpty(minuteMs - 1), false);
+  assert.equal(window.remaining(minuteMs - 1), 1);
+  assert.equal(window.releaseIfEmpty(minuteMs), true);
+  assert(tryTake(window, minuteMs));
+  assert(tryTake(window, minuteMs));
+  assert(!tryTake(window, minuteMs));
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { validateWebOrigin } from '../../src/auth/web-origin.ts';
+import { bounds } from '../../src/bounds.ts';
+
+const scheme = fc.constantFrom('http', 'https');
+const port = fc.option(fc.integer({ min: 0, max: 99_999 }), { nil: null });
+const address = fc
+  .tuple(
+    scheme,
+    fc.oneof(fc.domain(), fc.ipV4Extended(), fc.constantFrom('localhost', 'a_b.example', 'çelik.example')),
+    port,
+  )
+  .map(([name, host, number]) => `${name}://${host}${number === null ? '' : `:${number}`}`);
+/** Addresses with something added, changed or taken away: most are no origins, and nearly are. */
+const nearly = fc
+  .tuple(
+    address,
+    fc.nat(),
+    fc.nat({ max: 2 }),
+    fc.constantFrom('', '/', '.', ':', '*', ';', ',', ' ', '\n', '@', '?', '#', 'A', 'ß', "'", '0'),
+  )
+  .map(([text, at, cut, put]) => {
+    const place = at % (text.length + 1);
+    return text.slice(0, place) + put + text.slice(place + cut);
+  });
+const anything = fc.oneof(address, nearly, fc.webUrl(), fc.string({ unit: 'grapheme' }));
+
+test('whatever is taken for an origin is its own origin, and safe in a header and in a policy', () => {
+  let taken = 0;
+  fc.assert(
+    fc.property(anything, (text) => {
+      if (validateWebOrigin(text) !== null) return;
+      taken++;
+      assert.equal(new URL(text).origin, text);
+      assert.match(text, /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/);
+      assert(text.length <= bounds.originCharactersMax);
+    }),
+    { numRuns: 5_000 },
+  );
+  assert(taken > 500, `only ${taken} were taken`);
+});
+
+test('the origin of any address with a name or an IPv4 address for a host is taken', () => {
+  fc.assert(
+    fc.property(
+      fc.webUrl({ authoritySettings: { withIPv4: true, withPort: true }, withQueryParameters: true }),
+      (url) => {
+        const { origin } = new URL(url);
+        fc.pre(origin.length <= bounds.originCharactersMax);
+        assert.equal(validateWebOrigin(origin), null);
+      },
+    ),
+  );
+});
+
+test('what is told to write instead is taken', () => {
+  let told = 0;
+  fc.assert(
+    fc.property(anything, (text) => {
+      const [, instead] = /^Write (.*), which/.exec(validateWebOrigin(text) ?? '') ?? [];
+      if (instead === undefined) return;
+      told++;
+      assert.equal(validateWebOrigin(instead), null);
+    }),
+    { numRuns: 5_000 },
+  );
+  assert(told > 500, `only ${told} were told`);
+});
+
+for (const origin of [
+  'https://shop.example',
+  'http://127.0.0.1:3000',
+  'http://localhost:3000',
+  'https://shop.example:80',
+  'http://shop.example:443',
+  'https://xn--elik-zoa.example',
+  'https://-my--app.preview.example',
+  `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length)}`,
+]) {
+  test(`an origin is ${origin.slice(0, 40)}`, () => assert.equal(validateWebOrigin(origin), null));
+}
+
+for (const [text, instead] of [
+  ['https://shop.example/', 'https://shop.example'],
+  ['https://shop.example/checkout?step=1#pay', 'https://shop.example'],
+  ['https://shop.example/*', 'https://shop.example'],
+  ['https://Shop.Example', 'https://shop.example'],
+  ['HTTPS://shop.example', 'https://shop.example'],
+  ['https://shop.example:443', 'https://shop.example'],
+  ['http://shop.example:80', 'http://shop.example'],
+  ['https://shop.example:', 'https://shop.example'],
+  ['https://shop.example:08080', 'https://shop.example:8080'],
+  ['https://çelik.example', 'https://xn--elik-zoa.example'],
+  ['http://127.1', 'http://127.0.0.1'],
+  [' https://shop.example', 'https://shop.example'],
+  ['https://user:secret@shop.example', 'https://shop.example'],
+  ['shop.example', 'https://shop.example'],
+  ['localhost:3000', 'http://localhost:3000'],
+] as const) {
+  test(`in place of ${text} one is told to write ${instead}`, () => {
+    assert.equal(validateWebOrigin(text), `Write ${instead}, which is what a browser sends.`);
+  });
+}
+
+for (const [what, text, told] of [
+  ['a wildcard', '*', /no wildcards/],
+  ['a wildcard for a host', 'https://*', /no wildcards/],
+  ['a wildcard for subdomains', 'https://*.shop.example', /no wildcards/],
+  ['an IPv6 address', 'http://[::1]:3000', /IPv6/],
+  ['a name with an underscore', 'https://my_app.preview.example', /underscore/],
+  ['a character too many', `https://${'x'.repeat(bounds.originCharactersMax - 'https://'.length + 1)}`, /at most 255/],
+  ['nothing', '', /^An origin is/],
+  ['the opaque origin', 'null', /^An origin is/],
+  ['another scheme', 'ftp://shop.example', /^An origin is/],
+  ['a file', 'file:///home/index.html', /^An origin is/],
+  ['a script', 'javascript:alert(1)', /^An origin is/],
+  ['a port beyond the last', 'https://shop.example:65536', /^An origin is/],
+  ['a host that would end a directive', 'https://shop.example;script-src', /^An origin is/],
+  ['a host with a comma', 'https://shop.example,evil', /^An origin is/],
+  ['a host with a quote', "https://shop.'none'", /^An origin is/],
+  ['an empty label', 'https://shop..example', /^An origin is/],
+  ['a name that ends in a dot', 'https://shop.example.', /^An origin is/],
+] as const) {
+  test(`no origin is ${what}`, () => assert.match(validateWebOrigin(text) ?? '', told));
+}
+
+test('what looks like a key is not repeated', () => {
+  for (const text of [
+    'svc_pl_live_0123456789abcdef',
+    'svc_pl_live_0123456789abcdef/',
+    'https://svc_pl_live_01234567',
+    'key:svc_pl_live_01234567',
+  ]) {
+    assert(!validateWebOrigin(text)?.includes('0123'));
+  }
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { LogFiles } from '../../src/event-log/log-files.ts';
+import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { removedTailFileName, segmentFileName } from '../../src/event-log/log-format.ts';
+import { LogReader } from '../../src/event-log/log-reader.ts';
+import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
+import { dropSegments } from '../../src/event-log/segment-files.ts';
+import { appendOneByOne, openLog, recordAt, scratchFolder } from './log-fixture.ts';
+
+/** A closed log of six records, two in each segment, and its end mark. */
+async function sixRecords(t: TestContext) {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { segmentBytesMax: 200 });
+  await appendOneByOne(log, 6);
+  await log.close();
+  assert.deepEqual(firsts(folder), [1, 3, 5, 7]);
+  return folder;
+}
+
+const firsts = (folder: string) =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => Number.parseInt(name, 10));
+
+describe('dropping segments', () => {
+  it('removes those that hold only records before a position, and never the newest', async (t) => {
+    const folder = await sixRecords(t);
+    for (const [before, dropped, left] of [
+      [0, 0, [1, 3, 5, 7]],
+      [2, 0, [1, 3, 5, 7]],
+      [3, 1, [3, 5, 7]],
+      [4, 0, [3, 5, 7]],
+      [5_000, 2, [7]],
+      [5_000, 0, [7]],
+    ] as const) {
+      assert.equal(await dropSegments(nodeLogFiles, folder, before), dropped);
+      assert.deepEqual(firsts(folder), left);
+    }
+    assert.equal(await dropSegments(nodeLogFiles, scratchFolder(t), 5_000), 0);
+  });
+
+  it('leaves a log that is opened, read and continued with the same positions', async (t) => {
+    const folder = await sixRecords(t);
+    writeFileSync(join(folder, 'somebody-elses.txt'), '');
+    await dropSegments(nodeLogFiles, folder, 4);
+    const seen: number[] = [];
+    const log = await openLog(folder, { onRecord: (position) => seen.push(position) });
+    await log.append(recordAt(7));
+    await log.close();
+    assert.deepEqual([seen, log.durablePosition], [[3, 4, 5, 6], 7]);
+    const reader = new LogReader(folder, null);
+    const read: number[] = [];
+    reader.read(7, 100, (position) => read.push(position));
+    reader.close();
+    assert.deepEqual(read, [3, 4, 5, 6, 7]);
+    assert.equal(readdirSync(folder).includes('somebody-elses.txt'), true);
+  });
+
+  it('makes each removal durable before the next, so that no gap can be left', async (t) => {
+    const folder = await sixRecords(t);
+    const steps: string[] = [];
+    const files: LogFiles = {
+      ...nodeLogFiles,
+      remove: async (path) => void steps.push(`remove ${Number.parseInt(path.slice(folder.length + 1), 10)}`),
+      syncFolder: async () => void steps.push('sync'),
+    };
+    await dropSegments(files, folder, 6);
+    assert.deepEqual(steps, ['remove 1', 'sync', 'remove 3', 'sync']);
+    const failing: LogFiles = { ...files, syncFolder: () => Promise.reject(new Error('it does not sync')) };
+    steps.length = 0;
+    await assert.rejects(dropSegments(failing, folder, 6), /it does not sync/);
+    assert.deepEqual(steps, ['remove 1']);
+  });
+
+  it('removes what recovery once cut off a segment with the segment', async (t) => {
+    const folder = await sixRecords(t);
+    const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
+    for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
+    await dropSegments(nodeLogFiles, folder, 3);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => !name.endsWith('.log')),
+      [cutTail(5)],
+    );
+  });
+
+  it('is told to whoever was reading what is gone', async (t) => {
+    const folder = await sixRecords(t);
+    const walk = new LogScanner(nodeLogFiles, folder, { decode: true });
+    await dropSegments(nodeLogFiles, folder, 5);
+    assert.throws(() => walk.nextRecord(), LogRewrittenError);
+    walk.close();
+  });
+});

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { LogUnavailableError } from '../../src/event-log/event-log.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
+import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { LogReader } from '../../src/event-log/log-reader.ts';
+import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import {
+  appendOneByOne,
+  appendTogether,
+  openLog,
+  plain,
+  recordAt,
+  recordsUpTo,
+  recoveredRecords,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
+import { TroubledLogFiles } from './troubled-log-files.ts';
+
+test('the ledger log serves its port', async (t) => {
+  const log: EventLog = await openEventLog({ folder: scratchFolder(t), shard: 0, durability: 'fsync' });
+  await log.append(recordAt(1));
+  assert.equal(log.durablePosition, 1);
+  await log.close();
+});
+
+test('any record comes back as it was appended', async (t) => {
+  const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.toWellFormed());
+  const record: fc.Arbitrary<LedgerRecord> = fc.oneof(
+    fc.tuple(
+      fc.constant(1 as const),
+      fc.nat(2 ** 43),
+      bytes32(),
+      text,
+      fc.nat(),
+      fc.constant(2 as const),
+      fc.option(text),
+    ),
+    fc.tuple(fc.constant(2 as const), fc.nat(2 ** 43), bytes32(), text, fc.array(text, { maxLength: 20 })),
+    fc.tuple(fc.constant(3 as const), fc.nat(2 ** 43), bytes32(), text, text, text, fc.nat(2 ** 40)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(record, { maxLength: 30 }), async (records) => {
+      const folder = scratchFolder(t);
+      const log = await openLog(folder);
+      await Promise.all(records.map((item) => log.append(item)));
+      await log.close();
+      assert.deepEqual(plain(await recoveredRecords(folder)), plain(records));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+function bytes32() {
+  return fc.uint8Array({ minLength: 32, maxLength: 32 });
+}
+
+test('a record is copied before append returns', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  const sub = new Uint8Array(32).fill(7);
+  const appended = log.append([1, 5, sub, 'tag', 1, 0, null]);
+  sub.fill(0);
+  await appended;
+  await log.close();
+  const [record] = await recoveredRecords(folder);
+  assert.deepEqual(Buffer.from((record as Uint8Array[])[2]!), Buffer.alloc(32, 7));
+});
+
+test('records appended in one turn share one promise and one synchronized write', async (t) => {
+  const files = new TroubledLogFiles();
+  const log = await openLog(scratchFolder(t), { files });
+  await appendOneByOne(log, 1);
+  files.steps.length = 0;
+  const promises = appendTogether(log, 50);
+  assert.equal(new Set(promises).size, 1);
+  await promises[0];
+  assert.deepEqual(files.steps, ['store']);
+  await log.close();
+});
+
+test('a segment gets its name only when its header is safe, and its first record only when its name is', async (t) => {
+  const files = new TroubledLogFiles();
+  const log = await openLog(scratchFolder(t), { files });
+  await appendOneByOne(log, 1);
+  const [header, reserve, group] = ['write', 'write', 'write'];
+  assert.deepEqual(files.steps, [header, 'datasync', 'rename', 'syncFolder', reserve, group, 'datasync']);
+  await log.close();
+});
+
+test('whoever measures is told of every group once it is stored', async (t) => {
+  const groups: (readonly [records: number, bytes: number])[] = [];
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, {
+    onStored: (records, bytes, elapsedUs) => {
+      assert.ok(Number.isInteger(elapsedUs) && elapsedUs > 0);
+      groups.push([records, bytes]);
+    },
+  });
+  await Promise.all(appendTogether(log, 3));
+  await log.append(recordAt(4));
+  await log.close();
+  assert.deepEqual(
+    groups.map(([records]) => records),
+    [3, 1],
+  );
+  const bytes = groups.reduce((sum, [, size]) => sum + size, segmentHeaderBytes);
+  assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
+});
+
+test('what arrives while a group is synced goes out together after it', async (t) => {
+  const files = new TroubledLogFiles();
+  const log = await openLog(scratchFolder(t), { files });
+  await appendOneByOne(log, 1);
+  const first = log.append(recordAt(2));
+  await new Promise(setImmediate);
+  files.steps.length = 0;
+  const second = appendTogether(log, 20);
+  await first;
+  assert.equal(log.durablePosition, 2);
+  await second[0];
+  assert.equal(log.durablePosition, 22);
+  assert.deepEqual(files.steps, ['store', 'store']);
+  await log.close();
+});
+
+test('no append is acknowledged before its bytes are in the file and synced', async (t) => {
+  const folder = scratchFolder(t);
+  const files = new TroubledLogFiles();
+  const log = await openLog(folder, { files, segmentBytesMax: 4_000 });
+  let waiting = 0;
+  for (let position = 1; position <= 300; position++) {
+    waiting++;
+    void log.append(recordAt(position)).then(() => {
+      waiting--;
+      assert.ok(log.durablePosition >= position);
+      assert.match(files.steps.at(-1)!, /^(store|datasync)$/);
+      const reader = new LogReader(folder, null);
+      assert.equal(
+        reader.read(position, position, () => {}),
+        position,
+      );
+      reader.close();
+    });
+    if (position % 7 === 0) await new Promise(setImmediate);
+  }
+  await log.close();
+  assert.equal(waiting, 0);
+});
+
+test('promises resolve in order and the durable position only grows', async (t) => {
+  const log = await openLog(scratchFolder(t));
+  const durable: number[] = [];
+  const resolved: number[] = [];
+  log.onDurable((position) => {
+    assert.equal(position, log.durablePosition);
+    durable.push(position);
+  });
+  const all: Promise<unknown>[] = [];
+  for (let position = 1; position <= 200; position++) {
+    all.push(log.append(recordAt(position)).then(() => resolved.push(position)));
+    if (position % 9 === 0) await new Promise(setImmediate);
+  }
+  await Promise.all(all);
+  assert.deepEqual(
+    resolved,
+    Array.from({ length: 200 }, (_, i) => i + 1),
+  );
+  assert.ok(durable.every((position, i) => i === 0 || position > durable[i - 1]!));
+  assert.equal(durable.at(-1), 200);
+  await log.close();
+});
+
+test('a noted record becomes durable without anybody waiting', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  const durable = new Promise<number>((resolve) => log.onDurable(resolve));
+  assert.equal(log.appendWithoutWaiting(recordAt(1)), true);
+  assert.equal(log.appendedPosition, 1);
+  assert.equal(await durable, 1);
+  await log.close();
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
+});
+
+test('closing makes everything appended durable, and then the log refuses', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  const appended = appendTogether(log, 3);
+  const closed = log.close();
+  assert.equal(log.close(), closed);
+  await closed;
+  await Promise.all(appended);
+  await assert.rejects(log.append(recordAt(4)), LogUnavailableError);
+  assert.equal(log.appendWithoutWaiting(recordAt(4)), false);
+  assert.equal((await recoveredRecords(folder)).length, 3);
+});
+
+test('beyond the pending bound append rejects and note refuses, and the log goes on', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { pendingBytesMax: 1_000 });
+  const taken: Promise<void>[] = [];
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1))) taken.push(Promise.resolve());
+  const full = log.appendedPosition;
+  assert.ok(full > 5 && full < 20);
+  await assert.rejects(log.append(recordAt(full + 1)), LogUnavailableError);
+  assert.equal(log.appendedPosition, full);
+  while (log.durablePosition < full) await new Promise(setImmediate);
+  await appendOneByOne(log, 1);
+  assert.equal(log.healthy, true);
+  await log.close();
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(full + 1)));
+});
+
+test('a record larger than the bound is a bug of the caller and takes no position', async (t) => {
+  const log = await openLog(scratchFolder(t));
+  assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
+  assert.equal(log.appendedPosition, 0);
+  await log.close();
+});
+
+test('a segment that would grow beyond its bound is followed by another, and all are read', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { segmentBytesMax: 500 });
+  await appendOneByOne(log, 40);
+  await log.close();
+  const files = segmentFiles(folder);
+  assert.ok(files.length > 5);
+  for (const file of files) assert.ok(statSync(file).size <= 500);
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(40)));
+});
+
+test('a group larger than a segment gets one of its own', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { segmentBytesMax: 500 });
+  await Promise.all(appendTogether(log, 30));
+  await appendOneByOne(log, 1);
+  await log.close();
+  assert.deepEqual(
+    segmentFiles(folder).map((file) => basename(file)),
+    ['0000000000000001.log', '0000000000000031.log'],
+  );
+  assert.equal((await recoveredRecords(folder)).length, 31);
+});
+
+test('positions go on after reopening, in a segment of their own', async (t) => {
+  const folder = scratchFolder(t);
+  for (let round = 0; round < 4; round++) {
+    const log = await openLog(folder);
+    assert.equal(log.appendedPosition, round * 5);
+    assert.equal(log.durablePosition, round * 5);
+    await appendOneByOne(log, 5);
+    await log.close();
+  }
+  assert.equal(segmentFiles(folder).length, 4);
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
+});
+
+test('opening and closing without a record leaves nothing behind', async (t) => {
+  const folder = scratchFolder(t);
+  for (let round = 0; round < 3; round++) await (await openLog(folder)).close();
+  assert.deepEqual(segmentFiles(folder), []);
+});
+
+test('a closed segment holds its frames and no reserved zeros', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 2);
+  const [file] = segmentFiles(folder);
+  const reserved = readFileSync(file!);
+  await log.close();
+  const closed = readFileSync(file!);
+  assert.ok(closed.length < reserved.length && closed.length > segmentHeaderBytes);
+  assert.ok(reserved.subarray(0, closed.length).equals(closed));
+  assert.ok(reserved.subarray(closed.length).every((byte) => byte === 0));
+});
+
+test('records are durable without a sync of each group under durability write', async (t) => {
+  const folder = scratchFolder(t);
+  const files = new TroubledLogFiles();
+  const log = await openLog(folder, { files, durability: 'write' });
+  await appendOneByOne(log, 1);
+  files.steps.length = 0;
+  await appendOneByOne(log, 3);
+  assert.deepEqual(files.steps, ['write', 'write', 'write']);
+  await log.close();
+  assert.equal((await recoveredRecords(folder)).length, 4);
+});

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { LogUnavailableError } from '../../src/event-log/event-log.ts';
+import type { LogIncident } from '../../src/event-log/file-event-log.ts';
+import { LogReader } from '../../src/event-log/log-reader.ts';
+import {
+  appendOneByOne,
+  appendTogether,
+  copyOf,
+  openLog,
+  plain,
+  positionOf,
+  recordAt,
+  recordsUpTo,
+  recoveredRecords,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
+import type { WritingStep } from './troubled-log-files.ts';
+import { TroubledLogFiles } from './troubled-log-files.ts';
+
+/** Resolves with the next trouble of one kind. */
+function troubleWatch() {
+  const seen: LogIncident['kind'][] = [];
+  const waiting = new Map<LogIncident['kind'], () => void>();
+  return {
+    seen,
+    onTrouble: ({ kind }: LogIncident) => {
+      seen.push(kind);
+      waiting.get(kind)?.();
+    },
+    next: (kind: LogIncident['kind']) => new Promise<void>((resolve) => waiting.set(kind, resolve)),
+  };
+}
+
+for (const step of ['write', 'datasync'] as const) {
+  test(`after a failed ${step} the group goes to a new segment and the old one is never written again`, async (t) => {
+    const folder = scratchFolder(t);
+    const files = new TroubledLogFiles();
+    const { seen, onTrouble } = troubleWatch();
+    const log = await openLog(folder, { files, onTrouble });
+    await appendOneByOne(log, 3);
+    files.fail(step, 1);
+    await Promise.all(appendTogether(log, 2));
+    const abandoned = readFileSync(segmentFiles(folder)[0]!);
+    await appendOneByOne(log, 2);
+    assert.deepEqual(seen, ['segment-abandoned']);
+    assert.equal(log.healthy, true);
+    const crashed = copyOf(folder, t);
+    await log.close();
+    assert.equal(files.openFiles, 0);
+    for (const left of [folder, crashed]) {
+      assert.deepEqual(
+        segmentFiles(left).map((file) => basename(file)),
+        ['0000000000000001.log', '0000000000000004.log'],
+      );
+      assert.ok(readFileSync(segmentFiles(left)[0]!).equals(abandoned));
+      assert.deepEqual(plain(await recoveredRecords(left)), plain(recordsUpTo(7)));
+    }
+  });
+}
+
+for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
+  test(`a log whose first segment cannot be begun (${step}) gets there at the second attempt`, async (t) => {
+    const folder = scratchFolder(t);
+    const files = new TroubledLogFiles();
+    const log = await openLog(folder, { files });
+    files.fail(step, 1);
+    await Promise.all(appendTogether(log, 2));
+    await log.close();
+    assert.equal(files.openFiles, 0);
+    assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(2)));
+  });
+
+  test(`while ${step} goes on failing the log refuses appends, keeps notes, and heals by itself`, async (t) => {
+    const folder = scratchFolder(t);
+    const files = new TroubledLogFiles();
+    const trouble = troubleWatch();
+    const log = await openLog(folder, { files, onTrouble: trouble.onTrouble, healMs: 1 });
+    await appendOneByOne(log, 2);
+    const unavailable = trouble.next('unavailable');
+    // A failed write sends the log to a new segment, whose beginning takes all the other steps.
+    files.fail('write', 1);
+    files.fail(step, Number.POSITIVE_INFINITY);
+    const together = appendTogether(log, 2);
+    for (const append of together) await assert.rejects(append, LogUnavailableError);
+    await unavailable;
+    assert.equal(log.healthy, false);
+    assert.equal(log.durablePosition, 2);
+    await assert.rejects(log.append(recordAt(5)), LogUnavailableError);
+    assert.equal(log.appendWithoutWaiting(recordAt(5)), true);
+
+    const healed = trouble.next('healed');
+    files.failing.clear();
+    await healed;
+    assert.equal(log.healthy, true);
+    await appendOneByOne(log, 1);
+    assert.equal(log.durablePosition, 6);
+    await log.close();
+    assert.equal(files.openFiles, 0);
+    assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'healed']);
+    assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
+  });
+}
+
+test('what arrived while the failing group was stored is refused with it, and both hear in order when it is durable', async (t) => {
+  const files = new TroubledLogFiles();
+  const trouble = troubleWatch();
+  const log = await openLog(scratchFolder(t), { files, onTrouble: trouble.onTrouble, healMs: 1 });
+  await appendOneByOne(log, 1);
+  files.fail('datasync', Number.POSITIVE_INFINITY);
+  const durable: number[] = [];
+  const appendRefused = (position: number) =>
+    log.append(recordAt(position)).catch((fault) => {
+      assert.ok(fault instanceof LogUnavailableError);
+      fault.durableLater?.then(() => durable.push(position));
+      return fault.isAppended;
+    });
+  const storing = [appendRefused(2), appendRefused(3)];
+  await new Promise(setImmediate);
+  storing.push(appendRefused(4));
+  assert.deepEqual(await Promise.all(storing), [true, true, true]);
+  assert.equal(await appendRefused(5), false);
+  assert.equal(durable.length, 0);
+  const healed = trouble.next('healed');
+  files.failing.clear();
+  await healed;
+  // Travels with the one that waited behind the failing group.
+  await log.append(recordAt(5)).then(() => durable.push(5));
+  assert.deepEqual(durable, [2, 3, 4, 5]);
+  await log.close();
+});
+
+test('notes taken while the log is unavailable are bounded', async (t) => {
+  const files = new TroubledLogFiles();
+  const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
+  files.fail('create', Number.POSITIVE_INFINITY);
+  await assert.rejects(log.append(recordAt(1)), LogUnavailableError);
+  let noted = 0;
+  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1))) noted++;
+  assert.ok(noted > 10 && noted < 40);
+  files.failing.clear();
+  await log.close();
+  assert.equal(log.durablePosition, noted + 1);
+});
+
+test('closing an unavailable log tries once more, says what is lost, and ends', async (t) => {
+  const folder = scratchFolder(t);
+  const files = new TroubledLogFiles();
+  const lost: number[] = [];
+  const onTrouble = (trouble: LogIncident) => {
+    if (trouble.kind === 'records-lost') lost.push(trouble.records);
+  };
+  const log = await openLog(folder, { files, onTrouble, healMs: 60_000 });
+  await appendOneByOne(log, 2);
+  files.fail('datasync', Number.POSITIVE_INFINITY);
+  await assert.rejects(log.append(recordAt(3)), LogUnavailableError);
+  log.appendWithoutWaiting(recordAt(4));
+  await log.close();
+  assert.deepEqual(lost, [2]);
+  assert.equal(files.openFiles, 0);
+});
+
+test('closing tries once more also when an attempt is failing at that moment', async (t) => {
+  const folder = scratchFolder(t);
+  const files = new TroubledLogFiles();
+  const trouble = troubleWatch();
+  const log = await openLog(folder, { files, onTrouble: trouble.onTrouble, healMs: 60_000 });
+  const secondAttempt = trouble.next('segment-abandoned');
+  files.fail('datasync', 2);
+  const refused = assert.rejects(log.append(recordAt(1)), LogUnavailableError);
+  await secondAttempt;
+  await Promise.all([refused, log.close()]);
+  assert.deepEqual(trouble.seen, ['segment-abandoned', 'unavailable', 'healed']);
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
+});
+
+test('a failed cut of the reserved zeros does not keep the log from going on', async (t) => {
+  const folder = scratchFolder(t);
+  const files = new TroubledLogFiles();
+  const log = await openLog(folder, { files, segmentBytesMax: 400 });
+  files.fail('truncate', 3);
+  await appendOneByOne(log, 20);
+  await log.close();
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(20)));
+});
+
+test('a reader leaves an abandoned segment where the one after it begins', async (t) => {
+  const folder = scratchFolder(t);
+  const files = new TroubledLogFiles();
+  const log = await openLog(folder, { files });
+  const reader = new LogReader(folder, null);
+  const read: number[] = [];
+  const follow = () => reader.read(log.durablePosition, 100, (_, record) => read.push(positionOf(record)));
+  await appendOneByOne(log, 2);
+  follow();
+  for (let i = 0; i < 3; i++) {
+    files.fail('datasync', 1);
+    await Promise.all(appendTogether(log, 2));
+    follow();
+    // The step after next fails in a segment that holds nothing durable, which its successor then replaces.
+    files.fail('write', 1);
+    await appendOneByOne(log, 1);
+    follow();
+  }
+  assert.deepEqual(
+    read,
+    Array.from({ length: 11 }, (_, i) => i + 1),
+  );
+  reader.close();
+  await log.close();
+});
+
+test('after any failures and a crash at any moment, what is recovered is a prefix with all that was acknowledged', async (t) => {
+  const step: fc.Arbitrary<WritingStep> = fc.constantFrom(
+    'create',
+    'write',
+    'datasync',
+    'rename',
+    'syncFolder',
+    'truncate',
+  );
+  const command = fc.oneof(
+    fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ kind: fc.constant('fail' as const), step, times: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({ kind: fc.constant('turn' as const) }),
+    fc.record({ kind: fc.constant('settle' as const) }),
+    fc.record({ kind: fc.constant('crash' as const) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { maxLength: 30 }), fc.boolean(), async (commands, small) => {
+      const folder = scratchFolder(t);
+      const files = new TroubledLogFiles();
+      const log = await openLog(folder, { files, healMs: 1, ...(small && { segmentBytesMax: 700 }) });
+      const acknowledged: number[] = [];
+      let pending: Promise<unknown>[] = [];
+      const check = async (left: string) => {
+        const durable = [...acknowledged];
+        const records = await recoveredRecords(left);
+        assert.deepEqual(plain(records), plain(recordsUpTo(records.length)));
+        assert.ok(records.length <= log.appendedPosition);
+        assert.ok(records.length >= Math.max(0, ...durable));
+      };
+      for (const item of commands) {
+        if (item.kind === 'fail') files.fail(item.step, item.times);
+        if (item.kind === 'turn') await new Promise(setImmediate);
+        if (item.kind === 'settle') await Promise.all(pending);
+        if (item.kind === 'crash') await check(copyOf(folder, t));
+        for (let i = 0; item.kind === 'append' && i < item.count; i++) {
+          const position = log.appendedPosition + 1;
+          const settled = log.append(recordAt(position)).then(
+            () => acknowledged.push(position),
+            (error) => assert.ok(error instanceof LogUnavailableError),
+          );
+          pending.push(settled);
+        }
+      }
+      await Promise.all(pending);
+      pending = [];
+      files.failing.clear();
+      await log.close();
+      assert.equal(files.openFiles, 0);
+      assert.equal(log.durablePosition, log.appendedPosition);
+      await check(folder);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a limit on the size of files, set by the system, costs no record', {
+  skip: process.platform === 'win32',
+}, async (t) => {
+  const folder = scratchFolder(t);
+  const child = fileURLToPath(new URL('programs/append-until-told.ts', import.meta.url));
+  const limited = spawn('sh', ['-c', 'ulimit -f 1024 && exec "$0" "$@"', process.execPath, child, folder, '9000'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => limited.kill('SIGKILL'));
+  let output = '';
+  limited.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const [code] = await once(limited, 'close');
+  assert.equal(code, 0);
+  const acknowledged = output.split('\n').filter((line) => line.startsWith('durable '));
+  assert.equal(acknowledged.length, 9_000);
+  assert.ok(output.includes('trouble segment-abandoned'), 'the limit was met');
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(9_000)));
+});

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import type { LogCursor } from '../../src/event-log/log-reader.ts';
+import { CursorBeyondLogError, LogReader } from '../../src/event-log/log-reader.ts';
+import {
+  appendOneByOne,
+  appendTogether,
+  openLog,
+  positionOf,
+  recordAt,
+  removeEndMark,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
+
+function upTo(last: number, from = 1): number[] {
+  return Array.from({ length: last - from + 1 }, (_, i) => from + i);
+}
+
+/** Reads to the end of what is durable; the positions visited, checked against the records. */
+function readAll(reader: LogReader, durable: number): number[] {
+  const read: number[] = [];
+  const visit = (position: number, record: unknown) => {
+    assert.equal(positionOf(record), position);
+    read.push(position);
+  };
+  assert.equal(reader.read(durable, Number.POSITIVE_INFINITY, visit), read.length);
+  return read;
+}
+
+test('a reader follows a live writer across segments', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { segmentBytesMax: 600 });
+  const reader = new LogReader(folder, null);
+  const read: number[] = [];
+  for (let round = 0; round < 30; round++) {
+    await Promise.all(appendTogether(log, 1 + (round % 5)));
+    read.push(...readAll(reader, log.durablePosition));
+    assert.equal(read.length, log.durablePosition);
+  }
+  assert.deepEqual(read, upTo(90));
+  assert.ok(segmentFiles(folder).length > 5);
+  reader.close();
+  await log.close();
+});
+
+test('a reader stops at the position and at the number of records it is told', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await Promise.all(appendTogether(log, 20));
+  const reader = new LogReader(folder, null);
+  const read: number[] = [];
+  const visit = (position: number) => read.push(position);
+  assert.equal(reader.read(5, 100, visit), 5);
+  assert.equal(reader.read(5, 100, visit), 0);
+  assert.equal(reader.read(20, 4, visit), 4);
+  assert.equal(reader.read(3, 100, visit), 0);
+  assert.equal(reader.read(20, 100, visit), 11);
+  assert.deepEqual(read, upTo(20));
+  reader.close();
+  await log.close();
+});
+
+test('a reader of an empty log waits for its first record', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  const reader = new LogReader(folder, null);
+  assert.equal(reader.read(0, 10, assert.fail), 0);
+  assert.deepEqual(reader.cursor, { position: 0, segment: 0, offset: 0, crc: 0 });
+  await appendOneByOne(log, 1);
+  const again = new LogReader(folder, reader.cursor);
+  assert.deepEqual(readAll(again, 1), [1]);
+  again.close();
+  reader.close();
+  await log.close();
+});
+
+test('a cursor stored as JSON after any record goes on with the next one', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder, { segmentBytesMax: 600 });
+  await appendOneByOne(log, 25);
+  await log.close();
+  let stored: string | null = null;
+  for (let position = 1; position <= 25; position++) {
+    const reader: LogReader = new LogReader(folder, stored === null ? null : (JSON.parse(stored) as LogCursor));
+    assert.equal(
+      reader.read(25, 1, (found) => assert.equal(found, position)),
+      1,
+    );
+    stored = JSON.stringify(reader.cursor);
+    reader.close();
+    reader.close();
+  }
+});
+
+test('a cursor goes on after the log was closed and opened again', async (t) => {
+  const folder = scratchFolder(t);
+  let cursor: LogCursor | null = null;
+  for (let round = 0; round < 3; round++) {
+    const log = await openLog(folder);
+    await appendOneByOne(log, 4);
+    const reader: LogReader = new LogReader(folder, cursor);
+    assert.deepEqual(readAll(reader, log.durablePosition), upTo(round * 4 + 4, round * 4 + 1));
+    cursor = reader.cursor;
+    reader.close();
+    await log.close();
+  }
+});
+
+test('a record whose visit throws is read again', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 5);
+  const reader = new LogReader(folder, null);
+  const failing = (position: number) => {
+    if (position === 3) throw new Error('the store is busy');
+  };
+  assert.throws(() => reader.read(5, 10, failing), /busy/);
+  assert.equal(reader.cursor.position, 2);
+  assert.deepEqual(readAll(reader, 5), [3, 4, 5]);
+  reader.close();
+  await log.close();
+});
+
+test('a cursor beyond the end of the log is told', async (t) => {
+  const folder = scratchFolder(t);
+  let log = await openLog(folder);
+  await appendOneByOne(log, 5);
+  await log.close();
+  const reader = new LogReader(folder, null);
+  readAll(reader, 5);
+  const { cursor } = reader;
+  reader.close();
+  removeEndMark(folder);
+  const [file] = segmentFiles(folder);
+  truncateSync(file!, cursor.offset - 1);
+  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
+
+  // The log goes on differently from before the cursor, and grows beyond it.
+  log = await openLog(folder);
+  await appendOneByOne(log, 5);
+  await log.close();
+  writeFileSync(file!, Buffer.concat([readFileSync(file!), Buffer.alloc(1_000)]));
+  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
+
+  rmSync(file!);
+  assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
+});
+
+test('a cursor on a log that went on differently is told at once, though its segment is as long', async (t) => {
+  const [one, other] = [scratchFolder(t), scratchFolder(t)];
+  for (const [folder, shift] of [
+    [one, 0],
+    [other, 1],
+  ] as const) {
+    for (const positions of [
+      [1, 2, 3],
+      [4, 5, 6, 7, 8],
+    ]) {
+      const log = await openLog(folder);
+      // The first record of the second segment, and all before it, are the same in both.
+      for (const position of positions) await log.append(recordAt(position + (position > 4 ? shift : 0)));
+      await log.close();
+    }
+  }
+  const readUpTo = (folder: string, position: number): LogCursor => {
+    const reader = new LogReader(folder, null);
+    reader.read(position, position, () => {});
+    const { cursor } = reader;
+    reader.close();
+    return cursor;
+  };
+  for (let position = 1; position <= 8; position++) {
+    const cursor = readUpTo(one, position);
+    if (position <= 4) new LogReader(other, cursor).close();
+    else assert.throws(() => new LogReader(other, cursor), CursorBeyondLogError, `record ${position}`);
+  }
+  // A log with fewer records in as many bytes ends before the cursor.
+  const cursor = readUpTo(one, 8);
+  const file = join(one, segmentFileName(4));
+  const { length } = readFileSync(file);
+  truncateSync(file, readUpTo(one, 6).offset);
+  truncateSync(file, length);
+  assert.throws(() => new LogReader(one, cursor), CursorBeyondLogError);
+});
+
+for (const [what, at] of [
+  ['a record', segmentHeaderBytes + 30],
+  ['the header', 3],
+] as const) {
+  test(`damage to ${what} before the cursor does not keep a reader from going on behind it`, async (t) => {
+    const folder = scratchFolder(t);
+    const log = await openLog(folder);
+    await appendOneByOne(log, 5);
+    await log.close();
+    const reader = new LogReader(folder, null);
+    reader.read(3, 3, () => {});
+    const { cursor } = reader;
+    reader.close();
+    const [file] = segmentFiles(folder);
+    const bytes = readFileSync(file!);
+    bytes[at]! ^= 1;
+    writeFileSync(file!, bytes);
+    const again = new LogReader(folder, cursor);
+    assert.deepEqual(readAll(again, 5), [4, 5]);
+    again.close();
+  });
+}
+
+test('a damaged record is told with its file and offset, and those before it are read', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 5);
+  await log.close();
+  const reader = new LogReader(folder, null);
+  reader.read(3, 10, () => {});
+  const { offset } = reader.cursor;
+  reader.close();
+  const [file] = segmentFiles(folder);
+  const bytes = readFileSync(file!);
+  bytes[offset + 25]! ^= 1;
+  writeFileSync(file!, bytes);
+  const again = new LogReader(folder, null);
+  assert.throws(() => readAll(again, 5), { name: 'LogDamaged', file, offset });
+  assert.equal(again.cursor.position, 3);
+  again.close();
+});
+
+test('a position that no segment holds is told', async (t) => {
+  const folder = scratchFolder(t);
+  assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamaged' });
+});
+
+test('a segment that does not continue the one before it is told', async (t) => {
+  const folder = scratchFolder(t);
+  for (const offset of [0, 1]) {
+    const other = scratchFolder(t);
+    const log = await openLog(other);
+    await Promise.all(Array.from({ length: 2 }, () => log.append([1, offset, new Uint8Array(32), 'a', 1, 0, null])));
+    await log.close();
+    const next = await openLog(other);
+    await next.append([1, 5, new Uint8Array(32), 'a', 1, 0, null]);
+    await next.close();
+    const name = segmentFileName(offset === 0 ? 1 : 3);
+    writeFileSync(join(folder, name), readFileSync(join(other, name)));
+  }
+  const reader = new LogReader(folder, null);
+  assert.throws(() => reader.read(3, 10, () => {}), {
+    name: 'LogDamaged',
+    file: join(folder, segmentFileName(3)),
+    offset: 0,
+  });
+  assert.equal(reader.cursor.position, 2);
+  assert.ok(reader.cursor.offset > segmentHeaderBytes);
+  reader.close();
+});

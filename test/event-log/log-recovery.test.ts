@@ -1,0 +1,419 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Encoder } from '@msgpack/msgpack';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import type { LogIncident } from '../../src/event-log/file-event-log.ts';
+import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import {
+  chainFieldsBytes,
+  encodeSegmentHeader,
+  frameCrc,
+  segmentFileName,
+  segmentHeaderBytes,
+  temporaryFileName,
+} from '../../src/event-log/log-format.ts';
+import { recoverLog } from '../../src/event-log/log-recovery.ts';
+import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
+import {
+  appendOneByOne,
+  appendTogether,
+  copyOf,
+  openLog,
+  plain,
+  recordAt,
+  recordsUpTo,
+  recoveredRecords,
+  removeEndMark,
+  scratchFolder,
+  segmentFiles,
+} from './log-fixture.ts';
+import { TroubledLogFiles } from './troubled-log-files.ts';
+
+/** A log of `groups.length` groups in one segment, as a crash after the last leaves it, and where each of its records ends. */
+async function logOf(folder: string, groups: readonly number[]): Promise<{ file: string; ends: number[] }> {
+  const log = await openLog(folder);
+  for (const count of groups) await Promise.all(appendTogether(log, count));
+  await log.close();
+  removeEndMark(folder);
+  const file = segmentFiles(folder)[0]!;
+  const bytes = readFileSync(file);
+  const ends: number[] = [];
+  for (let at = segmentHeaderBytes; at < bytes.length; ends.push(at)) {
+    const word = bytes.readUInt32BE(at);
+    at += 8 + (word & 0x7fff_ffff) + (word >= 0x8000_0000 ? 12 : 0);
+  }
+  assert.equal(ends.at(-1), bytes.length);
+  return { file, ends };
+}
+
+test('a log torn at any byte is cut to its last whole record, and keeps the tail in a file beside it', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 3, 1, 4]);
+  const whole = readFileSync(file);
+  for (let size = segmentHeaderBytes; size <= whole.length; size++) {
+    writeFileSync(file, whole.subarray(0, size));
+    const troubles: LogIncident[] = [];
+    const survivors = ends.filter((end) => end <= size).length;
+    const end = ends[survivors - 1] ?? segmentHeaderBytes;
+    const records = await recoveredRecords(folder, { onTrouble: (trouble) => troubles.push(trouble) });
+    assert.deepEqual(plain(records), plain(recordsUpTo(survivors)), `size ${size}`);
+    assert.equal(statSync(file).size, end);
+    // Zeros at the very end cannot be told from reserved ones, and need not be.
+    const torn = whole.subarray(end, size).findLastIndex((byte) => byte !== 0) + 1;
+    const asides = readdirSync(folder).filter((name) => name.includes('.from-'));
+    assert.equal(asides.length, Math.min(torn, 1), `size ${size}`);
+    for (const name of asides) {
+      const aside = join(folder, name);
+      assert.deepEqual(troubles, [{ kind: 'tail-cut', file, offset: end, bytes: torn, aside }]);
+      assert.ok(readFileSync(aside).equals(whole.subarray(end, end + torn)));
+      assert.equal(statSync(aside).mode & 0o777, 0o600);
+      rmSync(aside);
+    }
+    if (torn === 0) assert.deepEqual(troubles, []);
+    removeEndMark(folder);
+  }
+});
+
+test('two tails cut off at the same byte are both kept, and one that is cut twice is kept once', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 2]);
+  for (const tail of ['one', 'other', 'one']) {
+    writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, ends[0]), Buffer.from(tail)]));
+    const files = new TroubledLogFiles();
+    const log = await openLog(folder, { files });
+    // The copy is complete and has its name before anything is cut.
+    const copied = ['write', 'datasync', 'rename', 'syncFolder'];
+    assert.deepEqual(files.steps, [...copied, 'write', 'truncate', 'datasync', 'syncFolder']);
+    await log.close();
+    removeEndMark(folder);
+  }
+  const kept = readdirSync(folder).filter((name) => name.startsWith(`${segmentFileName(1)}.from-${ends[0]}.`));
+  assert.deepEqual(kept.map((name) => readFileSync(join(folder, name), 'utf8')).sort(), ['one', 'other']);
+});
+
+test('after a clean stop, damage to any byte is refused, and so is a tail cut off at any byte', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  for (const count of [1, 3, 2]) await Promise.all(appendTogether(log, count));
+  await log.close();
+  for (const file of readdirSync(folder).map((name) => join(folder, name))) {
+    const whole = readFileSync(file);
+    for (let at = 0; at < whole.length; at++) {
+      const damaged = Buffer.from(whole);
+      damaged[at]! ^= 1;
+      for (const bytes of [damaged, whole.subarray(0, at)]) {
+        writeFileSync(file, bytes);
+        await assert.rejects(openLog(folder), { name: 'LogDamaged', file }, `byte ${at}`);
+      }
+    }
+    writeFileSync(file, whole);
+  }
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
+});
+
+test('what was there at a clean stop stays protected when the process that starts next is killed', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  await appendOneByOne(log, 3);
+  await log.close();
+  const next = await openLog(folder);
+  const [killedBeforeItsFirstRecord, afterIt] = [
+    copyOf(folder, t),
+    await next.append(recordAt(4)).then(() => copyOf(folder, t)),
+  ];
+  await next.close();
+  for (const [left, records] of [
+    [killedBeforeItsFirstRecord, 3],
+    [afterIt, 4],
+  ] as const) {
+    assert.equal((await recoveredRecords(copyOf(left, t))).length, records);
+    const [file] = segmentFiles(left);
+    truncateSync(file!, statSync(file!).size - 1);
+    await assert.rejects(openLog(left), { name: 'LogDamaged', file });
+  }
+});
+
+test('a log that goes on after a cut tail holds both lives in one chain', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 1, 1]);
+  truncateSync(file, ends[2]! - 1);
+  for (let round = 0; round < 2; round++) {
+    const log = await openLog(folder);
+    await appendOneByOne(log, 2);
+    await log.close();
+  }
+  assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
+});
+
+test('whatever a crash left of the last group, the groups before it survive', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [2, 2, 6]);
+  const whole = readFileSync(file);
+  const lastGroup = ends[3]!;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: lastGroup, max: whole.length - 1 }),
+      fc.oneof(
+        fc.uint8Array({ maxLength: 400 }),
+        fc.nat(4_000).map((zeros) => new Uint8Array(zeros)),
+      ),
+      async (from, garbage) => {
+        const torn = Buffer.alloc(Math.max(whole.length, from + garbage.length));
+        whole.copy(torn);
+        torn.set(garbage, from);
+        writeFileSync(file, torn);
+        const records = await recoveredRecords(folder);
+        removeEndMark(folder);
+        assert.ok(records.length >= 4);
+        assert.deepEqual(plain(records), plain(recordsUpTo(records.length)));
+      },
+    ),
+  );
+});
+
+test('damage to any byte that was synced before a later group is refused, naming file and offset', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [1, 3, 1, 2]);
+  const whole = readFileSync(file);
+  const starts = [segmentHeaderBytes, ...ends];
+  const lastGroup = ends[4]!;
+  for (let at = 0; at < lastGroup; at++) {
+    const damaged = Buffer.from(whole);
+    damaged[at]! ^= 0x55;
+    writeFileSync(file, damaged);
+    const offset = at < segmentHeaderBytes ? 0 : starts.findLast((start) => start <= at)!;
+    await assert.rejects(openLog(folder), (error) => {
+      assert.ok(error instanceof LogDamagedError, `byte ${at}`);
+      assert.equal(error.file, file);
+      assert.equal(error.offset, offset, `byte ${at}`);
+      assert.ok(error.message.includes(file) && error.message.includes(`byte ${offset}`));
+      return true;
+    });
+    assert.ok(readFileSync(file).equals(damaged), 'a refused log is left as it is');
+  }
+});
+
+test('damage to any byte of a segment that another follows is refused, also in its last group', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [1, 2]);
+  await logOf(folder, [1]);
+  const [first] = segmentFiles(folder);
+  const whole = readFileSync(first!);
+  for (let at = 0; at < whole.length; at++) {
+    const damaged = Buffer.from(whole);
+    damaged[at]! ^= 0x80;
+    writeFileSync(first!, damaged);
+    await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first });
+  }
+  for (let size = 0; size < whole.length; size++) {
+    writeFileSync(first!, whole.subarray(0, size));
+    await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first });
+  }
+});
+
+test('the last group is written again and synced before it counts as durable', async (t) => {
+  const folder = scratchFolder(t);
+  const { file, ends } = await logOf(folder, [2, 3]);
+  const files = new TroubledLogFiles();
+  const written: [number, number][] = [];
+  const openForWriting = files.openForWriting.bind(files);
+  files.openForWriting = async (path) => {
+    const opened = await openForWriting(path);
+    const write: typeof opened.write = (source, length, position) => {
+      written.push([position, position + length]);
+      return opened.write(source, length, position);
+    };
+    return { ...opened, write };
+  };
+  const whole = readFileSync(file);
+  const log = await openLog(folder, { files });
+  assert.deepEqual(written, [[ends[1], ends[4]]]);
+  assert.deepEqual(files.steps, ['write', 'datasync', 'syncFolder']);
+  await log.close();
+  assert.ok(readFileSync(file).equals(whole));
+});
+
+test('a missing segment is refused', async (t) => {
+  const folder = scratchFolder(t);
+  for (let i = 0; i < 3; i++) await logOf(folder, [2]);
+  const files = new TroubledLogFiles();
+  files.listNames = () => [segmentFileName(1), segmentFileName(5)];
+  await assert.rejects(openLog(folder, { files }), { name: 'LogDamaged', file: join(folder, segmentFileName(1)) });
+});
+
+test('a log whose oldest segments are gone begins with the oldest that is left', async (t) => {
+  const folder = scratchFolder(t);
+  for (let i = 0; i < 3; i++) await logOf(folder, [2]);
+  const files = new TroubledLogFiles();
+  files.listNames = () => [segmentFileName(3), segmentFileName(5)];
+  const positions: number[] = [];
+  const log = await openLog(folder, { files, onRecord: (position) => positions.push(position) });
+  await log.close();
+  assert.deepEqual(positions, [3, 4, 5, 6]);
+});
+
+test('the segments of another shard are refused', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [1]);
+  await assert.rejects(openLog(folder, { shard: 4 }), /shard 3/);
+});
+
+test('a segment or a copy of a tail whose creation was cut short is removed', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [2]);
+  appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
+  appendFileSync(join(folder, `${segmentFileName(1)}.from-90.0123abcd.new`), 'half a ta');
+  assert.equal((await recoveredRecords(folder)).length, 2);
+  assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
+});
+
+test('a log larger than what is read at a time is recovered whole', async (t) => {
+  const folder = scratchFolder(t);
+  const log = await openLog(folder);
+  const bytes = new Uint8Array(32);
+  for (let i = 0; i < 100; i++)
+    await Promise.all(Array.from({ length: 4 }, () => log.append([1, i, bytes, 'x'.repeat(9_000), 1, 0, null])));
+  await log.close();
+  assert.ok(statSync(segmentFiles(folder)[0]!).size > 3 * 1024 * 1024);
+  const records = await recoveredRecords(folder);
+  assert.deepEqual(
+    records.map((record) => (record as number[])[1]),
+    Array.from({ length: 400 }, (_, i) => Math.floor(i / 4)),
+  );
+});
+
+test('damage in a large log is told from a torn tail wherever the next synced group begins', async (t) => {
+  const bytes = new Uint8Array(32);
+  const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
+  const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
+  // Groups that begin around the end of the first piece that is read behind the damage.
+  for (const before of [1, 10, 19, 20, 21]) {
+    const folder = scratchFolder(t);
+    const log = await openLog(folder);
+    const wanted = bounds.logReadChunkBytes - before;
+    const records = Math.floor(wanted / frameBytes) - 1;
+    const last = 9_000 + ((wanted - chainFieldsBytes) % frameBytes);
+    const group = Array.from({ length: records }, () => log.append(filler(9_000)));
+    await Promise.all([...group, log.append(filler(last))]);
+    await log.append(filler(1));
+    await log.close();
+    const file = segmentFiles(folder)[0]!;
+    const damaged = readFileSync(file);
+    assert.ok(
+      damaged.readUInt32BE(segmentHeaderBytes + wanted) > 0x8000_0000,
+      'the second group begins where it should',
+    );
+    damaged[5_000]! ^= 1;
+    writeFileSync(file, damaged);
+    await assert.rejects(
+      openLog(folder),
+      { name: 'LogDamaged', file, offset: segmentHeaderBytes },
+      `${before} bytes before the end`,
+    );
+  }
+});
+
+test('a segment of another log is refused even if it holds no record', async (t) => {
+  const folder = scratchFolder(t);
+  await logOf(folder, [2]);
+  const file = join(folder, segmentFileName(3));
+  writeFileSync(file, encodeSegmentHeader({ shard: 3, firstSequence: 3, previousCrc: 12_345 }));
+  await assert.rejects(openLog(folder), { name: 'LogDamaged', file, offset: 0 });
+});
+
+for (const [what, payload] of [
+  ['a map', new Encoder().encode([1, { a: 1 }])],
+  ['an extension', new Encoder().encode([1, new Date()])],
+  ['a scalar', new Encoder().encode(7)],
+  ['nested arrays', new Encoder().encode([1, [2, [3]]])],
+  ['arrays nested without end', Buffer.alloc(60_000, 0x91)],
+  ['an array of four thousand million', Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff])],
+  ['arrays that each promise millions', Buffer.alloc(60_000, Buffer.from([0xdd, 0x00, 0xff, 0xff, 0xff]))],
+  ['a string of four thousand million', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
+  ['bytes behind the record', Buffer.from([0x90, 0x90])],
+] as const) {
+  test(`a genuine frame that holds ${what} is refused without harm`, async (t) => {
+    const folder = scratchFolder(t);
+    const frame = Buffer.alloc(8);
+    frame.writeUInt32BE(payload.length, 0);
+    frame.writeUInt32BE(frameCrc(1, 0, payload), 4);
+    const file = join(folder, segmentFileName(1));
+    const header = encodeSegmentHeader({ shard: 3, firstSequence: 1, previousCrc: 0 });
+    writeFileSync(file, Buffer.concat([header, frame, payload]));
+    await assert.rejects(openLog(folder, { onRecord: () => {} }), {
+      name: 'LogDamaged',
+      file,
+      offset: segmentHeaderBytes,
+    });
+  });
+}
+
+/** A log of four segments whose records are `recordAt(1)` to `recordAt(12)`, three in each. */
+async function fourSegments(folder: string): Promise<string[]> {
+  for (let i = 0; i < 4; i++) await logOf(folder, [1, 2]);
+  return segmentFiles(folder);
+}
+
+const timeMsOf = (record: unknown): number => (record as number[])[1]!;
+const timeAt = (position: number): number => timeMsOf(recordAt(position));
+
+test('a log read since any moment has the position and CRC of one read whole, and every record since then', async (t) => {
+  const folder = scratchFolder(t);
+  await fourSegments(folder);
+  const whole = await recoverLog(nodeLogFiles, folder, 3, () => {});
+  for (let since = 0; since <= 14; since++) {
+    const visited: number[] = [];
+    const visit = (position: number) => visited.push(position);
+    const recovered = await recoverLog(nodeLogFiles, folder, 3, visit, { wallMs: timeAt(since), timeMsOf });
+    assert.deepEqual(recovered, whole);
+    // From the newest segment that begins before it: segments begin with records 1, 4, 7 and 10.
+    const from = [10, 7, 4].find((first) => first < since) ?? 1;
+    assert.deepEqual(
+      visited,
+      Array.from({ length: 13 - from }, (_, i) => from + i),
+      `since record ${since}`,
+    );
+  }
+});
+
+test('a segment whose first record tells no time, or cannot be read, is not what a start begins with', async (t) => {
+  const folder = scratchFolder(t);
+  const [, , third, last] = await fourSegments(folder);
+  writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderBytes + 5));
+  const visited: number[] = [];
+  const visit = (position: number) => visited.push(position);
+  const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
+  const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
+  await recoverLog(nodeLogFiles, folder, 3, visit, since);
+  assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
+
+  const damaged = readFileSync(third!);
+  damaged[3]! ^= 1;
+  writeFileSync(third!, damaged);
+  await assert.rejects(recoverLog(nodeLogFiles, folder, 3, visit, since), {
+    name: 'LogDamaged',
+    file: third,
+    offset: 0,
+  });
+});
+
+test('damage in a segment too old to be read does not keep the log from opening; in a recent one it does', async (t) => {
+  const folder = scratchFolder(t);
+  const [first, , third] = await fourSegments(folder);
+  const damage = (file: string): void => {
+    const bytes = readFileSync(file);
+    bytes[segmentHeaderBytes + 30]! ^= 1;
+    writeFileSync(file, bytes);
+  };
+  damage(first!);
+  const readSince = { wallMs: timeAt(8), timeMsOf };
+  const log = await openLog(folder, { readSince, onRecord: () => {} });
+  assert.equal(log.appendedPosition, 12);
+  await log.close();
+  await assert.rejects(openLog(folder), { name: 'LogDamaged', file: first, offset: segmentHeaderBytes });
+  damage(third!);
+  await assert.rejects(openLog(folder, { readSince }), { name: 'LogDamaged', file: third, offset: segmentHeaderBytes });
+});

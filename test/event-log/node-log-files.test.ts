@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import fs, { readdirSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, type TestContext, test } from 'node:test';
+import { createNodeLogFiles } from '../../src/event-log/log-files.ts';
+import { scratchFolder } from './log-fixture.ts';
+
+for (const [how, syncsWrites] of [
+  ['in one call', true],
+  ['in two calls', false],
+] as const) {
+  describe(`files that are written and synced ${how}`, () => {
+    test('what is stored stands beside what is written, where it belongs', async (t) => {
+      const path = join(scratchFolder(t), 'file');
+      const files = createNodeLogFiles(syncsWrites);
+      const created = await files.create(path);
+      await created.write(Buffer.from('abcdef'), 6, 0);
+      await created.writeAndSync(Buffer.from('XYZ-'), 3, 2);
+      await created.writeAndSync(Buffer.from('end'), 3, 8);
+      await created.close();
+      assert.equal(readFileSync(path, 'latin1'), 'abXYZf\0\0end');
+      const again = await files.openForWriting(path);
+      await again.writeAndSync(Buffer.from('A'), 1, 0);
+      await again.truncate(6);
+      await again.close();
+      assert.equal(readFileSync(path, 'latin1'), 'AbXYZf');
+    });
+
+    test('a file that is closed leaves no descriptor behind', { skip: process.platform !== 'linux' }, async (t) => {
+      const folder = scratchFolder(t);
+      const open = () => readdirSync('/proc/self/fd').length;
+      const before = open();
+      const file = await createNodeLogFiles(syncsWrites).create(join(folder, 'file'));
+      assert.equal(open(), before + (syncsWrites ? 2 : 1));
+      await file.close();
+      assert.equal(open(), before);
+    });
+  });
+}
+
+/** The calls that reach the system from now on, and whether each write was on a descriptor that syncs what it writes. */
+function watchCalls(t: TestContext): string[] {
+  const calls: string[] = [];
+  const { write, fdatasync } = fs;
+  t.mock.method(fs, 'write', ((descriptor: number, ...rest: unknown[]) => {
+    calls.push(syncsItsWrites(descriptor) ? 'synchronized write' : 'write');
+    return (write as (...all: unknown[]) => void)(descriptor, ...rest);
+  }) as typeof fs.write);
+  t.mock.method(fs, 'fdatasync', (descriptor: number, done: fs.NoParamCallback) => {
+    calls.push('fdatasync');
+    fdatasync(descriptor, done);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  return calls;
+}
+
+/** Whether a descriptor was opened with O_DSYNC, as the kernel tells. */
+function syncsItsWrites(descriptor: number): boolean {
+  const told = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+  return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(told)![1]!, 8) & fs.constants.O_DSYNC) !== 0;
+}
+
+// Nothing but a power cut tells these from a write that is lost.
+for (const [syncsWrites, stored] of [
+  [true, ['synchronized write']],
+  [false, ['write', 'fdatasync']],
+] as const) {
+  const how = stored.join(' and ');
+  test(`what is stored reaches the disk by ${how}`, { skip: process.platform !== 'linux' }, async (t) => {
+    const path = join(scratchFolder(t), 'file');
+    const file = await createNodeLogFiles(syncsWrites).create(path);
+    const calls = watchCalls(t);
+    await file.writeAndSync(Buffer.from('stored'), 6, 0);
+    assert.deepEqual(calls.splice(0), stored);
+    await file.write(Buffer.from('written'), 7, 6);
+    assert.deepEqual(calls.splice(0), ['write']);
+    await file.close();
+    const again = await createNodeLogFiles(syncsWrites).openForWriting(path);
+    await again.writeAndSync(Buffer.from('stored'), 6, 0);
+    assert.deepEqual(calls, ['write', 'fdatasync']);
+    await again.close();
+  });
+}
+
+test('what cannot be closed well is closed all the same', { skip: process.platform !== 'linux' }, async (t) => {
+  const file = await createNodeLogFiles(true).create(join(scratchFolder(t), 'file'));
+  const { close } = fs;
+  const closed: number[] = [];
+  t.mock.method(fs, 'close', (descriptor: number, done: fs.NoParamCallback) => {
+    closed.push(descriptor);
+    close(descriptor, () => done(Object.assign(new Error('EIO: close'), { code: 'EIO' })));
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  await assert.rejects(file.close(), { code: 'EIO' });
+  assert.equal(closed.length, 2);
+});

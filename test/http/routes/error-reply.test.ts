@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type ErrorCode, errorTable } from '../../../src/domain/errors.ts';
+import { invalidRequest, type Refusal } from '../../../src/domain/outcome.ts';
+import { formatHeader, type HeaderText, splitHeaders } from '../../../src/http/engines/response-head.ts';
+import { errorReply } from '../../../src/http/routes/replies.ts';
+
+const codes = Object.keys(errorTable) as ErrorCode[];
+
+function bodyOf(refusal: Refusal, requestId = 'request-1'): Record<string, unknown> {
+  return JSON.parse(errorReply(refusal, requestId).body.toString());
+}
+
+function headerOf(headers: HeaderText, name: string): string | undefined {
+  const pairs = splitHeaders(headers);
+  const at = pairs.findIndex((each, index) => index % 2 === 0 && each.toLowerCase() === name);
+  return at < 0 ? undefined : pairs[at + 1];
+}
+
+describe('errorReply', () => {
+  for (const code of codes) {
+    it(`answers ${code} with its status, as JSON that no cache keeps`, () => {
+      const { status, headers, body } = errorReply({ code }, 'request-1');
+      assert.equal(status, errorTable[code].status);
+      assert.equal(headerOf(headers, 'content-type'), 'application/json');
+      assert.equal(headerOf(headers, 'cache-control'), 'no-store');
+      const extra = code === 'INTERNAL_ERROR' ? { request_id: 'request-1' } : {};
+      assert.deepEqual(JSON.parse(body.toString()), { error: code, message: errorTable[code].message, ...extra });
+    });
+  }
+
+  it('names the parameter at fault', () => {
+    assert.deepEqual(bodyOf({ code: 'INVALID_REQUEST', param: 'max_offers' }), {
+      error: 'INVALID_REQUEST',
+      message: errorTable.INVALID_REQUEST.message,
+      param: 'max_offers',
+    });
+  });
+
+  it('names what to send where a transfer coding is refused', () => {
+    const { message } = bodyOf(invalidRequest('Transfer-Encoding').refusal);
+    assert.match(String(message), /^Transfer-Encoding must be chunked alone, in one header, without Content-Length/);
+  });
+
+  it('lists the invalid fields', () => {
+    const fieldsInvalid = [{ field: 'state', code: 'enum', message: 'must be one of them', allowed: ['CA'] }] as const;
+    assert.deepEqual(bodyOf({ code: 'INVALID_FIELD_VALUE', fieldsInvalid }), {
+      error: 'INVALID_FIELD_VALUE',
+      message: errorTable.INVALID_FIELD_VALUE.message,
+      fields_invalid: fieldsInvalid,
+    });
+  });
+
+  it('says when to retry, where the refusal knows', () => {
+    const unavailable = errorReply({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 }, 'request-1');
+    assert.equal(headerOf(unavailable.headers, 'retry-after'), '1');
+    assert.equal(headerOf(errorReply({ code: 'NOT_FOUND' }, 'request-1').headers, 'retry-after'), undefined);
+  });
+
+  it('sends the headers it is given too, and keeps nothing of them for the next answer', () => {
+    const before = errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-1', formatHeader('Allow', 'GET'));
+    assert.equal(headerOf(before.headers, 'allow'), 'GET');
+    assert.equal(headerOf(before.headers, 'content-type'), 'application/json');
+    assert.equal(headerOf(errorReply({ code: 'METHOD_NOT_ALLOWED' }, 'request-2').headers, 'allow'), undefined);
+  });
+});

@@ -1,0 +1,419 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { bounds } from '../../src/bounds.ts';
+import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import {
+  type CatalogChange,
+  type CatalogSource,
+  type CatalogStore,
+  InvalidCatalogError,
+  openCatalogStore,
+} from '../../src/catalogs/catalog-store.ts';
+import { catalogVersion } from '../../src/catalogs/identifiers.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { catalogOf, plainOffer } from './one-offer-catalog.ts';
+
+let folder: string;
+let archiveFolder: string;
+let clock: ManualClock;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'catalog-library-'));
+  archiveFolder = join(folder, 'catalogs');
+  clock = new ManualClock();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const textWith = (...ids: string[]) => JSON.stringify(catalogOf(ids.map((id) => plainOffer({ id }))));
+const versionOf = (text: string) => {
+  const catalog = JSON.parse(text) as CatalogFile;
+  return { catalog, version: catalogVersion(catalog, 'live') };
+};
+const fileOfOffers = () => join(folder, 'offers.json');
+function live(text: string): CatalogSource {
+  writeFileSync(fileOfOffers(), text);
+  return { vertical: personalLoans, mode: 'live', file: fileOfOffers() };
+}
+function change(library: CatalogStore, text: string): Promise<CatalogChange> {
+  writeFileSync(fileOfOffers(), text);
+  return library.reload(1, 'live');
+}
+const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
+
+function open(catalogs: CatalogSource[], onArchiveError?: (problem: string) => void) {
+  return openCatalogStore({
+    archiveFolder,
+    clock,
+    cdnUrl: () => 'https://cdn.example',
+    catalogs,
+    ...(onArchiveError === undefined ? {} : { onArchiveError }),
+  });
+}
+
+test('each vertical and mode has its own catalog in use', () => {
+  const library = open([
+    live(textWith('a')),
+    { vertical: personalLoans, mode: 'test', text: textWith('sandbox') },
+    { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
+  ]);
+  assert.deepEqual(idsOf(library.current(personalLoans.number, 'live')), ['a']);
+  assert.deepEqual(idsOf(library.current(personalLoans.number, 'test')), ['sandbox']);
+  assert.equal(library.current(equipmentLeases.number, 'live').offers.length, 24);
+  assert.throws(() => library.current(equipmentLeases.number, 'test'));
+  assert.equal(library.currentVersions.length, 3);
+});
+
+test('the same offers live and in the sandbox are two versions, only one of which earns', () => {
+  const library = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
+  const [liveVersion, testVersion] = library.currentVersions as [string, string];
+  assert.ok(library.findByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
+  assert.equal(library.findByVersion(testVersion)!.clickValueMicros(0, 4), 0);
+});
+
+test('a replaced catalog is found for 28 hours and not a moment longer', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  const changed = await change(library, textWith('b'));
+  assert.deepEqual(changed, { ok: true, version: library.current(1, 'live').version, changed: true });
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
+  clock.advance(bounds.replacedCatalogRetentionMs - 1);
+  assert.deepEqual(idsOf(library.findByVersion(old)!), ['a']);
+  clock.advance(1);
+  assert.equal(library.findByVersion(old), null);
+});
+
+test('the lender of an offer is known from the catalog in use, and from a replaced one as long as that is kept', async () => {
+  const library = open([live(textWith('a', 'b')), { vertical: personalLoans, mode: 'test', text: textWith('c') }]);
+  await change(library, textWith('b'));
+  const lender = catalogOf([plainOffer({})]).lenders[0]!.name;
+  for (const id of ['a', 'b']) assert.equal(library.findLenderName(1, 'live', id), lender);
+  for (const [vertical, mode, id] of [
+    [1, 'live', 'c'],
+    [1, 'test', 'a'],
+    [99, 'live', 'a'],
+  ] as const) {
+    assert.equal(library.findLenderName(vertical, mode, id), null);
+  }
+  clock.advance(bounds.replacedCatalogRetentionMs);
+  await change(library, textWith('b', 'd'));
+  assert.equal(library.findLenderName(1, 'live', 'a'), null);
+});
+
+test('replaced catalogs are told in the order in which they were, those of each mode apart, also after a restart', async () => {
+  const sandbox: CatalogSource = { vertical: personalLoans, mode: 'test', text: textWith('z') };
+  const library = open([live(textWith('a')), sandbox]);
+  const startMs = clock.wallMs();
+  // One of them comes into use twice; more than a few, so that no other order is theirs by chance.
+  const states = ['b', 'c', 'a', 'd', 'e', 'f', 'g'];
+  for (const id of states) {
+    clock.advance(1);
+    await change(library, textWith(id));
+  }
+  const told = (of: CatalogStore) =>
+    of.replacedCatalogs(1, 'live').map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
+  const expected = [
+    ['b', 2],
+    ['c', 3],
+    ['a', 4],
+    ['d', 5],
+    ['e', 6],
+    ['f', 7],
+  ];
+  assert.deepEqual(told(library), expected);
+  assert.deepEqual(library.replacedCatalogs(1, 'test'), []);
+  const again = open([live(textWith('g')), sandbox]);
+  assert.deepEqual(told(again), expected);
+  assert.deepEqual(again.replacedCatalogs(1, 'test'), []);
+});
+
+test('a version nobody ever had is not found', () => {
+  assert.equal(open([live(textWith('a'))]).findByVersion('0123456789ab'), null);
+});
+
+test('replacing by the same content changes nothing', async () => {
+  const library = open([live(textWith('a'))]);
+  const { version } = library.current(1, 'live');
+  const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
+  assert.deepEqual(await change(library, sameContent), { ok: true, version, changed: false });
+});
+
+test('going back to an earlier catalog brings its version back into use', async () => {
+  const library = open([live(textWith('a'))]);
+  const first = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  await change(library, textWith('a'));
+  assert.equal(library.current(1, 'live').version, first);
+  clock.advance(bounds.replacedCatalogRetentionMs * 2);
+  assert.notEqual(library.findByVersion(first), null);
+  assert.notEqual(open([live(textWith('a'))]).findByVersion(first), null);
+});
+
+test('a catalog that came back into use and then went again is kept from its last replacement', async () => {
+  const library = open([live(textWith('a'))]);
+  const first = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  await change(library, textWith('a'));
+  clock.advance(bounds.replacedCatalogRetentionMs * 2);
+  assert.notEqual(open([live(textWith('c'))]).findByVersion(first), null);
+});
+
+test('a bad catalog keeps the old one and says why', async () => {
+  const library = open([live(textWith('a'))]);
+  const changed = await change(library, textWith('a', 'a'));
+  assert.deepEqual(changed, { ok: false, faults: ['lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'] });
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('a vanished file keeps the old catalog and says why', async () => {
+  const library = open([live(textWith('a'))]);
+  rmSync(fileOfOffers());
+  const changed = await library.reload(1, 'live');
+  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: cannot be read: ENOENT/);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('a folder or a pipe in place of the file keeps the old catalog', async () => {
+  const library = open([live(textWith('a'))]);
+  for (const create of [() => mkdirSync(fileOfOffers()), () => execFileSync('mkfifo', [fileOfOffers()])]) {
+    rmSync(fileOfOffers(), { recursive: true });
+    create();
+    assert.deepEqual(await library.reload(1, 'live'), { ok: false, faults: ['catalog: must be a file'] });
+  }
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+describe('a running library keeps its catalog, and changes again later, after a file of', () => {
+  const nested = `${'['.repeat(1e6)}${']'.repeat(1e6)}`;
+  const plainText = JSON.stringify(catalogOf([plainOffer({ features: ['marked'] })]));
+  for (const [name, content] of [
+    ['nothing', ''],
+    ['binary garbage', Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7_919) % 256))],
+    ['a catalog cut short', plainText.slice(0, -3)],
+    [
+      '2,500 offers without members',
+      JSON.stringify(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer))),
+    ],
+    ['a million nested arrays', nested],
+    ['five million lenders that are none', `{"format":1,"lenders":[${'0,'.repeat(5e6)}0]}`],
+    ['Latin-1', Buffer.from(plainText.replace('"disclosure":"', '"disclosure":"Cr\u00e9dit '), 'latin1')],
+    ['a million nested arrays inside an offer', plainText.replace('"marked"', nested)],
+    [
+      'a million nested objects inside an offer',
+      plainText.replace('"marked"', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`),
+    ],
+  ] as const) {
+    test(name, async () => {
+      const library = open([live(textWith('a'))]);
+      writeFileSync(fileOfOffers(), content);
+      const changed = await library.reload(1, 'live');
+      assert.ok(!changed.ok && changed.faults.length > 0);
+      // A fault of the file, found by looking at it, and not an exception that was caught.
+      assert.doesNotMatch(changed.faults[0]!, /could not be put in use/);
+      assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+      assert.ok((await change(library, textWith('b'))).ok);
+    });
+  }
+});
+
+test('a change that fails in a way nobody foresaw is a fault, and the next one is made', async () => {
+  const library = open([live(textWith('a'))]);
+  rmSync(archiveFolder, { recursive: true });
+  writeFileSync(archiveFolder, 'not a folder');
+  clock.advance(bounds.replacedCatalogRetentionMs);
+  const changed = await change(library, textWith('b'));
+  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: could not be put in use: ENOTDIR/);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+  rmSync(archiveFolder);
+  library.archive.createFolder();
+  assert.ok((await library.reload(1, 'live')).ok);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
+});
+
+test('an old catalog whose files cannot be deleted does not make a change throw', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  clock.advance(bounds.replacedCatalogRetentionMs);
+  rmSync(join(archiveFolder, `${old}.json`));
+  mkdirSync(join(archiveFolder, `${old}.json`));
+  const changed = await change(library, textWith('c'));
+  assert.match(changed.ok ? '' : changed.faults[0]!, /^catalog: could not be put in use: /);
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['b']);
+});
+
+test('a bad catalog at the start is refused with every fault', () => {
+  assert.throws(
+    () => open([live(textWith('a', 'a'))]),
+    (error) => error instanceof InvalidCatalogError && error.errors.length === 1,
+  );
+});
+
+test('a file at the start that holds too much, or is in another encoding, is refused for that', () => {
+  for (const [content, fault] of [
+    [`{"format":1,"lenders":[${'0,'.repeat(5e6)}0]}`, `catalog: must hold at most ${bounds.catalogValuesMax} values`],
+    [Buffer.from('{"Cr\u00e9dit":1}', 'latin1'), 'catalog: must be UTF-8, which line 1 is not'],
+  ] as const) {
+    const source = live('');
+    writeFileSync(fileOfOffers(), content);
+    assert.throws(
+      () => open([source]),
+      (error) => error instanceof InvalidCatalogError && error.errors.length === 1 && error.errors[0] === fault,
+    );
+  }
+});
+
+test('a replaced catalog survives a restart, with the time that is left to it', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  clock.advance(bounds.replacedCatalogRetentionMs - 10);
+  const reopened = open([live(textWith('b'))]);
+  assert.equal(reopened.findByVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
+  clock.advance(10);
+  assert.equal(reopened.findByVersion(old), null);
+});
+
+test('a catalog that was exchanged while the service was down counts as replaced at its start', () => {
+  const old = open([live(textWith('a'))]).current(1, 'live').version;
+  clock.advance(bounds.replacedCatalogRetentionMs * 3);
+  const library = open([live(textWith('b'))]);
+  clock.advance(bounds.replacedCatalogRetentionMs - 1);
+  assert.notEqual(open([live(textWith('b'))]).findByVersion(old), null);
+  assert.notEqual(library.findByVersion(old), null);
+  clock.advance(1);
+  assert.equal(open([live(textWith('b'))]).findByVersion(old), null);
+});
+
+test('files of catalogs out of date are deleted', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  assert.ok(readdirSync(archiveFolder).includes(`${old}.json`));
+  clock.advance(bounds.replacedCatalogRetentionMs);
+  await change(library, textWith('c'));
+  assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
+});
+
+test('a damaged archived catalog is reported and the others are still found', async () => {
+  const library = open([live(textWith('a'))]);
+  const first = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  const second = library.current(1, 'live').version;
+  await change(library, textWith('c'));
+  writeFileSync(join(archiveFolder, `${first}.json`), '{"half');
+  const problems: string[] = [];
+  const reopened = open([live(textWith('c'))], (problem) => problems.push(problem));
+  assert.equal(reopened.findByVersion(first), null);
+  assert.notEqual(reopened.findByVersion(second), null);
+  assert.equal(problems.length, 1);
+  assert.match(problems[0]!, new RegExp(`^catalog ${first} cannot be read`));
+});
+
+test('an archived catalog whose content was altered is not used', async () => {
+  const library = open([live(textWith('a'))]);
+  const old = library.current(1, 'live').version;
+  await change(library, textWith('b'));
+  const altered = { vertical: 'personal-loans', mode: 'live', catalog: JSON.parse(textWith('evil')) };
+  writeFileSync(join(archiveFolder, `${old}.json`), JSON.stringify(altered));
+  const problems: string[] = [];
+  assert.equal(open([live(textWith('b'))], (problem) => problems.push(problem)).findByVersion(old), null);
+  assert.match(problems[0]!, /another content/);
+});
+
+test('a damaged file of a catalog in use is written again', () => {
+  const { version } = open([live(textWith('a'))]).current(1, 'live');
+  writeFileSync(join(archiveFolder, `${version}.json`), 'junk');
+  assert.deepEqual(idsOf({ offers: open([live(textWith('a'))]).archive.load(version).catalog.lenders[0]!.offers }), [
+    'a',
+  ]);
+});
+
+test('a version is prepared, from the archive, before it comes into use', async () => {
+  const library = open([live(textWith('a'))]);
+  const seen: string[] = [];
+  library.onBeforeActivate(async ({ version }) => {
+    library.archive.load(version);
+    seen.push(version, ...idsOf(library.current(1, 'live')));
+  });
+  await change(library, textWith('b'));
+  assert.deepEqual(seen, [library.current(1, 'live').version, 'a']);
+});
+
+test('a version that cannot be prepared does not come into use', async () => {
+  const library = open([live(textWith('a'))]);
+  library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
+  const changed = await change(library, textWith('b'));
+  assert.deepEqual(changed, { ok: false, faults: ['catalog: could not be put in use: no worker'] });
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('a catalog that could not be prepared is not kept', async () => {
+  const library = open([live(textWith('a'))]);
+  const files = readdirSync(archiveFolder).sort();
+  library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
+  await change(library, textWith('b'));
+  assert.deepEqual(readdirSync(archiveFolder).sort(), files);
+});
+
+test('a kept catalog that could not be put in use again stays kept', async () => {
+  const library = open([live(textWith('a'))]);
+  const { version } = library.current(1, 'live');
+  await change(library, textWith('b'));
+  library.onBeforeActivate(() => Promise.reject(new Error('no worker')));
+  assert.ok(!(await change(library, textWith('a'))).ok);
+  assert.deepEqual(idsOf(library.archive.load(version).catalog.lenders[0]!), ['a']);
+  assert.notEqual(library.findByVersion(version), null);
+});
+
+test('a closed library gives up a change under way, and makes no other', async () => {
+  const library = open([live(textWith('a'))]);
+  const underWay = change(library, textWith('b'));
+  await library.close();
+  for (const given of [await underWay, await change(library, textWith('c'))]) {
+    assert.match(given.ok ? '' : given.faults[0]!, /^catalog: could not be put in use: /);
+  }
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['a']);
+});
+
+test('more catalogs than may be kept are refused, and the next is taken when the first is out of date', async () => {
+  const library = open([live(textWith('a'))]);
+  for (let at = 0; at < bounds.replacedCatalogsMax; at++) {
+    const text = textWith(`kept-${at}`);
+    const { version, catalog } = versionOf(text);
+    library.archive.store(version, { vertical: personalLoans, mode: 'live', catalog });
+    library.archive.markReplaced(version, clock.wallMs());
+  }
+  const full = open([live(textWith('a'))]);
+  const refused = await change(full, textWith('b'));
+  assert.match(refused.ok ? '' : refused.faults[0]!, /: 256 replaced catalogs are still kept; try again later$/);
+  clock.advance(bounds.replacedCatalogRetentionMs);
+  assert.ok((await change(full, textWith('b'))).ok);
+});
+
+test('changes asked for at once happen one after the other', async () => {
+  const library = open([live(textWith('a'))]);
+  const next = ['c', 'd'];
+  library.onBeforeActivate(async () => {
+    await setImmediate();
+    const id = next.shift();
+    if (id !== undefined) writeFileSync(fileOfOffers(), textWith(id));
+  });
+  const changes = await Promise.all([
+    change(library, textWith('b')),
+    library.reload(1, 'live'),
+    library.reload(1, 'live'),
+  ]);
+  assert.ok(changes.every((changed) => changed.ok && changed.changed));
+  assert.deepEqual(
+    changes.map((changed) => idsOf(library.findByVersion(changed.ok ? changed.version : '')!)[0]),
+    ['b', 'c', 'd'],
+  );
+  assert.deepEqual(idsOf(library.current(1, 'live')), ['d']);
+});

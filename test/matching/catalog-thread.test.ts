@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { generateCatalog } from '../../bench/catalogs/generate-catalog.ts';
+import { bounds } from '../../src/bounds.ts';
+import { compileCatalogInThread } from '../../src/catalogs/compile-catalog-in-thread.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+
+test('the largest catalog fits the memory of its thread, and one that does not is faulty', async (t) => {
+  const archiveFolder = mkdtempSync(join(tmpdir(), 'catalog-thread-'));
+  t.after(() => rmSync(archiveFolder, { recursive: true }));
+  const catalog = generateCatalog({ seed: 3, offers: bounds.catalogOffersMax, vertical: personalLoans });
+  const job = {
+    source: { text: JSON.stringify(catalog) },
+    vertical: personalLoans,
+    mode: 'live',
+    currentVersion: '',
+    archiveFolder,
+  } as const;
+  const stop = new AbortController().signal;
+  assert.equal((await compileCatalogInThread(job, stop)).kind, 'compiled');
+  assert.deepEqual(await compileCatalogInThread(job, stop, 32), {
+    kind: 'faulty',
+    faults: ['catalog: takes more than 32 MB of memory to read'],
+  });
+});

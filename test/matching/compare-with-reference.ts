@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { recountAvailable } from '../../src/matching/eligibility.ts';
+import { noUnavailableOffers, type SortOrder, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
+import { countOffers } from '../../src/matching/offer-set.ts';
+import type { RankOffers } from '../../src/matching/ranker.ts';
+import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
+import { renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { today } from './borrower-of.ts';
+import { packed } from './packed.ts';
+import type { Quote } from './quote.ts';
+import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
+
+/** What a comparison draws: everything else follows from it. */
+export interface Draw {
+  readonly catalogSeed: number;
+  readonly offers: number;
+  readonly market: Market;
+  readonly borrowerSeed: number;
+}
+
+/**
+ * `varied` catalogs are as generated. In all others offers ask for little, so that many match and the orders are walked: in
+ * `crowded` ones offers are much alike, in `alike` ones they differ in nothing but how much debt they allow, in
+ * `split` ones every state has rules of its own, in `fine` ones hardly two offers begin or end at the same amount or
+ * ask for the same income, and in `free` ones nothing costs interest, so that payments are exactly what debts leave room for.
+ */
+const markets = ['varied', 'crowded', 'alike', 'split', 'fine', 'free'] as const;
+type Market = (typeof markets)[number];
+
+export const draws: fc.Arbitrary<Draw> = fc.record({
+  catalogSeed: fc.nat(),
+  offers: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 1, max: 90 }) },
+    { weight: 3, arbitrary: fc.integer({ min: 91, max: 300 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 301, max: 900 }) },
+  ),
+  market: fc.constantFrom(...markets),
+  borrowerSeed: fc.nat(),
+});
+
+/**
+ * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not
+ * those of the plain rules.
+ * Answers how many matches were compared.
+ */
+export function compareWithReference(rank: RankOffers, vertical: Vertical, draw: Draw, borrowers: number): number {
+  const catalog = catalogOf(draw, vertical);
+  // The rules know no caps: they tell the ranker that offers may close.
+  if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;
+  const hasCaps = catalog.lenders.some(({ offers }) => offers.some(({ daily_cap }) => daily_cap !== undefined));
+  const compiled = compileCatalog(catalog, vertical, { mode: 'live', cdnUrl: () => '' });
+  const random = seededRandom(draw.borrowerSeed);
+  let compared = 0;
+  for (let i = 0; i < borrowers; i++) {
+    const borrower = drawBorrower(random, vertical);
+    if (draw.market === 'free') spendToTheLimit(borrower, catalog, random, vertical);
+    const closed = random() < 0.2 ? drawClosed(random, compiled) : null;
+    const plain = referenceMatches(catalog, vertical, borrower, today);
+    const isOpen = (id: string, bits = closed) => bits === null || !isAmong(bits, compiled.offerIndex(id));
+    const open = plain.filter(({ id }) => isOpen(id));
+    const ranked = rank(compiled.tables, borrower, today, closed);
+    assert.equal(ranked.total, open.length);
+    const bestOf = (matches: readonly ReferenceMatch[], sort: SortOrder) =>
+      referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersShownMax);
+    const wanted = Math.min(open.length, bounds.offersShownMax);
+    const openOnly = sortOrders.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
+    assert.equal(ranked.availableOnly, openOnly);
+    const orders = [...ranked.orders].map((offer) => compiled.offers[offer]!.id);
+    assert.deepEqual(
+      orders,
+      sortOrders.flatMap((sort) => bestOf(openOnly ? open : plain, sort)),
+    );
+    compareAnswers(compiled, borrower, ranked.orders, plain);
+
+    const later = drawLater(random, compiled, closed);
+    const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
+    const total = recountAvailable(compiled.tables, ranking, borrower, today, closedOf(closed), closedOf(later));
+    const reopened = plain.some(({ id }) => !isOpen(id) && isOpen(id, later));
+    assert.equal(total, openOnly && reopened ? null : plain.filter(({ id }) => isOpen(id, later)).length);
+    compared += plain.length;
+  }
+  return compared;
+}
+
+/** What is answered of every offer in one of the orders: rates, payment, amounts and terms. */
+function compareAnswers(
+  compiled: CompiledCatalog,
+  borrower: number[],
+  orders: Uint16Array,
+  plain: readonly ReferenceMatch[],
+): void {
+  const quotes = new Map(plain.map(({ id, quote }) => [id, quote]));
+  const shown = [...new Set(orders)];
+  for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
+    const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
+    const text = renderOffersJson(compiled, some, some.length, borrower, 'https://go.example/c?sub=', 'sub', 'v');
+    const answered = JSON.parse(text) as (Quote & { readonly svc_offer_id: string })[];
+    for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
+      const { loan_amount_range, term_months } = terms;
+      const quote = { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months };
+      assert.deepEqual(quote, quotes.get(svc_offer_id), svc_offer_id);
+    }
+    assert.equal(answered.length, some.length);
+  }
+}
+
+function catalogOf({ catalogSeed, offers, market }: Draw, vertical: Vertical): CatalogFile {
+  const catalog = generateCatalog(catalogSeed, offers, vertical);
+  if (market === 'varied') return catalog;
+  const random = seededRandom(catalogSeed);
+  const changed = {
+    crowded: (offer: CatalogOffer) => crowdedOffer(offer, random),
+    alike: (offer: CatalogOffer) => alikeOffer(offer, random),
+    split: (offer: CatalogOffer) => crowdedOffer(offer, random),
+    fine: (offer: CatalogOffer) => fineOffer(offer, vertical, random),
+    free: (offer: CatalogOffer) => freeOffer(offer, random),
+  }[market];
+  const lenders = catalog.lenders.map((lender) => ({ ...lender, offers: lender.offers.map(changed) }));
+  const rules = market === 'split' ? splitRules(vertical, random) : catalog.state_rules;
+  return { ...catalog, state_rules: rules, lenders };
+}
+
+function crowdedOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  return {
+    ...offer,
+    stars: Math.round(offer.stars),
+    criteria: offer.criteria.filter(() => random() < 0.2),
+    amount: { min: 500, max: 100_000 },
+    payout_usd: Math.round(offer.payout_usd / 100) * 100,
+    bands: changeBands(offer, (band) => ({
+      note_rate_percent: {
+        min: Math.floor(band.note_rate_percent.min),
+        max: Math.min(36, Math.ceil(band.note_rate_percent.max)),
+      },
+      approval_likelihood: Math.round(band.approval_likelihood * 4) / 4,
+      confirm_rate: 0.05,
+      max_amount: Math.ceil(band.max_amount / 25_000) * 25_000,
+    })),
+  };
+}
+
+function alikeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  const { id, features, prequalification, landing_url, payout_usd } = offer;
+  const band = {
+    note_rate_percent: { min: 9, max: 12 },
+    origination_fee_percent: 0,
+    approval_likelihood: 0.5,
+    confirm_rate: 0.05,
+    max_amount: 100_000,
+  };
+  return {
+    id,
+    stars: 4,
+    features,
+    prequalification,
+    landing_url,
+    payout_usd,
+    amount: { min: 500, max: 100_000 },
+    criteria: [],
+    term_months: [24, 36, 48, 60],
+    max_debt_to_income_percent: random() < 0.5 ? 25 : 40,
+    bands: Object.fromEntries(Object.keys(offer.bands).map((name) => [name, band])),
+  };
+}
+
+function fineOffer(offer: CatalogOffer, vertical: Vertical, random: Random): CatalogOffer {
+  const max = 20_000 + Math.floor(random() * 160) * 500;
+  return {
+    ...offer,
+    criteria: [{ field: vertical.roles.annualIncome, min: Math.floor(random() * 200) * 500 }],
+    amount: { min: 500 + Math.floor(random() * 60) * 500, max },
+    bands: changeBands(offer, () => ({ max_amount: max - Math.floor(random() * 20) * 500 })),
+  };
+}
+
+function freeOffer(offer: CatalogOffer, random: Random): CatalogOffer {
+  const alike = alikeOffer(offer, random);
+  return {
+    ...alike,
+    // Over 105 and 210 months some payments come out a last bit above what they are on paper.
+    term_months: [20, 60, 105, 210],
+    max_debt_to_income_percent: 5 + Math.floor(random() * 240) / 4,
+    bands: changeBands(alike, () => ({ note_rate_percent: { min: 0, max: 0 } })),
+  };
+}
+
+/** Gives the borrower an income, debts and an amount whose payment over one of the terms is all that some offer allows. */
+function spendToTheLimit(borrower: number[], catalog: CatalogFile, random: Random, vertical: Vertical): void {
+  const { amount, annualIncome, monthlyDebt } = vertical.roles;
+  if (monthlyDebt === undefined) return;
+  const offers = catalog.lenders.flatMap((lender) => lender.offers);
+  const offer = offers[Math.floor(random() * offers.length)]!;
+  const months = offer.term_months[Math.floor(random() * offer.term_months.length)]!;
+  // Of 240 USD a year, or 20 a month, a quarter of a percent is a twentieth of a dollar.
+  const quarters = offer.max_debt_to_income_percent! * 4;
+  const debt = Math.floor(random() * 2_000);
+  // By fours, so that the amount is whole over 105 months, too.
+  const incomes = 4 * Math.ceil((1_000 + random() * 8_000 + debt * 20) / quarters / 4);
+  borrower[fieldIndex(vertical, annualIncome)] = incomes * 240;
+  borrower[fieldIndex(vertical, monthlyDebt)] = debt;
+  borrower[fieldIndex(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;
+}
+
+function changeBands(
+  offer: CatalogOffer,
+  change: (band: CatalogOffer['bands'][string]) => Partial<CatalogOffer['bands'][string]>,
+): CatalogOffer['bands'] {
+  return Object.fromEntries(Object.entries(offer.bands).map(([name, band]) => [name, { ...band, ...change(band) }]));
+}
+
+function splitRules(vertical: Vertical, random: Random): CatalogFile['state_rules'] {
+  const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
+  assert.equal(field?.kind, 'choice');
+  return Object.fromEntries(
+    field.values.map((state) => [
+      state,
+      { max_apr_percent: 10 + Math.floor(random() * 27), min_amount: 500 + Math.floor(random() * 10) * 1_000 },
+    ]),
+  );
+}
+
+/** As a rule anybody; sometimes without one of the required fields, at the very edge of what criteria ask for, or in modest debt. */
+function drawBorrower(random: Random, vertical: Vertical): number[] {
+  const borrower = randomBorrower(random, vertical, random() < 0.5 ? 0.2 : 0);
+  if (random() < 0.03) borrower[Math.floor(random() * borrower.length)] = absentValue;
+  for (const [at, field] of vertical.fields.entries()) {
+    if (field.kind !== 'integer' || borrower[at] === absentValue || random() < 0.6) continue;
+    const edge = Math.round(borrower[at]! / 500) * 500 + Math.floor(random() * 3) - 1;
+    borrower[at] = Math.min(field.max, Math.max(field.min, edge));
+  }
+  const { annualIncome, monthlyDebt } = vertical.roles;
+  const income = borrower[fieldIndex(vertical, annualIncome)]!;
+  if (monthlyDebt !== undefined && random() < 0.5) {
+    borrower[fieldIndex(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
+  }
+  return borrower;
+}
+
+function drawClosed(random: Random, { offers }: CompiledCatalog): Int32Array {
+  const share = random();
+  const closed = new Int32Array((offers.length + 31) >>> 5);
+  for (let offer = 0; offer < offers.length; offer++) if (random() < share) closed[offer >>> 5]! |= 1 << (offer & 31);
+  return closed;
+}
+
+/** The closed offers after up to 20 of them opened and others closed; fewer than make another ranking necessary. */
+function drawLater(random: Random, { offers }: CompiledCatalog, closed: Int32Array | null): Int32Array | null {
+  if (random() < 0.1 && closed === null) return null;
+  const later = closed?.slice() ?? new Int32Array((offers.length + 31) >>> 5);
+  for (let change = random() * 20; change >= 0; change--) {
+    const offer = Math.floor(random() * offers.length);
+    later[offer >>> 5]! ^= 1 << (offer & 31);
+  }
+  return later;
+}
+
+function closedOf(bits: Int32Array | null): UnavailableOffers {
+  return bits === null ? noUnavailableOffers : { count: countOffers(bits), bits };
+}
+
+function isAmong(closed: Int32Array, offer: number): boolean {
+  return (closed[offer >>> 5]! & (1 << (offer & 31))) !== 0;
+}

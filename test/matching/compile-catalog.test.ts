@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+
+const band = (name: string) => ['300-579', '580-619', '620-659', '660-699', '700-749', '750-799', '800+'].indexOf(name);
+
+function compile(catalog: CatalogFile, mode: 'live' | 'test' = 'live') {
+  return compileCatalog(catalog, personalLoans, { mode, cdnUrl: () => 'https://cdn.example' });
+}
+
+test('offers are numbered in the order of their ids and found by them', () => {
+  const catalog = compile(catalogOf(['b', 'a-1', 'c', 'a_1'].map((id) => plainOffer({ id }))));
+  assert.deepEqual(
+    catalog.offers.map(({ id }) => id),
+    ['a-1', 'a_1', 'b', 'c'],
+  );
+  assert.equal(catalog.offerIndex('b'), 2);
+  assert.equal(catalog.offerIndex('missing'), -1);
+  assert.equal(catalog.offerIndex('constructor'), -1);
+});
+
+test('a click id goes into the landing URL, encoded, wherever the template asks for it', () => {
+  const landing_url = 'https://plain.example/{click_id}/start?c={click_id}';
+  const catalog = compile(catalogOf([plainOffer({ landing_url })]));
+  assert.equal(catalog.landingUrl(0, 'Ab_-9'), 'https://plain.example/Ab_-9/start?c=Ab_-9');
+  assert.equal(
+    catalog.landingUrl(0, '$& a/b\r\n'),
+    'https://plain.example/%24%26%20a%2Fb%0D%0A/start?c=%24%26%20a%2Fb%0D%0A',
+  );
+});
+
+test('a click is worth payout times the confirm rate of the credit band', () => {
+  const bands = { '660-699': plainBand({ confirm_rate: 0.02 }), '700-749': plainBand({ confirm_rate: 0.05 }) };
+  const catalog = compile(catalogOf([plainOffer({ payout_usd: 150, bands })]));
+  assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);
+  assert.equal(catalog.clickValueMicros(0, band('660-699')), 3_000_000);
+  assert.equal(catalog.clickValueMicros(0, band('800+')), 0);
+});
+
+test('a click on a test catalog is worth nothing', () => {
+  assert.equal(compile(catalogOf([plainOffer()]), 'test').clickValueMicros(0, band('700-749')), 0);
+});
+
+test('where a click itself earns, it is worth the payout', () => {
+  const catalog = compileCatalog(JSON.parse(equipmentLeaseCatalog('live')), equipmentLeases, {
+    mode: 'live',
+    cdnUrl: () => '',
+  });
+  const offer = catalog.offerIndex('live-lease-1-0');
+  assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);
+});
+
+test('an offer may be paid otherwise than its vertical: by the click among leads, by the lead among clicks', () => {
+  const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
+  assert.equal(compile(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
+  const leases = JSON.parse(equipmentLeaseCatalog('live')) as CatalogFile;
+  const lease = leases.lenders[0]!.offers[0]!;
+  lease.payout_model = 'cost_per_lead';
+  lease.payout_usd = 100;
+  for (const priced of Object.values(lease.bands)) priced.confirm_rate = 0.03;
+  const compiled = compileCatalog(leases, equipmentLeases, { mode: 'live', cdnUrl: () => '' });
+  assert.equal(compiled.clickValueMicros(compiled.offerIndex(lease.id), 0), 3_000_000);
+});
+
+test('the version names the content, whatever its layout', () => {
+  const catalog = catalogOf([plainOffer()]);
+  const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as CatalogFile;
+  assert.equal(compile(catalog).version, compile(shuffled).version);
+  assert.match(compile(catalog).version, /^[0-9a-f]{12}$/);
+});
+
+test('a catalog has the version it had before members were added to the format, so that archives stay readable', () => {
+  assert.equal(compile(catalogOf([plainOffer()])).version, '42621250371d');
+});
+
+test('any change of content or mode is another version', () => {
+  const versions = [
+    compile(catalogOf([plainOffer()])),
+    compile(catalogOf([plainOffer()]), 'test'),
+    compile(catalogOf([plainOffer({ payout_usd: 101 })])),
+    compile(catalogOf([plainOffer({ features: ['a'] })])),
+    compile(catalogOf([plainOffer()], { disclosure: 'Another.' })),
+  ].map(({ version }) => version);
+  assert.equal(new Set(versions).size, versions.length);
+});
+
+test('the disclosure is ready as JSON', () => {
+  const { disclosureJson } = compile(catalogOf([plainOffer()], { disclosure: 'Paid "by" lenders.' }));
+  assert.equal(JSON.parse(disclosureJson), 'Paid "by" lenders.');
+});
+
+test('the address of a logo names its content once that is known, and another when it has changed', () => {
+  const catalog = compile(catalogOf([plainOffer()]));
+  const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerFragments.headJson(0, 0))?.[1];
+  const { lenderName, logo } = catalog.offers[0]!;
+  assert.equal(url(), `https://cdn.example/${logo}`);
+  for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {
+    catalog.setLogoHashes(new Map([[lenderName, hash]]));
+    assert.equal(url(), `https://cdn.example/${logo}?v=${hash}`);
+    assert.equal(catalog.offerFragments, catalog.offerFragments);
+  }
+});

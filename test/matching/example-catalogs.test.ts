@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import { meetsAgeOfContract } from '../../src/matching/eligibility.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
+import { absentValue } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { quote } from './quote.ts';
+
+function read(name: string): CatalogFile {
+  const parsed = parseCatalog(
+    readFileSync(new URL(`../../src/catalogs/${name}.json`, import.meta.url), 'utf8'),
+    personalLoans,
+  );
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+  return parsed.catalog;
+}
+
+const compile = (catalog: CatalogFile) => compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => '' });
+const offersOf = (catalog: CatalogFile) => catalog.lenders.flatMap(({ offers }) => offers);
+
+describe('the example catalog', () => {
+  const catalog = read('personal-loans');
+  const compiled = compile(catalog);
+  const totalFor = (fields: Readonly<Record<string, unknown>>) =>
+    rankOffers(compiled.tables, borrowerOf(fields), today).total;
+
+  test('has at least 44 offers from at least 27 lenders', () => {
+    assert.ok(offersOf(catalog).length >= 44);
+    assert.ok(catalog.lenders.length >= 27);
+  });
+
+  test('names no host outside the reserved domain', () => {
+    for (const { landing_url } of offersOf(catalog)) assert.match(new URL(landing_url).hostname, /\.example$/);
+  });
+
+  test('has plenty for a good borrower, some for one who told no more than is required, and next to none for a poor one', () => {
+    assert.ok(totalFor(goodBorrower) >= 15);
+    const { monthly_debt_payments: _, ...required } = goodBorrower;
+    assert.ok(totalFor(required) >= 5);
+    assert.ok(totalFor({ ...goodBorrower, credit_score_range: '300-579', annual_income: 20_000 }) <= 3);
+  });
+
+  test('knows the ages of contract above 18', () => {
+    const ages = Object.entries(catalog.state_rules).flatMap(([state, { min_age }]) =>
+      min_age ? [[state, min_age]] : [],
+    );
+    assert.deepEqual(ages, [
+      ['AL', 19],
+      ['MS', 21],
+      ['NE', 19],
+      ['PR', 21],
+    ]);
+    const totalAt = (state: string, birthdate: string) => totalFor({ ...goodBorrower, state, birthdate });
+    assert.equal(totalAt('MS', '2005-08-02'), 0);
+    assert.ok(totalAt('MS', '2005-08-01') > 5);
+    assert.ok(totalAt('TX', '2008-08-01') > 5);
+  });
+
+  test('uses every member of the format', () => {
+    const text = JSON.stringify(catalog);
+    for (const member of [
+      'min_credit_score',
+      'max_debt_to_income_percent',
+      'joint_applications',
+      'payout_model',
+      'terms',
+    ]) {
+      assert.ok(text.includes(`"${member}":`), member);
+    }
+    assert.ok(catalog.lenders.some(({ state_rules }) => state_rules !== undefined));
+    assert.ok(offersOf(catalog).some(({ state_rules }) => state_rules !== undefined));
+  });
+
+  test('takes the retired wherever it takes the employed', () => {
+    for (const offer of offersOf(catalog)) {
+      for (const criterion of offer.criteria) {
+        if (criterion.field !== 'employment_status') continue;
+        const admits = (value: string) => (criterion.in?.includes(value) ?? true) && !criterion.not_in?.includes(value);
+        assert.ok(!admits('employed') || admits('retired'), offer.id);
+      }
+    }
+  });
+
+  test('has no offer that nobody can have', () => {
+    const random = seededRandom(3);
+    const unseen = new Set(compiled.offers.keys());
+    for (let i = 0; i < 40_000 && unseen.size > 0; i++) {
+      const borrower = randomBorrower(random, personalLoans, 0);
+      for (const offer of unseen) if (quote(compiled, offer, borrower) !== null) unseen.delete(offer);
+    }
+    assert.deepEqual(
+      [...unseen].map((offer) => compiled.offers[offer]!.id),
+      [],
+    );
+  });
+});
+
+describe('the sandbox catalog', () => {
+  const catalog = read('personal-loans-sandbox');
+  const compiled = compile(catalog);
+
+  test('has at least 12 offers that are plainly not real', () => {
+    assert.ok(offersOf(catalog).length >= 12);
+    for (const { name } of catalog.lenders) assert.match(name, /^Sandbox /);
+    for (const { id } of offersOf(catalog)) assert.match(id, /^sandbox-/);
+  });
+
+  test('has offers enough for a full answer to any borrower who told what is required and may sign a contract', () => {
+    const random = seededRandom(11);
+    for (let i = 0; i < 5_000; i++) {
+      const borrower = randomBorrower(random, personalLoans, i % 2);
+      const { total } = rankOffers(compiled.tables, borrower, today);
+      if (meetsAgeOfContract(compiled.tables, borrower, today)) assert.ok(total >= 5);
+      else assert.equal(total, 0);
+    }
+  });
+
+  for (const [id, shown, hidden] of [
+    ['sandbox-india-joint', { co_borrower: true }, {}],
+    ['sandbox-oscar-no-joint', {}, { co_borrower: true }],
+    ['sandbox-papa-score-680', { credit_score_range: '660-699' }, { credit_score_range: '620-659' }],
+    ['sandbox-sierra-state-rules', { loan_amount: 20_000 }, { loan_amount: 19_999 }],
+    ['sandbox-lima-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
+    ['sandbox-kilo-debt-ratio', { monthly_debt_payments: 500 }, { monthly_debt_payments: 3_500 }],
+  ] as const) {
+    test(`lets a partner see what ${id} depends on`, () => {
+      const offer = compiled.offerIndex(id);
+      const isShown = (fields: object) => {
+        const { total, orders } = rankOffers(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);
+        assert.ok(total <= 20);
+        return orders.includes(offer);
+      };
+      assert.deepEqual([isShown(shown), isShown(hidden)], [true, false]);
+    });
+  }
+
+  test('has them for the poorest borrower asking for the most, everywhere', () => {
+    const states = personalLoans.fields.find(({ name }) => name === 'state') as { values: readonly string[] };
+    for (const state of states.values) {
+      for (const loan_amount of [1_000, 100_000]) {
+        const borrower = borrowerOf({
+          ...goodBorrower,
+          loan_amount,
+          state,
+          credit_score_range: '300-579',
+          annual_income: 0,
+        });
+        borrower[personalLoans.fields.findIndex(({ name }) => name === 'monthly_debt_payments')] = absentValue;
+        assert.ok(rankOffers(compiled.tables, borrower, today).total >= 5, state);
+      }
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { generateCatalog } from '../../bench/catalogs/generate-catalog.ts';
+import { bounds } from '../../src/bounds.ts';
+import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
+import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
+import { randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { quote } from './quote.ts';
+
+const offersOf = (catalog: CatalogFile) => catalog.lenders.flatMap(({ offers }) => offers);
+
+for (const vertical of [personalLoans, equipmentLeases]) {
+  describe(`catalogs generated for ${vertical.segment}`, () => {
+    test('are valid, and have as many offers and lenders as asked for', () => {
+      for (const [seed, offers, lenders] of [
+        [1, 1, 1],
+        [2, 10, 10],
+        [3, 100, 7],
+        [4, 500, undefined],
+      ] as const) {
+        const catalog = generateCatalog({ seed, offers, vertical, ...(lenders === undefined ? {} : { lenders }) });
+        const parsed = parseCatalog(JSON.stringify(catalog), vertical);
+        assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+        assert.equal(offersOf(catalog).length, offers);
+        assert.equal(catalog.lenders.length, lenders ?? offers / 2);
+      }
+    });
+
+    test('use every member of the format that has a meaning there', () => {
+      const text = JSON.stringify(generateCatalog({ seed: 1, offers: 300, vertical }));
+      const joint =
+        vertical.roles.coBorrower === undefined
+          ? []
+          : ['"joint_applications":"required"', '"joint_applications":"not_accepted"'];
+      const scores = vertical.creditScores === undefined ? [] : ['"min_credit_score"'];
+      for (const member of [
+        ...['"min_age"', '"max_apr_percent"', '"min_amount"', '"in"', '"not_in"', '"min"', '"max"'],
+        ...[
+          '"max_debt_to_income_percent"',
+          '"payout_model"',
+          '"terms"',
+          '"confirm_rate"',
+          '"daily_cap"',
+          ...joint,
+          ...scores,
+        ],
+      ]) {
+        assert.ok(text.includes(member), member);
+      }
+      const catalog = JSON.parse(text) as CatalogFile;
+      assert.ok(catalog.lenders.some(({ state_rules }) => state_rules !== undefined));
+      assert.ok(offersOf(catalog).some(({ state_rules }) => state_rules !== undefined));
+    });
+
+    test('hold few offers that nobody can have', () => {
+      const compiled = compileCatalog(generateCatalog({ seed: 5, offers: 60, vertical }), vertical, {
+        mode: 'live',
+        cdnUrl: () => '',
+      });
+      const random = seededRandom(6);
+      const unseen = new Set(compiled.offers.keys());
+      for (let i = 0; i < 20_000 && unseen.size > 0; i++) {
+        const borrower = randomBorrower(random, vertical, 0);
+        for (const offer of unseen) if (quote(compiled, offer, borrower) !== null) unseen.delete(offer);
+      }
+      assert.ok(unseen.size <= 3, `${unseen.size} offers`);
+    });
+  });
+}
+
+test('the largest catalog there may be is a file that may be read', () => {
+  const catalog = generateCatalog({ seed: 1, offers: bounds.catalogOffersMax, vertical: personalLoans });
+  assert.ok(Buffer.byteLength(JSON.stringify(catalog, null, 2)) < bounds.catalogFileBytesMax);
+});
+
+test('whoever takes the employed takes the retired', () => {
+  for (const offer of offersOf(generateCatalog({ seed: 8, offers: 2_000, vertical: personalLoans }))) {
+    for (const criterion of offer.criteria) {
+      if (criterion.field !== 'employment_status') continue;
+      assert.ok(!criterion.in?.includes('employed') || criterion.in.includes('retired'), offer.id);
+      assert.equal(criterion.not_in, undefined);
+    }
+  }
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encode } from '@msgpack/msgpack';
+import fc from 'fast-check';
+import { bounds } from '../../src/bounds.ts';
+import {
+  type BatchRequest,
+  decodeBatch,
+  decodeResults,
+  encodeBatch,
+  encodeResults,
+  type WorkerResult,
+} from '../../src/matching/match-batch.ts';
+import { packed } from './packed.ts';
+
+const request = fc
+  .tuple(fc.string(), fc.nat(), fc.array(fc.integer({ min: -1, max: 99_999_999 }), { maxLength: bounds.fieldsMax }))
+  .map(([version, today, borrower]): BatchRequest => [version, today, ...borrower]);
+
+const ranking = fc.nat(bounds.catalogOffersMax).map((total): WorkerResult => {
+  const places = (total * 7) % (bounds.offersRankedMax + 1);
+  const numbers = Array.from({ length: places * 4 }, (_, at) => (total * 31 + at) % 20_000);
+  return { total, availableOnly: total % 2 === 0, orders: Uint16Array.from(numbers) };
+});
+const failure = fc.string().map((text): WorkerResult => ({ failure: text }));
+
+const closedSet = fc
+  .uniqueArray(fc.nat(bounds.catalogOffersMax - 1), { maxLength: 50 })
+  .map((offers) => Int32Array.from({ length: 625 }, (_, word) => bitsOf(offers, word)));
+const bitsOf = (offers: readonly number[], word: number): number =>
+  offers.filter((offer) => offer >> 5 === word).reduce((bits, offer) => bits | (1 << (offer & 31)), 0);
+
+/** Requests that leave out the same share one set, as those of one moment do. */
+const batch = fc
+  .tuple(
+    fc.array(request, { maxLength: bounds.matchBatchRequestsMax }),
+    fc.array(fc.option(closedSet), { maxLength: 4 }),
+  )
+  .map(([requests, sets]) => ({
+    requests,
+    unavailable: sets.length === 0 ? [] : requests.map((_, at) => sets[at % sets.length]!),
+  }));
+
+test('a batch arrives as it was sent', () => {
+  fc.assert(
+    fc.property(batch, (sent) => {
+      assert.deepEqual(decodeBatch(encodeBatch(sent)), sent);
+    }),
+  );
+});
+
+test('offers that are closed to a whole batch cross once, and nothing does while none are', () => {
+  const requests = Array.from(
+    { length: bounds.matchBatchRequestsMax },
+    (): BatchRequest => ['version', 20_260_520, 1, 2],
+  );
+  const closed = new Int32Array(625).fill(-1);
+  const open = encodeBatch({ requests, unavailable: [] }).length;
+  const shut = encodeBatch({ requests, unavailable: requests.map(() => closed) }).length;
+  assert.ok(shut - open < 2 * closed.byteLength);
+  assert.equal(open, encode([requests, [], []]).length);
+});
+
+test('answers arrive as they were sent, rankings and failures mixed', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(ranking, failure), { maxLength: bounds.matchBatchRequestsMax }), (answers) => {
+      const arrived = answers.map((answer) => ('failure' in answer ? answer : packed(answer)));
+      assert.deepEqual(decodeResults(encodeResults(answers)), arrived);
+    }),
+  );
+});
+
+test('a message sent is not overwritten by the next', () => {
+  const batch = { requests: [['one', 1, 2, 3] as BatchRequest], unavailable: [] };
+  const first = encodeBatch(batch);
+  encodeBatch({ requests: [['two', 4, 5, 6]], unavailable: [] });
+  assert.deepEqual(decodeBatch(first), batch);
+});
+
+test('an overlong failure is cut rather than refused', () => {
+  const [answer] = decodeResults(encodeResults([{ failure: '\u{1F4A5}'.repeat(100_000) }])) as { failure: string }[];
+  assert.ok(answer!.failure.length <= 500 && answer!.failure.startsWith('\u{1F4A5}'));
+});
+
+for (const [what, bytes] of [
+  ['an array longer than any batch', encode(Array.from({ length: 1_000 }, () => 0))],
+  ['an array that claims four billion elements', Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff)],
+  ['a map', encode({ a: 1 })],
+  ['half a message', encodeBatch({ requests: [['version', 1, 2, 3]], unavailable: [] }).subarray(0, 5)],
+] as const) {
+  test(`${what} is refused`, () => {
+    assert.throws(() => decodeBatch(bytes));
+    assert.throws(() => decodeResults(bytes));
+  });
+}

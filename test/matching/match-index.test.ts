@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { selectEligible } from '../../src/matching/eligibility.ts';
+import { MatchIndex } from '../../src/matching/match-index.ts';
+import { compileMatchTables } from '../../src/matching/match-tables.ts';
+import { emptyOfferSet } from '../../src/matching/offer-set.ts';
+import { createRanker } from '../../src/matching/ranker.ts';
+import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { emptyApplicant, readApplicant } from '../../src/verticals/personal-loans/price-offer.ts';
+import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { today } from './borrower-of.ts';
+
+const tables = compileMatchTables(generateCatalog(3, 400), personalLoans);
+
+test('once prepared, the first ranking of any band makes no orders, and of states only the one asked for', () => {
+  const random = seededRandom(1);
+  const rank = createRanker(recommendedScore, { ordered: true });
+  const index = rank.indexFor(tables);
+  index.buildCommonIndexes();
+  const prepared = index.usage;
+  assert.deepEqual(
+    { ...prepared, bytes: 0 },
+    { bands: tables.bandCount, terms: tables.bandCount, states: 0, bytes: 0 },
+  );
+  let matched = 0;
+  for (let band = 0; band < tables.bandCount; band++) {
+    const borrower = randomBorrower(random, personalLoans, 0);
+    borrower[tables.roles.creditBand] = band;
+    borrower[tables.roles.term] = absentValue;
+    borrower[tables.roles.amount] = 5_000;
+    borrower[fieldIndex(personalLoans, 'annual_income')] = 90_000;
+    borrower[tables.roles.monthlyDebt] = 1_000;
+    matched += rank(tables, borrower, today).total;
+    const { bands, terms, states } = index.usage;
+    assert.deepEqual({ bands, terms, states }, { bands: prepared.bands, terms: prepared.terms, states: band + 1 });
+  }
+  assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
+});
+
+test('every index that is kept is reckoned, those of bands and ranges, too', () => {
+  const index = new MatchIndex(tables, recommendedScore);
+  const bytesOf = (columns: object) =>
+    Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
+  const grows = (make: () => object, least: (made: object) => number) => {
+    const before = index.usage.bytes;
+    const made = make();
+    assert.ok(index.usage.bytes - before >= least(made), `${index.usage.bytes - before} bytes`);
+    assert.ok(least(made) > 0);
+  };
+  const setOfOffers = emptyOfferSet(tables.offerCount);
+  grows(() => index.indexForBand(5), bytesOf);
+  grows(() => index.indexForTerm(5, 1), bytesOf);
+  grows(() => index.indexForState(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
+  for (const range of [...index.ranges, ...index.ageRanges, index.indexForBand(5).amounts]) {
+    grows(
+      () => {
+        range.filter(setOfOffers.slice(), 30);
+        return range;
+      },
+      () => setOfOffers.byteLength,
+    );
+  }
+});
+
+test('with room for little, an index holds no more than that and answers as with room for all', () => {
+  const bytesMax = 40_000;
+  const small = new MatchIndex(tables, recommendedScore, bytesMax);
+  const large = new MatchIndex(tables, recommendedScore);
+  const applicant = emptyApplicant();
+  const random = seededRandom(2);
+  const [ofSmall, ofLarge] = [emptyOfferSet(tables.offerCount), emptyOfferSet(tables.offerCount)];
+  let matched = 0;
+  for (let i = 0; i < 2_000; i++) {
+    const borrower = randomBorrower(random, personalLoans, 0.1);
+    assert.ok(readApplicant(tables, borrower, applicant));
+    matched += selectEligible(tables, small, borrower, applicant, today, ofSmall);
+    selectEligible(tables, large, borrower, applicant, today, ofLarge);
+    assert.deepEqual(ofSmall, ofLarge);
+    const { creditBand, termIndex } = applicant;
+    assert.deepEqual(small.indexForTerm(creditBand, termIndex), large.indexForTerm(creditBand, termIndex));
+    assert.ok(small.usage.bytes <= bytesMax, `${small.usage.bytes} bytes`);
+  }
+  assert.ok(matched > 1_000 && large.usage.bytes > 10 * bytesMax);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { rankOffers } from '../../src/matching/ranker.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
+import { compareWithReference, draws } from './compare-with-reference.ts';
+
+/**
+ * The fast matcher against the plain rules, on random borrowers over random catalogs: totals, all four orders, and what is
+ * answered of each offer in them. A few seconds' worth by default; `make match-test` sets the full number, 100,000.
+ */
+const borrowersInAll = Number(process.env.MATCH_BORROWERS ?? 3_000);
+const borrowersOfCatalog = 20;
+
+for (const { vertical, share } of [
+  { vertical: personalLoans, share: 0.8 },
+  { vertical: equipmentLeases, share: 0.2 },
+]) {
+  test(`${vertical.segment} are ranked as the plain rules say`, { timeout: 3_600_000 }, () => {
+    let compared = 0;
+    const numRuns = Math.ceil((borrowersInAll * share) / borrowersOfCatalog);
+    fc.assert(
+      fc.property(draws, (draw) => {
+        compared += compareWithReference(rankOffers, vertical, draw, borrowersOfCatalog);
+      }),
+      { numRuns },
+    );
+    // Fewer than this would mean that most borrowers match nothing, and little was compared.
+    assert.ok(compared > borrowersInAll * share * 3, `only ${compared} matches were compared`);
+  });
+}

@@ -1,0 +1,416 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { CatalogCriterion, CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
+import { absentValue } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { equipmentLeases } from '../support/equipment-leases.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+import { quote } from './quote.ts';
+import { referenceMatches, referenceOrder } from './reference-matcher.ts';
+
+function compiled(catalog: CatalogFile): CompiledCatalog {
+  const parsed = parseCatalog(JSON.stringify(catalog), personalLoans);
+  assert.ok(parsed.ok, parsed.ok ? '' : parsed.faults.join('\n'));
+  return compileCatalog(parsed.catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example' });
+}
+
+function orderOf(catalog: CompiledCatalog, borrower: number[], sort: SortOrder, on = today): string[] {
+  const { orders } = rankOffers(catalog.tables, borrower, on);
+  const places = orders.length / sortOrders.length;
+  const from = sortOrders.indexOf(sort) * places;
+  return [...orders.subarray(from, from + Math.min(places, 20))].map((offer) => catalog.offers[offer]!.id);
+}
+
+/** Whether an offer changed this way is made to a good borrower with these fields changed. */
+function matches(
+  offer: Partial<CatalogOffer>,
+  fields: object = {},
+  catalog: Partial<CatalogFile> = {},
+  on = today,
+): boolean {
+  const compiledCatalog = compiled(catalogOf([plainOffer(offer)], catalog));
+  return rankOffers(compiledCatalog.tables, borrowerOf({ ...goodBorrower, ...fields }), on).total === 1;
+}
+
+const meets = (criterion: CatalogCriterion, fields: object, on = today) =>
+  matches({ criteria: [criterion] }, fields, {}, on);
+
+describe('eligibility', () => {
+  test('an offer without criteria is made', () => {
+    assert.ok(matches({}));
+  });
+
+  test('a listed value is met, and no other', () => {
+    assert.ok(meets({ field: 'state', in: ['CA', 'NY'] }, {}));
+    assert.ok(!meets({ field: 'state', in: ['NY'] }, {}));
+  });
+
+  test('an excluded value is not met', () => {
+    assert.ok(!meets({ field: 'state', not_in: ['CA'] }, {}));
+    assert.ok(meets({ field: 'state', not_in: ['NY'] }, {}));
+  });
+
+  test('several criteria on one field must all be met', () => {
+    const criteria = [
+      { field: 'state', in: ['CA', 'NY'] },
+      { field: 'state', not_in: ['NY'] },
+    ];
+    assert.ok(matches({ criteria }));
+    assert.ok(!matches({ criteria }, { state: 'NY' }));
+  });
+
+  test('a least and a greatest value include themselves', () => {
+    const criterion = { field: 'annual_income', min: 50_000, max: 60_000 };
+    const incomes = [49_999, 50_000, 60_000, 60_001];
+    assert.deepEqual(
+      incomes.map((annual_income) => meets(criterion, { annual_income })),
+      [false, true, true, false],
+    );
+  });
+
+  test('an age is reached on the birthday', () => {
+    const criterion = { field: 'birthdate', min_age: 21 };
+    assert.ok(meets(criterion, { birthdate: '2005-08-01' }, 20260801));
+    assert.ok(!meets(criterion, { birthdate: '2005-08-02' }, 20260801));
+  });
+
+  for (const [joint_applications, expected] of [
+    ['accepted', [true, true, true]],
+    ['required', [false, false, true]],
+    ['not_accepted', [true, true, false]],
+  ] as const) {
+    test(`joint applications ${joint_applications}: made without a word of a co-borrower, to one alone, to two`, () => {
+      assert.deepEqual(
+        [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => matches({ joint_applications }, fields)),
+        expected,
+      );
+    });
+  }
+
+  test('a criterion on the co-borrower is no different from any other', () => {
+    const criterion = { field: 'co_borrower', in: [true] };
+    assert.ok(meets(criterion, { co_borrower: true }));
+    assert.ok(!meets(criterion, { co_borrower: false }));
+    assert.ok(!meets(criterion, {}));
+  });
+
+  for (const [field, met, unmet] of [
+    ['loan_purpose', 'debt_consolidation', 'wedding'],
+    ['employment_status', 'employed', 'other'],
+    ['housing_status', 'own', 'rent'],
+    ['citizenship_status', 'perm_resident', 'visa'],
+    ['loan_term_months', 36, 84],
+  ] as const) {
+    test(`a criterion can name ${field}`, () => {
+      assert.ok(meets({ field, in: [met] }, { [field]: met }));
+      assert.ok(!meets({ field, in: [met] }, { [field]: unmet }));
+      assert.ok(!meets({ field, not_in: [unmet] }, { [field]: unmet }));
+    });
+  }
+
+  test('a least credit score leaves bands out that lie wholly below it', () => {
+    const bands = Object.fromEntries(
+      ['620-659', '660-699', '700-749', '750-799', '800+'].map((name) => [name, plainBand()]),
+    );
+    const servedFrom = (min_credit_score: number) =>
+      Object.keys(bands).filter((credit_score_range) => matches({ bands, min_credit_score }, { credit_score_range }));
+    assert.deepEqual(servedFrom(620), Object.keys(bands));
+    assert.deepEqual(servedFrom(659), Object.keys(bands));
+    assert.deepEqual(servedFrom(660), ['660-699', '700-749', '750-799', '800+']);
+    assert.deepEqual(servedFrom(850), ['800+']);
+  });
+
+  test('the age of contract of a state keeps out who is known to be younger, in that state alone', () => {
+    const rules = { state_rules: { CA: { min_age: 21 } } };
+    const at20 = { birthdate: '2005-08-02' };
+    assert.ok(!matches({}, at20, rules));
+    assert.ok(matches({}, { birthdate: '2005-08-01' }, rules));
+    assert.ok(matches({}, { ...at20, state: 'NY' }, rules));
+  });
+
+  test('a birthdate nobody told is not taken for that of a minor', () => {
+    assert.ok(matches({}, {}, { state_rules: { CA: { min_age: 21 } } }));
+  });
+
+  for (const criterion of [
+    { field: 'housing_status', not_in: ['rent'] },
+    { field: 'monthly_debt_payments', max: 100_000 },
+    { field: 'birthdate', min_age: 18 },
+    { field: 'co_borrower', in: [false, true] },
+    { field: 'loan_term_months', not_in: [12] },
+  ]) {
+    test(`an offer that needs an absent ${criterion.field} is skipped, whatever the value might be`, () => {
+      const { monthly_debt_payments: _, ...fields } = goodBorrower;
+      const catalog = compiled(catalogOf([plainOffer({ criteria: [criterion] })]));
+      assert.equal(rankOffers(catalog.tables, borrowerOf(fields), today).total, 0);
+    });
+  }
+
+  test('a band without a price has no offer', () => {
+    assert.ok(!matches({}, { credit_score_range: '660-699' }));
+  });
+
+  test('the amount must lie within the range of the offer and of the band', () => {
+    const offer = { amount: { min: 5_000, max: 40_000 }, bands: { '700-749': plainBand({ max_amount: 20_000 }) } };
+    assert.deepEqual(
+      [4_999, 5_000, 20_000, 20_001].map((loan_amount) => matches(offer, { loan_amount })),
+      [false, true, true, false],
+    );
+  });
+
+  test('an amount below the least of the state is not shown', () => {
+    const rules = { state_rules: { CA: { min_amount: 15_001 } } };
+    assert.ok(!matches({}, {}, rules));
+    assert.ok(matches({}, { loan_amount: 15_001 }, rules));
+    assert.ok(matches({}, { state: 'NY' }, rules));
+  });
+
+  /** Whether an offer is made under these rules of the catalog, its lender and itself. */
+  function shownUnder(rules: readonly (CatalogFile['state_rules'] | null)[], fields: object = {}): boolean {
+    const [all, lender, offer] = rules.map((own) => own ?? {});
+    const catalog = catalogOf([plainOffer({ state_rules: offer! })], { state_rules: all! });
+    catalog.lenders[0]!.state_rules = lender!;
+    return rankOffers(compiled(catalog).tables, borrowerOf({ ...goodBorrower, ...fields }), today).total === 1;
+  }
+
+  test('of the least amounts of catalog, lender and offer in a state the greatest holds', () => {
+    const [small, large] = [{ CA: { min_amount: 5_000 } }, { CA: { min_amount: 15_001 } }];
+    assert.ok(shownUnder([small, small, small]));
+    for (const rules of [
+      [large, small, small],
+      [small, large, null],
+      [null, small, large],
+    ]) {
+      assert.ok(!shownUnder(rules));
+      assert.ok(shownUnder(rules, { loan_amount: 15_001 }));
+      assert.ok(shownUnder(rules, { state: 'NY' }));
+    }
+  });
+
+  test('of the caps of catalog, lender and offer in a state the least holds', () => {
+    const [high, low] = [{ CA: { max_apr_percent: 30 } }, { CA: { max_apr_percent: 11.99 } }];
+    assert.ok(shownUnder([high, high, high]));
+    for (const rules of [
+      [low, high, high],
+      [high, low, null],
+      [null, high, low],
+    ]) {
+      assert.ok(!shownUnder(rules));
+      assert.ok(shownUnder(rules, { state: 'NY' }));
+    }
+  });
+
+  test('rules of one lender in a state are none of the others', () => {
+    const catalog = catalogOf([
+      plainOffer({ id: 'a', state_rules: { CA: { min_amount: 20_000 } } }),
+      plainOffer({ id: 'b' }),
+    ]);
+    catalog.lenders.push({
+      name: 'Another',
+      logo: 'another.svg',
+      state_rules: { CA: { max_apr_percent: 5 } },
+      offers: [plainOffer({ id: 'c' }), plainOffer({ id: 'd', state_rules: { NY: { min_amount: 20_000 } } })],
+    });
+    const shown = (state: string) => orderOf(compiled(catalog), borrowerOf({ ...goodBorrower, state }), 'lowest_apr');
+    assert.deepEqual(shown('CA'), ['b']);
+    assert.deepEqual(shown('NY'), ['a', 'b', 'c']);
+  });
+
+  test('the upper end of the APR range must stay within the cap of the state', () => {
+    assert.ok(matches({}, {}, { state_rules: { CA: { max_apr_percent: 12 } } }));
+    assert.ok(!matches({}, {}, { state_rules: { CA: { max_apr_percent: 11.99 } } }));
+    assert.ok(matches({}, { state: 'NY' }, { state_rules: { CA: { max_apr_percent: 5 } } }));
+  });
+
+  test('a fee that lifts the APR over 36 % keeps the offer from being shown', () => {
+    const at = (origination_fee_percent: number) =>
+      matches({
+        bands: { '700-749': plainBand({ note_rate_percent: { min: 30, max: 35 }, origination_fee_percent }) },
+      });
+    assert.ok(at(0));
+    assert.ok(!at(2));
+  });
+
+  test('an offer at exactly the cap is shown', () => {
+    assert.ok(matches({ bands: { '700-749': plainBand({ note_rate_percent: { min: 36, max: 36 } }) } }));
+  });
+
+  test('the debt-to-income limit counts the new payment', () => {
+    // 15,000 USD at 11 % over 36 months cost 491.08 a month; 7,083.33 a month and 30 % leave 2,125 for debts.
+    const offer = { max_debt_to_income_percent: 30 };
+    assert.ok(matches(offer, { monthly_debt_payments: 1_633 }));
+    assert.ok(!matches(offer, { monthly_debt_payments: 1_634 }));
+  });
+
+  test('an offer with a debt-to-income limit is skipped when the debt is not known', () => {
+    const { monthly_debt_payments: _, ...fields } = goodBorrower;
+    const catalog = compiled(catalogOf([plainOffer({ max_debt_to_income_percent: 90 })]));
+    assert.equal(rankOffers(catalog.tables, borrowerOf(fields), today).total, 0);
+  });
+
+  test('a borrower without an amount, a band or a state matches nothing', () => {
+    const catalog = compiled(catalogOf([plainOffer()]));
+    for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
+      const fields = Object.fromEntries(Object.entries(goodBorrower).filter(([name]) => name !== missing));
+      const nothing = { total: 0, openOnly: false, orders: new Uint16Array(0) };
+      assert.deepEqual(rankOffers(catalog.tables, borrowerOf(fields), today), nothing);
+    }
+  });
+});
+
+describe('orders', () => {
+  const priced = (id: string, min: number, max: number, changes: Partial<CatalogOffer> = {}) =>
+    plainOffer({ id, bands: { '700-749': plainBand({ note_rate_percent: { min, max } }) }, ...changes });
+  const borrower = borrowerOf(goodBorrower);
+
+  test('lowest_apr goes by the lower end, then by the upper end, then by id', () => {
+    const catalog = compiled(
+      catalogOf([priced('d', 9, 20), priced('b', 8, 12), priced('c', 8, 11), priced('a', 8, 12)]),
+    );
+    assert.deepEqual(orderOf(catalog, borrower, 'lowest_apr'), ['c', 'a', 'b', 'd']);
+  });
+
+  test('lowest_apr compares rates as they are answered', () => {
+    // Both start at 8.00 %, so the upper end decides, though one begins a hair lower.
+    const catalog = compiled(catalogOf([priced('a', 8.0001, 12), priced('b', 8.0002, 11)]));
+    assert.deepEqual(orderOf(catalog, borrower, 'lowest_apr'), ['b', 'a']);
+  });
+
+  test('highest_amount goes by what the borrower can get, then by APR', () => {
+    const upTo = (max: number) => ({ amount: { min: 1_000, max } });
+    const catalog = compiled(
+      catalogOf([
+        priced('a', 9, 20, upTo(30_000)),
+        priced('b', 7, 12, upTo(30_000)),
+        priced('c', 20, 30, upTo(40_000)),
+      ]),
+    );
+    assert.deepEqual(orderOf(catalog, borrower, 'highest_amount'), ['c', 'b', 'a']);
+  });
+
+  test('highest_amount knows that debt limits what the borrower can get', () => {
+    const catalog = compiled(
+      catalogOf([
+        priced('a', 9, 20),
+        priced('b', 7, 12, { max_debt_to_income_percent: 35, amount: { min: 1_000, max: 50_000 } }),
+      ]),
+    );
+    assert.deepEqual(orderOf(catalog, borrower, 'highest_amount'), ['a', 'b']);
+    assert.equal(quote(catalog, 1, borrower)!.loan_amount_range.max, 30_567);
+  });
+
+  test('svc_revenue goes by payout times the chance that a click is confirmed', () => {
+    const paid = (id: string, payout_usd: number, confirm_rate: number) =>
+      plainOffer({ id, payout_usd, bands: { '700-749': plainBand({ confirm_rate }) } });
+    const catalog = compiled(catalogOf([paid('a', 100, 0.01), paid('b', 50, 0.05), paid('c', 20, 0.1)]));
+    assert.deepEqual(orderOf(catalog, borrower, 'svc_revenue'), ['b', 'c', 'a']);
+  });
+
+  test('svc_revenue of an offer paid by the click is its payout', () => {
+    const lead = plainOffer({ id: 'a', payout_usd: 60, bands: { '700-749': plainBand({ confirm_rate: 0.05 }) } });
+    const click = (payout_usd: number) =>
+      plainOffer({
+        id: 'b',
+        payout_model: 'cost_per_click',
+        payout_usd,
+        bands: { '700-749': plainBand({ confirm_rate: 0.01 }) },
+      });
+    assert.deepEqual(orderOf(compiled(catalogOf([lead, click(2.99)])), borrower, 'svc_revenue'), ['a', 'b']);
+    assert.deepEqual(orderOf(compiled(catalogOf([lead, click(3.01)])), borrower, 'svc_revenue'), ['b', 'a']);
+  });
+
+  test('recommended counts the approval of a cut band by the share of its scores that is taken', () => {
+    // 725 to 749 is half of the fifty scores from 700 on.
+    const half = plainOffer({
+      id: 'b',
+      min_credit_score: 725,
+      bands: { '700-749': plainBand({ approval_likelihood: 0.8 }) },
+    });
+    const whole = (approval_likelihood: number) =>
+      plainOffer({ id: 'a', bands: { '700-749': plainBand({ approval_likelihood }) } });
+    assert.deepEqual(orderOf(compiled(catalogOf([half, whole(0.39)])), borrower, 'recommended'), ['b', 'a']);
+    assert.deepEqual(orderOf(compiled(catalogOf([half, whole(0.41)])), borrower, 'recommended'), ['a', 'b']);
+    assert.deepEqual(orderOf(compiled(catalogOf([half, whole(0.4)])), borrower, 'recommended'), ['a', 'b']);
+  });
+
+  test('recommended takes no notice of the payout', () => {
+    const order = (payouts: readonly number[]) =>
+      orderOf(
+        compiled(catalogOf(payouts.map((payout_usd, at) => priced(`o${at}`, 8 + at, 12 + at, { payout_usd })))),
+        borrower,
+        'recommended',
+      );
+    assert.deepEqual(order([1, 2, 3]), order([3_000, 2, 1]));
+  });
+
+  for (const [better, worse, what] of [
+    [priced('b', 8, 10), priced('a', 9, 11), 'a lower cost'],
+    [plainOffer({ id: 'b', stars: 4.5 }), plainOffer({ id: 'a' }), 'more stars'],
+    [plainOffer({ id: 'b', term_months: [48] }), plainOffer({ id: 'a', term_months: [84] }), 'a nearer term'],
+    [plainOffer({ id: 'b' }), plainOffer({ id: 'a', amount: { min: 1_000, max: 16_000 } }), 'more room for the amount'],
+    [
+      plainOffer({ id: 'b', bands: { '700-749': plainBand({ approval_likelihood: 0.9 }) } }),
+      plainOffer({ id: 'a' }),
+      'a likelier approval',
+    ],
+  ] as const) {
+    test(`recommended prefers ${what}`, () => {
+      const catalog = compiled(catalogOf([better, worse]));
+      assert.deepEqual(orderOf(catalog, borrowerOf({ ...goodBorrower, loan_term_months: 48 }), 'recommended'), [
+        'b',
+        'a',
+      ]);
+    });
+  }
+
+  test('each order keeps the best 20 and the total counts all', () => {
+    const catalog = compiled(
+      catalogOf(Array.from({ length: 45 }, (_, at) => priced(`o${at}`, 8 + ((at * 7) % 45) / 10, 14))),
+    );
+    const { total, orders } = rankOffers(catalog.tables, borrower, today);
+    assert.equal(total, 45);
+    assert.equal(orders.length, 80);
+    assert.equal(orderOf(catalog, borrower, 'lowest_apr')[19], referenceTwentieth(catalog, borrower));
+  });
+
+  function referenceTwentieth(catalog: CompiledCatalog, who: number[]): string {
+    const all = catalog.offers.map(({ id }, at) => ({ id, apr: quote(catalog, at, who)!.apr_range.min }));
+    return all.sort((a, b) => a.apr - b.apr || (a.id < b.id ? -1 : 1))[19]!.id;
+  }
+});
+
+for (const vertical of [personalLoans, equipmentLeases]) {
+  test(`matching ${vertical.segment} agrees with the plain rules on random catalogs and borrowers`, () => {
+    let matched = 0;
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 1, max: 90 }), fc.nat(), (catalogSeed, offers, borrowerSeed) => {
+        const catalog = generateCatalog(catalogSeed, offers, vertical);
+        const fast = compileCatalog(catalog, vertical, { mode: 'live', cdnUrl: () => '' });
+        const random = seededRandom(borrowerSeed);
+        for (let i = 0; i < 8; i++) {
+          const borrower = randomBorrower(random, vertical, 0.2);
+          if (random() < 0.05) borrower[Math.floor(random() * borrower.length)] = absentValue;
+          const plain = referenceMatches(catalog, vertical, borrower, today);
+          matched += plain.length;
+          const { total } = rankOffers(fast.tables, borrower, today);
+          assert.equal(total, plain.length);
+          for (const sort of sortOrders) {
+            assert.deepEqual(orderOf(fast, borrower, sort), referenceOrder(plain, sort).slice(0, 20), sort);
+          }
+          for (const { id, quote: expected } of plain) {
+            assert.deepEqual(quote(fast, fast.offerIndex(id), borrower), expected);
+          }
+        }
+      }),
+      { numRuns: 120 },
+    );
+    assert.ok(matched > 1_000, `only ${matched} matches were compared`);
+  });
+}

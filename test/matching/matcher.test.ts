@@ -1,0 +1,383 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { bounds } from '../../src/bounds.ts';
+import { type CatalogChange, type CatalogStore, openCatalogStore } from '../../src/catalogs/catalog-store.ts';
+import type { MatchTables } from '../../src/matching/match-tables.ts';
+import type { Matcher } from '../../src/matching/matcher.ts';
+import type { PoolMatcher } from '../../src/matching/pool-matcher.ts';
+import { rankOffers } from '../../src/matching/ranker.ts';
+import { startMatcher } from '../../src/matching/start-matcher.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { packed } from './packed.ts';
+
+const verticals = [personalLoans, equipmentLeases];
+const textOf = (seed: number) => JSON.stringify(generateCatalog(seed, 60));
+
+interface Bench {
+  readonly catalogs: CatalogStore;
+  readonly matcher: Matcher;
+  readonly faults: unknown[];
+  /** How many requests each message to a worker carried. */
+  readonly batches: number[];
+  /** Takes every catalog's file away: whoever was not made ready with a catalog has nowhere to get it. */
+  forgetFiles(): void;
+  /** Puts the generated catalog of this seed in use for live keys. */
+  change(seed: number): Promise<CatalogChange>;
+  close(): Promise<void>;
+}
+
+async function openBench(threads: number): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), 'matcher-'));
+  const file = join(folder, 'offers.json');
+  writeFileSync(file, textOf(1));
+  const catalogs = openCatalogStore({
+    archiveFolder: folder,
+    clock: new ManualClock(),
+    cdnUrl: () => '',
+    catalogs: [
+      { vertical: personalLoans, mode: 'live', file },
+      { vertical: personalLoans, mode: 'test', text: textOf(2) },
+      { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
+    ],
+  });
+  const faults: unknown[] = [];
+  const batches: number[] = [];
+  const matcher = await startMatcher({
+    threads,
+    inThreadOffersMax: 0,
+    catalogs,
+    verticals,
+    onThreadError: (fault) => faults.push(fault),
+    onBatchSent: (requests) => batches.push(requests),
+  });
+  const change = (seed: number) => {
+    writeFileSync(file, textOf(seed));
+    return catalogs.reload(1, 'live');
+  };
+  const forgetFiles = () => {
+    for (const version of catalogs.currentVersions) catalogs.archive.remove(version);
+  };
+  const close = async () => {
+    await matcher.close();
+    rmSync(folder, { recursive: true });
+  };
+  return { catalogs, matcher, faults, batches, forgetFiles, change, close };
+}
+
+/** A bench of one test alone. */
+async function benchWith(threads: number, context: TestContext): Promise<Bench> {
+  const bench = await openBench(threads);
+  context.after(() => bench.close());
+  return bench;
+}
+
+for (const { name, threads } of [
+  { name: 'the matcher in the calling thread', threads: 0 },
+  { name: 'a pool of one', threads: 1 },
+  { name: 'a pool of two', threads: 2 },
+]) {
+  describe(name, () => {
+    let bench: Bench;
+    before(async () => {
+      bench = await openBench(threads);
+    });
+    after(() => bench.close());
+
+    test('answers what the rules say, for every borrower, catalog and vertical asked about at once', async () => {
+      const random = seededRandom(threads);
+      const requests = Array.from({ length: 300 }, (_, at) => {
+        const catalog = bench.catalogs.findByVersion(bench.catalogs.currentVersions[at % 3]!)!;
+        return { catalog, borrower: randomBorrower(random, catalog.vertical) };
+      });
+      const rankings = await Promise.all(
+        requests.map(({ catalog, borrower }) =>
+          bench.matcher.match({ catalogVersion: catalog.version, borrower, today }),
+        ),
+      );
+      for (const [at, { catalog, borrower }] of requests.entries()) {
+        assert.deepEqual(rankings[at], {
+          catalogVersion: catalog.version,
+          ...packed(rankOffers(catalog.tables, borrower, today)),
+        });
+      }
+      assert.ok(rankings.filter((ranking) => ranking!.total > 0).length > 50);
+    });
+
+    test('reads the borrower before it returns', async () => {
+      const catalog = bench.catalogs.current(1, 'live');
+      const borrower = borrowerOf(goodBorrower);
+      const expected = packed(rankOffers(catalog.tables, borrower, today));
+      assert.ok(expected.total > 0);
+      const answer = bench.matcher.match({ catalogVersion: catalog.version, borrower, today });
+      borrower.fill(-1);
+      assert.deepEqual(await answer, { catalogVersion: catalog.version, ...expected });
+    });
+
+    test('a version that does not exist fails alone', async () => {
+      const borrower = borrowerOf(goodBorrower);
+      const { version } = bench.catalogs.current(1, 'live');
+      const [bad, worse, good] = await Promise.allSettled(
+        ['000000000000', '../../secret', version].map(async (catalogVersion) =>
+          bench.matcher.match({ catalogVersion, borrower, today }),
+        ),
+      );
+      assert.equal(bad!.status, 'rejected');
+      assert.equal(worse!.status, 'rejected');
+      assert.equal(good!.status, 'fulfilled');
+    });
+
+    test('goes on with the old catalog and the new one through a change', async () => {
+      const borrower = borrowerOf(goodBorrower);
+      const old = bench.catalogs.current(1, 'live');
+      const change = bench.change(3);
+      const during = await bench.matcher.match({ catalogVersion: old.version, borrower, today });
+      assert.deepEqual(await change, { ok: true, version: bench.catalogs.current(1, 'live').version, changed: true });
+      for (const catalog of [old, bench.catalogs.current(1, 'live')]) {
+        assert.deepEqual(await bench.matcher.match({ catalogVersion: catalog.version, borrower, today }), {
+          catalogVersion: catalog.version,
+          ...packed(rankOffers(catalog.tables, borrower, today)),
+        });
+      }
+      assert.equal(during!.total, rankOffers(old.tables, borrower, today).total);
+    });
+
+    test('has nothing waiting once all is answered', async () => {
+      const catalogVersion = bench.catalogs.current(1, 'live').version;
+      const borrower = borrowerOf(goodBorrower);
+      await Promise.all(Array.from({ length: 100 }, () => bench.matcher.match({ catalogVersion, borrower, today })));
+      assert.equal(bench.matcher.pendingCount, 0);
+      assert.equal(bench.matcher.readyThreads, threads);
+      assert.deepEqual(bench.faults, []);
+    });
+
+    test('once it is closed, answers null, closes again, and does not stand in the way of a catalog change', async (context) => {
+      const closed = await benchWith(threads, context);
+      await closed.matcher.close();
+      await closed.matcher.close();
+      const catalogVersion = closed.catalogs.current(1, 'live').version;
+      assert.equal(await closed.matcher.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today }), null);
+      assert.equal(closed.matcher.readyThreads, 0);
+      assert.ok((await closed.change(4)).ok);
+      assert.deepEqual(closed.faults, []);
+    });
+  });
+}
+
+describe('the pool', () => {
+  test('tells how many requests travelled together', async (context) => {
+    const { catalogs, matcher, batches } = await benchWith(1, context);
+    const count = bounds.matchBatchRequestsMax + 3;
+    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+    await Promise.all(Array.from({ length: count }, () => matcher.match(request)));
+    assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
+  });
+
+  test('answers null at once when its queue is full, and everything that was in it', async (context) => {
+    const bench = await benchWith(1, context);
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const answers = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () =>
+      bench.matcher.match({ catalogVersion, borrower, today }),
+    );
+    assert.equal(bench.matcher.pendingCount, bounds.matchQueueRequestsMax);
+    const rankings = await Promise.all(answers);
+    assert.equal(rankings.filter((ranking) => ranking === null).length, 10);
+    assert.equal(rankings.slice(bounds.matchQueueRequestsMax).filter((ranking) => ranking === null).length, 10);
+  });
+
+  test('sends no request to a worker that was cancelled while it waited, and serves those behind it sooner', async (context) => {
+    const { catalogs, matcher, batches } = await benchWith(1, context);
+    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+    const signal = { ended: false };
+    const first = matcher.match(request);
+    await new Promise(setImmediate);
+    // The worker is busy with the first.
+    assert.deepEqual(batches, [1]);
+    const cancelled = Array.from({ length: 3 * bounds.matchBatchRequestsMax }, () =>
+      matcher.match({ ...request, signal }),
+    );
+    const later = [matcher.match(request), matcher.match({ ...request, signal: { ended: false } })];
+    signal.ended = true;
+    for (const ranking of await Promise.all([first, ...later])) assert.notEqual(ranking, null);
+    assert.deepEqual(batches, [1, 2]);
+    assert.ok((await Promise.all(cancelled)).every((ranking) => ranking === null));
+    assert.equal(matcher.pendingCount, 0);
+  });
+
+  test('gives the places of cancelled requests at the head of a full queue to others', async (context) => {
+    const { catalogs, matcher } = await benchWith(1, context);
+    const request = { catalogVersion: catalogs.currentVersions[0]!, borrower: borrowerOf(goodBorrower), today };
+    const signal = { ended: false };
+    const cancelled = Array.from({ length: 3 }, () => matcher.match({ ...request, signal }));
+    const wanted = Array.from({ length: bounds.matchQueueRequestsMax - 3 }, () => matcher.match(request));
+    const refused = matcher.match(request);
+    signal.ended = true;
+    const more = [1, 2, 3].map(() => matcher.match(request));
+    for (const ranking of await Promise.all([...wanted, ...more])) assert.notEqual(ranking, null);
+    assert.deepEqual(await Promise.all([refused, ...cancelled]), [null, null, null, null]);
+  });
+
+  test('answers null to what still waits when it closes, and the rest in full', async (context) => {
+    const bench = await benchWith(1, context);
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const answers = Array.from({ length: 500 }, () => bench.matcher.match({ catalogVersion, borrower, today }));
+    await answers[0];
+    await bench.matcher.close();
+    const rankings = await Promise.all(answers);
+    assert.ok(rankings[0] !== null && rankings.at(-1) === null);
+    assert.equal(bench.matcher.pendingCount, 0);
+  });
+
+  test('answers every request though its workers die under it', async (context) => {
+    const bench = await benchWith(2, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalog = bench.catalogs.current(1, 'live');
+    const borrower = borrowerOf(goodBorrower);
+    const expected = { catalogVersion: catalog.version, ...packed(rankOffers(catalog.tables, borrower, today)) };
+    const answers = Array.from({ length: 400 }, () => pool.match({ catalogVersion: catalog.version, borrower, today }));
+    await new Promise(setImmediate);
+    await Promise.all(pool.threads.map((thread) => thread.terminate()));
+    for (const answer of await Promise.all(answers)) assert.deepEqual(answer, expected);
+    assert.ok(bench.faults.length > 0);
+  });
+
+  test('answers null to requests whose worker died twice, and goes on', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const answers = Array.from({ length: 10 }, () => pool.match({ catalogVersion, borrower, today }));
+    while (pool.pendingCount > 0) {
+      await Promise.all(pool.threads.map((thread) => thread.terminate()));
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(await Promise.all(answers), new Array(10).fill(null));
+    assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
+  });
+
+  for (const threads of [1, 2]) {
+    test(`with ${threads}, tells of threads that died idle, and gives no batch to one that is not ready`, async (context) => {
+      const bench = await benchWith(threads, context);
+      const pool = bench.matcher as PoolMatcher;
+      bench.forgetFiles();
+      await Promise.all(pool.threads.map((thread) => thread.terminate()));
+      for (const catalog of bench.catalogs.currentCatalogs) {
+        const borrower = randomBorrower(seededRandom(1), catalog.vertical);
+        assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
+          catalogVersion: catalog.version,
+          ...packed(rankOffers(catalog.tables, borrower, today)),
+        });
+      }
+      assert.deepEqual(bench.faults, new Array(threads).fill(new Error('a matching thread ended')));
+      // None was sent twice.
+      assert.deepEqual(bench.batches, [1, 1, 1]);
+    });
+  }
+
+  test('makes a thread ready with a catalog that came into use while there was none', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    await Promise.all(pool.threads.map((thread) => thread.terminate()));
+    const [, { ok }] = await Promise.all([nextWorker(), bench.change(3)]);
+    assert.ok(ok);
+    bench.forgetFiles();
+    const catalog = bench.catalogs.current(1, 'live');
+    const borrower = borrowerOf(goodBorrower);
+    assert.deepEqual(await pool.match({ catalogVersion: catalog.version, borrower, today }), {
+      catalogVersion: catalog.version,
+      ...packed(rankOffers(catalog.tables, borrower, today)),
+    });
+  });
+
+  test('refuses a catalog that a thread ended over, and goes on without it', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const { tables, version } = bench.catalogs.current(1, 'live');
+    const next = nextWorker();
+    // First, or it might be ready with it before it ends.
+    const ended = pool.threads[0]!.terminate();
+    await Promise.all([assert.rejects(pool.prepare({ version: 'unlucky', tables })), next, ended]);
+    const request = { borrower: borrowerOf(goodBorrower), today };
+    assert.notEqual(await pool.match({ ...request, catalogVersion: version }), null);
+    await assert.rejects(pool.match({ ...request, catalogVersion: 'unlucky' }), /not a catalog version/);
+    assert.equal(bench.faults.length, 1);
+  });
+
+  test('refuses a catalog that a thread cannot take over, and keeps the thread', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const { tables, version } = bench.catalogs.current(1, 'live');
+    const [thread] = pool.threads;
+    const damaged = { ...tables, rangeFilters: null } as unknown as MatchTables;
+    await assert.rejects(pool.prepare({ version: 'damaged', tables: damaged }), TypeError);
+    assert.notEqual(await pool.match({ catalogVersion: version, borrower: borrowerOf(goodBorrower), today }), null);
+    assert.deepEqual(bench.faults, []);
+    assert.equal(pool.threads[0], thread);
+  });
+
+  test('goes on with the other thread while one cannot be started', async (context) => {
+    const bench = await benchWith(2, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const startAgain = letNoneStart(context);
+    await pool.threads[0]!.terminate();
+    while (bench.faults.length < 3) {
+      assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
+      assert.equal(pool.readyThreads, 1);
+    }
+    startAgain();
+  });
+
+  test('answers null to who waits while no thread can be started, and goes on when one can', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const borrower = borrowerOf(goodBorrower);
+    const startAgain = letNoneStart(context);
+    await pool.threads[0]!.terminate();
+    assert.equal(await pool.match({ catalogVersion, borrower, today }), null);
+    assert.deepEqual(bench.batches, []);
+    assert.ok(bench.faults.length >= 3);
+    startAgain();
+    assert.notEqual(await pool.match({ catalogVersion, borrower, today }), null);
+  });
+
+  test('closes while a thread is on its way', async (context) => {
+    const bench = await benchWith(1, context);
+    const pool = bench.matcher as PoolMatcher;
+    const catalogVersion = bench.catalogs.current(1, 'live').version;
+    const next = nextWorker();
+    await pool.threads[0]!.terminate();
+    await next;
+    const asked = pool.match({ catalogVersion, borrower: borrowerOf(goodBorrower), today });
+    await pool.close();
+    assert.equal(await asked, null);
+    assert.equal(pool.threads.length, 0);
+    assert.equal(bench.faults.length, 1);
+  });
+});
+
+/** The next worker thread that is made by anybody. */
+async function nextWorker(): Promise<void> {
+  await once(process, 'worker');
+}
+
+/** Ends every worker thread as it is made, until the function returned is called. */
+function letNoneStart(context: TestContext): () => void {
+  const end = (worker: Worker): void => void worker.terminate();
+  const stop = () => void process.off('worker', end);
+  process.on('worker', end);
+  context.after(stop);
+  return stop;
+}

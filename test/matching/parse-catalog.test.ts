@@ -1,0 +1,445 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Settings } from 'typebox/system';
+import { bounds } from '../../src/bounds.ts';
+import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { parseCatalog } from '../../src/catalogs/parse-catalog.ts';
+import { subIdByteLength } from '../../src/ids/sub-id.ts';
+import { ledgerRecordKind } from '../../src/ledger/ledger-record.ts';
+import { parseLedgerRecord } from '../../src/ledger/parse-ledger-record.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
+import { generateCatalog } from '../support/random-catalog.ts';
+import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+
+function faultsOf(catalog: unknown, vertical = personalLoans): readonly string[] {
+  const parsed = parseCatalog(typeof catalog === 'string' ? catalog : JSON.stringify(catalog), vertical);
+  return parsed.ok ? [] : parsed.faults;
+}
+
+/** A valid catalog with the value at a path replaced, or taken out when it is undefined. */
+function changed(path: readonly (string | number)[], value: unknown): unknown {
+  const catalog: unknown = structuredClone(catalogOf([plainOffer()]));
+  let part = catalog as Record<string | number, unknown>;
+  for (const step of path.slice(0, -1)) part = part[step] as Record<string | number, unknown>;
+  part[path.at(-1)!] = value;
+  return catalog;
+}
+
+const plainTerm = { origination_fee_percent: 1 };
+const offer = ['lenders', 0, 'offers', 0] as const;
+const at = 'lenders[0].offers[0]';
+
+test('a valid catalog comes back as it was written', () => {
+  const catalog = catalogOf([plainOffer()]);
+  assert.deepEqual(parseCatalog(JSON.stringify(catalog), personalLoans), { ok: true, catalog });
+});
+
+test('generated catalogs are valid', () => {
+  for (let seed = 0; seed < 20; seed++) assert.deepEqual(faultsOf(generateCatalog(seed, 40)), []);
+});
+
+test('a vertical that earns by the click needs no confirm rate', () => {
+  assert.deepEqual(faultsOf(equipmentLeaseCatalog('live'), equipmentLeases), []);
+});
+
+test('an offer paid by the click needs no confirm rate among those paid by the lead', () => {
+  const { confirm_rate: _, ...band } = plainBand();
+  assert.deepEqual(
+    faultsOf(catalogOf([plainOffer({ payout_model: 'cost_per_click', bands: { '700-749': band } })])),
+    [],
+  );
+});
+
+describe('a member without meaning in its vertical is refused:', () => {
+  const { roles, creditScores: _, ...rest } = personalLoans;
+  const bare: Vertical = {
+    ...rest,
+    roles: { amount: roles.amount, creditBand: roles.creditBand, annualIncome: roles.annualIncome, state: roles.state },
+  };
+  for (const [path, value] of [
+    [[...offer, 'min_credit_score'], 700],
+    [[...offer, 'max_debt_to_income_percent'], 40],
+    [[...offer, 'joint_applications'], 'required'],
+    [['state_rules'], { CA: { min_age: 19 } }],
+  ] as const) {
+    test(`${path.at(-1)}`, () => {
+      assert.deepEqual(faultsOf(changed(path, value)), []);
+      const faults = faultsOf(changed(path, value), bare);
+      assert.equal(faults.length, 1);
+      assert.match(faults[0]!, /: has no meaning in a vertical (that does not ask for|whose credit bands)/);
+    });
+  }
+});
+
+describe('one fault is named by its path', () => {
+  for (const [path, value, fault] of [
+    [['format'], 2, 'format: '],
+    [['vertical'], 'mortgage', 'vertical: must be "personal-loans"'],
+    [['disclosure'], '', 'disclosure: '],
+    [['max_apr_percent'], 36.01, 'max_apr_percent: '],
+    [['state_rules'], { ZZ: {} }, 'state_rules.ZZ: is not a value of state'],
+    [['state_rules'], { CA: { max_apr: 3 } }, 'state_rules.CA.max_apr: is not a member of the format'],
+    [['lenders'], [], 'lenders: '],
+    [['lenders'], {}, 'lenders: '],
+    [['lenders', 0], null, 'lenders[0]: '],
+    [['lenders', 0, 'logo'], '../secret.svg', 'lenders[0].logo: '],
+    [['lenders', 0, 'logo'], 'plain.png', 'lenders[0].logo: '],
+    [['lenders', 0, 'logo'], 'plain.svg.bak', 'lenders[0].logo: '],
+    [['lenders', 0, 'logo'], 'plain.svg\n', 'lenders[0].logo: '],
+    [['lenders', 0, 'logo'], `${'a'.repeat(65)}.svg`, 'lenders[0].logo: '],
+    [['lenders', 0, 'name'], 'Bell\u0007', 'lenders[0].name: must hold no control characters'],
+    [['lenders', 0, 'name'], 'Half \ud83c', 'lenders[0].name: must hold no half of a surrogate pair'],
+    [['disclosure'], 'Half \udfe6', 'disclosure: must hold no half of a surrogate pair'],
+    [['lenders', 0, 'name'], 'x'.repeat(bounds.lenderNameCodePointsMax + 1), 'lenders[0].name: '],
+    [['lenders', 0, 'name'], '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax + 1), 'lenders[0].name: '],
+    [['lenders', 0, 'name'], `n${'\u0301'.repeat(bounds.lenderNameCodePointsMax)}`, 'lenders[0].name: '],
+    [[...offer, 'id'], 'Has Spaces', `${at}.id: `],
+    [[...offer, 'payout_usd'], bounds.payoutUsdMax + 1, `${at}.payout_usd: `],
+    [[...offer, 'bands', 'no\nband'], null, `${at}.bands."no\\nband": is not a member of the format`],
+    [[...offer, 'id'], 'x'.repeat(bounds.offerIdCharactersMax + 1), `${at}.id: `],
+    [[...offer, 'stars'], 5.1, `${at}.stars: `],
+    [[...offer, 'stars'], undefined, `${at}: `],
+    [[...offer, 'typo'], 1, `${at}.typo: is not a member of the format`],
+    [[...offer, 'amount'], { min: 9, max: 8 }, `${at}.amount: min must not exceed max`],
+    [[...offer, 'amount', 'max'], 1e9, `${at}.amount.max: `],
+    [[...offer, 'term_months'], [36, 36], `${at}.term_months: must not repeat a value`],
+    [[...offer, 'features'], ['a', 'b', 'a'], `${at}.features: must not repeat a value`],
+    [[...offer, 'bands'], {}, `${at}.bands: must hold at least one band`],
+    [[...offer, 'bands'], { '700-750': plainBand() }, `${at}.bands.700-750: is not a value of credit_score_range`],
+    [
+      [...offer, 'bands', '700-749', 'max_amount'],
+      10,
+      `${at}.bands.700-749.max_amount: is below the least amount of the offer`,
+    ],
+    [[...offer, 'bands', '700-749', 'confirm_rate'], undefined, `${at}.bands.700-749.confirm_rate: must be given`],
+    [['state_rules'], { CA: { min_age: 0 } }, 'state_rules.CA.min_age: '],
+    [['lenders', 0, 'state_rules'], { ZZ: {} }, 'lenders[0].state_rules.ZZ: is not a value of state'],
+    [
+      ['lenders', 0, 'state_rules'],
+      { CA: { min_age: 19 } },
+      'lenders[0].state_rules.CA.min_age: is not a member of the format',
+    ],
+    [[...offer, 'state_rules'], { 12: {} }, `${at}.state_rules.12: is not a value of state`],
+    [[...offer, 'state_rules'], { CA: { min_amount: 0 } }, `${at}.state_rules.CA.min_amount: `],
+    [[...offer, 'min_credit_score'], 700.5, `${at}.min_credit_score: `],
+    [[...offer, 'min_credit_score'], 750, `${at}.min_credit_score: is above every score of the bands`],
+    [[...offer, 'joint_applications'], 'maybe', `${at}.joint_applications: `],
+    [[...offer, 'payout_model'], 'cost_per_view', `${at}.payout_model: `],
+    [
+      [...offer, 'bands', '700-749', 'terms'],
+      { 60: plainTerm },
+      `${at}.bands.700-749.terms.60: is not a term of the offer`,
+    ],
+    [[...offer, 'bands', '700-749', 'terms'], { 36: {} }, `${at}.bands.700-749.terms.36: must hold note_rate_percent`],
+    [
+      [...offer, 'bands', '700-749', 'terms'],
+      { 36: { note_rate_percent: { min: 9, max: 8 } } },
+      `${at}.bands.700-749.terms.36.note_rate_percent: min must not exceed max`,
+    ],
+    [
+      [...offer, 'bands', '700-749', 'terms'],
+      { 36: { origination_fee_percent: 21 } },
+      `${at}.bands.700-749.terms.36.origination_fee_percent: `,
+    ],
+    [
+      [...offer, 'bands', '700-749', 'note_rate_percent'],
+      { min: 9, max: 8 },
+      `${at}.bands.700-749.note_rate_percent: min must not exceed max`,
+    ],
+  ] as const) {
+    test(`${path.join('.')} = ${JSON.stringify(value)}`, () => {
+      const faults = faultsOf(changed(path, value));
+      assert.equal(faults.length, 1, faults.join('\n'));
+      assert.ok(faults[0]!.startsWith(fault), faults[0]);
+    });
+  }
+});
+
+describe('a criterion is refused', () => {
+  for (const [criterion, fault] of [
+    [{ field: 'shoe_size', min: 3 }, '.field: is not a pocket field'],
+    [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that may not enter matching'],
+    [{ field: 'address_zip', min: 3 }, '.field: names a field that may not enter matching'],
+    [{ field: 'state' }, ': must hold one of in, not_in'],
+    [{ field: 'state', min: 3 }, '.min: does not suit state'],
+    [{ field: 'state', in: ['CA', 'XX'] }, '.in[1]: is not a value of state'],
+    [{ field: 'loan_term_months', in: ['36'] }, '.in[0]: is not a value of loan_term_months'],
+    [{ field: 'co_borrower', in: [1] }, '.in[0]: is not a value of co_borrower'],
+    [{ field: 'annual_income', in: [50_000] }, '.in: does not suit annual_income'],
+    [{ field: 'annual_income', min: 2, max: 1 }, ': min must not exceed max'],
+    [{ field: 'birthdate', max: 19_900_101 }, '.max: does not suit birthdate'],
+    [{ field: 'birthdate', max_age: 60 }, '.max_age: is not a member of the format'],
+  ] as const) {
+    test(JSON.stringify(criterion), () => {
+      const faults = faultsOf(catalogOf([plainOffer({ criteria: [criterion as never] })]));
+      assert.equal(faults.length, 1, faults.join('\n'));
+      assert.ok(faults[0]!.startsWith(`${at}.criteria[0]${fault}`), faults[0]);
+    });
+  }
+
+  test('a field of digits even where nothing forbids it', () => {
+    const catalog = JSON.parse(equipmentLeaseCatalog('live')) as CatalogFile;
+    catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
+    assert.deepEqual(faultsOf(catalog, equipmentLeases), [
+      `${at}.criteria[0].field: names a field that cannot be a criterion`,
+    ]);
+  });
+});
+
+describe('a landing URL is refused', () => {
+  for (const url of [
+    'http://plain.example/?c={click_id}',
+    'https://plain.example/',
+    'https://{click_id}.example/',
+    'https://plain.example{click_id}/',
+    'https://user@plain.example/{click_id}',
+    'https://plain.example/{click_id}/{other}',
+    'https://plain.example/\r\nSet-Cookie: a={click_id}',
+    'https://plain.example/ü?{click_id}',
+    'javascript:alert("{click_id}")',
+    '//plain.example/{click_id}',
+  ]) {
+    test(JSON.stringify(url), () => {
+      const faults = faultsOf(catalogOf([plainOffer({ landing_url: url })]));
+      assert.equal(faults.length, 1);
+      assert.ok(faults[0]!.startsWith(`${at}.landing_url: `));
+    });
+  }
+});
+
+test('ids and lender names must be unique in the file', () => {
+  const lender = catalogOf([plainOffer()]).lenders[0]!;
+  assert.deepEqual(faultsOf(catalogOf([], { lenders: [lender, lender] })), [
+    'lenders[1].name: is the same as lenders[0].name',
+    'lenders[1].offers[0].id: is the same as lenders[0].offers[0].id',
+  ]);
+});
+
+test('faults of shape and of sense are named together', () => {
+  const catalog = catalogOf([
+    plainOffer({ id: 'BAD', stars: 9 }),
+    plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
+  ]);
+  const paths = faultsOf({ ...catalog, vertical: 'mortgage' }).map((fault) => fault.slice(0, fault.indexOf(':')));
+  assert.deepEqual(paths.sort(), [
+    'lenders[0].offers[0].id',
+    'lenders[0].offers[0].stars',
+    'lenders[0].offers[1].amount',
+    'lenders[0].offers[1].criteria[0].field',
+    'vertical',
+  ]);
+});
+
+test('very many faults are named up to the bound, and the rest counted', () => {
+  const catalog = catalogOf(
+    Array.from({ length: bounds.catalogErrorsReportedMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
+  );
+  const faults = faultsOf(catalog);
+  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
+  assert.equal(faults.at(-1), 'and 5 more');
+});
+
+test('misshapen offers are not looked at closer, however many there are', () => {
+  const faults = faultsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as CatalogOffer)));
+  assert.equal(faults.length, bounds.catalogErrorsReportedMax + 1);
+  assert.ok(faults[0]!.startsWith(`${at}: must have required properties`));
+  assert.match(faults.at(-1)!, /^and at least \d+ more$/);
+});
+
+test('the sense of a sound offer is judged behind any number of misshapen ones', () => {
+  const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
+  const faults = faultsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
+  assert.equal(faults.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
+});
+
+test('reading a bad catalog leaves the settings of the schema library alone', () => {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: 3 });
+  try {
+    faultsOf({});
+    assert.equal(Settings.Get().maxErrors, 3);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
+});
+
+for (const text of [
+  '',
+  '{',
+  'null',
+  '[]',
+  '3',
+  '"x"',
+  '{"__proto__":{"format":1}}',
+  '{"lenders":[{"offers":[null]}]}',
+]) {
+  test(`${JSON.stringify(text)} is refused without a crash`, () => {
+    assert.notEqual(faultsOf(text).length, 0);
+  });
+}
+
+test('what the largest names and payout come to is within what the ledger takes', () => {
+  const name = '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax);
+  const id = 'x'.repeat(bounds.offerIdCharactersMax);
+  const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
+  const largest = catalogOf([plainOffer({ id, payout_usd: bounds.payoutUsdMax, bands })]);
+  largest.lenders[0]!.name = name;
+  assert.deepEqual(faultsOf(largest), []);
+  const compiled = compileCatalog(largest, personalLoans, { mode: 'live', cdnUrl: () => '' });
+  const now = 1_785_542_400_000;
+  const { lenderName } = compiled.offers[0]!;
+  const value = compiled.clickValueMicros(0, 4);
+  const sub = new Uint8Array(subIdByteLength);
+  for (const record of [
+    [ledgerRecordKind.offersViewed, now, sub, compiled.version, [id]],
+    [ledgerRecordKind.offerClicked, now, sub, compiled.version, id, lenderName, value],
+  ]) {
+    assert.notEqual(parseLedgerRecord(record), null);
+  }
+});
+
+test('more offers than may be numbered are refused', () => {
+  const band = plainBand();
+  const offers = Array.from({ length: bounds.catalogOffersMax + 1 }, (_, id) =>
+    plainOffer({ id: `o${id}`, bands: { '800+': band } }),
+  );
+  assert.deepEqual(faultsOf(catalogOf(offers)), [`lenders: must hold at most ${bounds.catalogOffersMax} offers`]);
+});
+
+test('more different terms than a set can hold are refused', () => {
+  const offers = [0, 20].map((from) =>
+    plainOffer({ id: `o${from}`, term_months: Array.from({ length: 20 }, (_, i) => from + i + 1) }),
+  );
+  assert.deepEqual(faultsOf(catalogOf(offers)), [
+    `lenders: must name at most ${bounds.catalogTermsMax} different terms`,
+  ]);
+});
+
+describe('what a fault repeats of the file is one short line that a terminal can be shown', () => {
+  const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
+  const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
+  const shownMost = bounds.catalogNameCharactersShown;
+  for (const [name, text] of [
+    ['an unknown member', JSON.stringify({ [hostile]: 1 })],
+    ['a state', JSON.stringify(changed(['state_rules'], { [hostile]: {} }))],
+    ['a band', JSON.stringify(changed([...offer, 'bands', hostile], plainBand()))],
+    ['the excerpt of a text that is no JSON', hostile],
+    ['the excerpt of a longer one', `{"format": 1, "vertical": ${hostile}, "lenders": [${'0,'.repeat(100)}0]}`],
+  ] as const) {
+    test(name, () => {
+      const faults = faultsOf(text);
+      assert.notEqual(faults.length, 0);
+      for (const fault of faults) assert.match(fault, nothingHidden);
+      assert.ok(faults.some((fault) => fault.includes('\\u001b')));
+    });
+  }
+  test('a name of a megabyte', () => {
+    const [fault] = faultsOf(changed(['x'.repeat(1e6)], 1));
+    assert.equal(fault, `${'x'.repeat(shownMost)}...: is not a member of the format`);
+    const [hidden] = faultsOf(changed(['\u0000'.repeat(1e6)], 1));
+    assert.equal(hidden, `"${'\\u0000'.repeat(shownMost)}...": is not a member of the format`);
+  });
+});
+
+test('a byte order mark is named as such', () => {
+  assert.deepEqual(faultsOf(`\ufeff${JSON.stringify(catalogOf([plainOffer()]))}`), [
+    'catalog: must not begin with a byte order mark',
+  ]);
+});
+
+describe('a file that holds too much gets the one fault of that', () => {
+  const { catalogValuesMax, catalogDepthMax, catalogObjectMembersMax, catalogListItemsMax, catalogOffersMax } = bounds;
+  const listed = (value: string, times: number) => `[${`${value},`.repeat(times - 1)}${value}]`;
+  const members = (count: number) => `{\n${Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',\n')}}`;
+  const state = { min_age: 19 };
+  for (const [name, text, fault] of [
+    [
+      'values',
+      `{"format":1,"lenders":${listed('0', catalogValuesMax)}}`,
+      `catalog: must hold at most ${catalogValuesMax} values`,
+    ],
+    [
+      'lenders',
+      `{"format":1,"lenders":${listed('0', catalogOffersMax + 1)}}`,
+      `lenders: must hold at most ${catalogOffersMax} lenders`,
+    ],
+    [
+      'offers of one lender',
+      `{"lenders":[{"offers":${listed('0', catalogOffersMax + 1)}}]}`,
+      `lenders: must hold at most ${catalogOffersMax} offers`,
+    ],
+    [
+      'offers of many',
+      `{"lenders":${listed(`{"offers":${listed('0', 201)}}`, catalogOffersMax / 200)}}`,
+      `lenders: must hold at most ${catalogOffersMax} offers`,
+    ],
+    [
+      'criteria',
+      JSON.stringify(
+        changed(
+          [...offer, 'criteria'],
+          Array.from({ length: catalogListItemsMax + 1 }, () => 0),
+        ),
+      ),
+      `${at}.criteria: must hold at most ${catalogListItemsMax} values`,
+    ],
+    [
+      'items of what is no list',
+      JSON.stringify(changed(['lenders'], { offers: Array.from({ length: catalogListItemsMax + 1 }, () => 0) })),
+      `lenders.offers: must hold at most ${catalogListItemsMax} values`,
+    ],
+    [
+      'members',
+      members(catalogObjectMembersMax + 1),
+      `catalog: must hold at most ${catalogObjectMembersMax} members in one object, which line ${catalogObjectMembersMax + 1} exceeds`,
+    ],
+    [
+      'two million members',
+      members(2_000_000),
+      `catalog: must hold at most ${catalogObjectMembersMax} members in one object, which line ${catalogObjectMembersMax + 1} exceeds`,
+    ],
+    [
+      'levels',
+      `${'['.repeat(catalogDepthMax + 1)}${']'.repeat(catalogDepthMax + 1)}`,
+      `catalog: must be nested at most ${catalogDepthMax} deep`,
+    ],
+  ] as const) {
+    test(name, () => assert.deepEqual(faultsOf(text), [fault]));
+  }
+
+  test('and what holds as much as may be is judged by its content', () => {
+    assert.deepEqual(faultsOf(`${'['.repeat(catalogDepthMax)}${']'.repeat(catalogDepthMax)}`), [
+      'catalog: must be object',
+    ]);
+    const states = Object.fromEntries(Array.from({ length: catalogObjectMembersMax }, (_, at) => [`S${at}`, state]));
+    const faults = faultsOf(changed(['state_rules'], states));
+    assert.equal(faults.length, catalogObjectMembersMax);
+    for (const fault of faults) assert.match(fault, /^state_rules\.S\d+: is not a value of state$/);
+  });
+
+  test('brackets, commas and escaped quotes inside strings count for nothing', () => {
+    const disclosure = '[{,"\\\\",}]'.repeat(40);
+    assert.deepEqual(faultsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
+  });
+});
+
+test('faults of a file, of its lenders and of its offers are told by their paths in the file', () => {
+  const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
+  const [sound] = file.lenders;
+  const faults = faultsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
+  const paths = faults.map((fault) => fault.slice(0, fault.indexOf(': ')));
+  const offerPaths = (lender: number) => ['"odd/~name"', 'stars'].map((name) => `lenders[${lender}].offers[1].${name}`);
+  assert.deepEqual(
+    paths.sort(),
+    ['lenders[1].name', 'lenders[1].odd', 'lenders[1].offers[0].id', 'odd', ...offerPaths(0), ...offerPaths(1)].sort(),
+  );
+});
+
+test('a text over the size bound is refused unread', () => {
+  assert.deepEqual(faultsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
+    `catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`,
+  ]);
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { CatalogFile, CatalogOffer } from '../../src/catalogs/catalog-schema.ts';
+import { compileMatchTables } from '../../src/matching/match-tables.ts';
+import { createRanker } from '../../src/matching/ranker.ts';
+import type { FieldVector } from '../../src/verticals/field-vector.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import { recommendedScore, recommendedWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
+import { borrowerOf, goodBorrower, today } from './borrower-of.ts';
+import { catalogOf, plainBand, plainOffer } from './one-offer-catalog.ts';
+
+const document = readFileSync(new URL('../../docs/ranking.md', import.meta.url), 'utf8');
+
+function scoresOf(catalog: CatalogFile, borrower: FieldVector): number[] {
+  const scores: number[] = [];
+  const rank = createRanker((...priced) => {
+    const score = recommendedScore(...priced);
+    scores.push(score);
+    return score;
+  });
+  rank(compileMatchTables(catalog, personalLoans), borrower, today);
+  return scores;
+}
+
+/** The example of docs/ranking.md. */
+const borrower = borrowerOf({ ...goodBorrower, loan_amount: 18_000, loan_term_months: 48 });
+const offer: Partial<CatalogOffer> = {
+  amount: { min: 1_000, max: 20_000 },
+  term_months: [24, 36],
+  stars: 4.2,
+  bands: { '700-749': plainBand({ note_rate_percent: { min: 10, max: 14 }, approval_likelihood: 0.62 }) },
+};
+
+test('the weights come to 100, and are those that are published', () => {
+  const published = [...document.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, part, weight]) => [
+    part,
+    Number(weight),
+  ]);
+  assert.deepEqual(Object.fromEntries(published), recommendedWeights);
+  assert.equal(
+    Object.values(recommendedWeights).reduce((sum: number, weight) => sum + weight, 0),
+    100,
+  );
+});
+
+test('the published example has the score that its parts, worked out by hand, and the weights come to', () => {
+  const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
+  const byHand = (termPart: number) =>
+    Math.round(
+      (cost * 666_667 + approval * 620_000 + amountFit * 500_000 + termFit * termPart + stars * 800_000) / 100,
+    );
+  const [score] = scoresOf(catalogOf([plainOffer(offer)]), borrower);
+  const [overLonger] = scoresOf(catalogOf([plainOffer({ ...offer, term_months: [48] })]), borrower);
+  assert.deepEqual([score, overLonger], [byHand(750_000), byHand(1_000_000)]);
+  for (const shown of [score!, overLonger!]) assert.ok(document.includes(shown.toLocaleString('en-US')));
+});
+
+test('a score is a whole number from 0 to a million', () => {
+  let scored = 0;
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), (catalogSeed, seed) => {
+      const someone = randomBorrower(seededRandom(seed), personalLoans, 0);
+      for (const score of scoresOf(generateCatalog(catalogSeed, 30), someone)) {
+        scored++;
+        assert.ok(Number.isInteger(score) && score >= 0 && score <= 1_000_000, String(score));
+      }
+    }),
+    { numRuns: 200 },
+  );
+  assert.ok(scored > 100, `only ${scored} scores`);
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertCatalogSources } from '../../src/catalogs/assert-catalog-sources.ts';
+import type { CatalogSource } from '../../src/catalogs/catalog-store.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { Vertical } from '../../src/verticals/vertical.ts';
+import { allFixtures } from '../support/vertical-fixtures.ts';
+
+const of = (vertical: Vertical): CatalogSource[] => [
+  { vertical, mode: 'live', text: '{}' },
+  { vertical, mode: 'test', file: 'offers.json' },
+];
+const [live, sandbox] = of(personalLoans) as [CatalogSource, CatalogSource];
+const boats: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
+
+test('a live and a test catalog of each vertical are taken, also where each has a copy of the vertical', () => {
+  assertCatalogSources(allFixtures.flatMap(({ catalogs }) => catalogs));
+  assertCatalogSources([...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }]);
+});
+
+const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
+  [/^catalogs must name at least one catalog$/, []],
+  [/^catalogs must name at least one catalog$/, 'offers.json'],
+  [/^catalogs\[1\] must be an object$/, [live, null]],
+  [/^a vertical must be an object$/, [{ mode: 'live', text: '{}' }]],
+  [/^catalogs\[0\].mode must be live or test$/, [{ ...live, mode: 'prod' }, sandbox]],
+  [/^catalogs\[0\] must have a text or the path of a file$/, [{ vertical: personalLoans, mode: 'live' }, sandbox]],
+  [/^catalogs\[0\] must have a text or the path of a file$/, [{ ...live, file: 'offers.json' }, sandbox]],
+  [/^catalogs must have a test catalog of personal-loans$/, [live]],
+  [/^catalogs must have a live catalog of boat-loans$/, [live, sandbox, { ...sandbox, vertical: boats }]],
+  [/^catalogs must have one live catalog of personal-loans$/, [live, live, sandbox]],
+  [/^verticals must differ in .*: personal-loans, boat-loans$/, [live, sandbox, ...of({ ...boats, number: 1 })]],
+  [
+    /^verticals must differ in .*: personal-loans, boat-loans$/,
+    [live, sandbox, ...of({ ...boats, keyPrefix: 'svc_pl_' })],
+  ],
+  [
+    /^verticals must differ in .*: personal-loans, personal-loans$/,
+    [live, { ...sandbox, vertical: { ...personalLoans, number: 2 } }],
+  ],
+];
+
+for (const [at, [told, sources]] of wrong.entries()) {
+  test(`catalogs that a service could not tell apart or would miss are refused: ${at + 1}, ${told.source}`, () => {
+    assert.throws(() => assertCatalogSources(sources as never), { name: 'RangeError', message: told });
+  });
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AnalyticsUnavailable } from '../../src/analytics/analytics.ts';
+import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
+import { restoreReferrerTags } from '../../src/server/restore-referrer-tags.ts';
+import { CleanupStack } from '../../src/server/shutdown.ts';
+import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
+import { liveTenant } from '../support/tenants.ts';
+
+const { account, vertical } = liveTenant;
+
+/** An aggregator with two experiments, a page each, which answers once it has counted ten records. */
+class SlowAggregator {
+  projectedPosition = 0;
+  readonly answered = Promise.withResolvers<void>();
+
+  async listExperiments(after: number): Promise<readonly ExperimentRow[]> {
+    if (this.projectedPosition < 10) throw new AnalyticsUnavailable('not yet');
+    if (after < 2) return [[after + 1, account, vertical.number, 0, `tag-${after + 1}`]];
+    this.answered.resolve();
+    return [];
+  }
+}
+
+test('limits new tags from the start when the aggregator answers', async () => {
+  const tags = new ReferrerTags(2);
+  const analytics = new SlowAggregator();
+  analytics.projectedPosition = 10;
+  await restoreReferrerTags(analytics, 10, tags, new CleanupStack());
+  assert.equal(tags.reserve(liveTenant, 'tag-3'), null);
+  for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+});
+
+test('lets a start go on while the aggregator is behind, and limits new tags once it has caught up', async () => {
+  const tags = new ReferrerTags(3);
+  const analytics = new SlowAggregator();
+  const closers = new CleanupStack();
+  await restoreReferrerTags(analytics, 10, tags, closers);
+  for (const tag of ['tag-3', 'tag-4']) tags.reserve(liveTenant, tag)!.settle(true);
+  analytics.projectedPosition = 10;
+  await analytics.answered.promise;
+  // The last page is taken in a later turn.
+  await new Promise(setImmediate);
+  assert.equal(tags.reserve(liveTenant, 'tag-5'), null);
+  for (const tag of ['tag-1', 'tag-2', 'tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+  await closers.close();
+});
+
+test('asks no more once the service is closed', async () => {
+  const tags = new ReferrerTags(1);
+  const analytics = new SlowAggregator();
+  const closers = new CleanupStack();
+  await restoreReferrerTags(analytics, 10, tags, closers);
+  await closers.close();
+  analytics.projectedPosition = 10;
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  for (const tag of ['tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+});
