@@ -8,7 +8,7 @@ import type { CheckFindings, CheckOrder } from '../capacity/check.ts';
 import { CommandLineError } from './command-line-error.ts';
 import { Interrupted } from './interruptible.ts';
 
-/** Part of a checkout, not of the package: found by its path, never imported (docs/decisions/capacity-check.md). */
+/** Part of a checkout, not of the package: found by its path, never imported (docs/contributing/decisions/packaging.md). */
 const script = join(fileURLToPath(new URL('../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
 /** Has the benchmarks put a load on a server started for it, and gives what they found. */

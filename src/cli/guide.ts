@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExitCode, exitCodes, exitMeanings } from './exit-codes.ts';
 
-/** What the help of a command tells beside its arguments and options, and docs/command-line.md with it. */
+/** What the help of a command tells beside its arguments and options. */
 export interface Guide {
   /** Whole command lines, which work as they are written. */
   readonly examples: readonly string[];

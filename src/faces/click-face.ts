@@ -15,7 +15,7 @@ const clickRoute = routeOf('click');
 const sandboxLandingRoute = routeOf('sandbox_landing');
 
 const privately = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
-// With a body, since the native engine ends some connections after an answer without one (docs/native-http.md).
+// With a body, since the native engine ends some connections after an answer without one (docs/contributing/native-http.md).
 const redirectHeaders = fixedHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privately });
 const redirectBody = 'Found';
 const pageHeaders = fixedHeaders({

@@ -13,7 +13,7 @@ import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyBytes, headText, isBodyless } from './reply-text.ts';
 import { UnsentAnswers } from './unsent-answers.ts';
 
-// The only file that touches the native library. docs/native-http.md holds its contract: which of its values is valid when.
+// The only file that touches the native library. docs/contributing/native-http.md holds its contract: which of its values is valid when.
 
 /** The native library cannot be loaded on this machine: no binary for its platform, C library or Node.js version. */
 export class NativeEngineUnavailable extends Error {}
@@ -69,7 +69,7 @@ interface LoadedEngine {
 
 const require = createRequire(import.meta.url);
 
-/** The builds of the library that package.json installs, newest first. docs/native-http.md lists where each one loads. */
+/** The builds of the library that package.json installs, newest first. docs/contributing/native-http.md lists where each one loads. */
 const builds: readonly { readonly version: string; readonly load: () => unknown }[] = [
   { version: '20.69.0', load: () => require('uWebSockets.js-glibc-2.38') },
   { version: '20.51.4', load: () => require('uWebSockets.js') },

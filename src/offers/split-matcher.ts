@@ -11,7 +11,7 @@ export interface SplitMatcherOptions {
 
 /**
  * Ranks a small catalog where it is asked, and hands a large one to the workers: below some size the way to a worker and back costs
- * the calling thread more than ranking does, however many requests share it (bench/README.md has the crossover).
+ * the calling thread more than ranking does, however many requests share it (docs/contributing/benchmarks.md has the crossover).
  */
 export class SplitMatcher implements Matcher {
   readonly #options: SplitMatcherOptions;
