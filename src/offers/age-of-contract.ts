@@ -4,7 +4,7 @@ import type { MatchTables } from './match-tables.ts';
 
 /**
  * Whether a borrower may sign a contract in the state they live in, as far as they have told: a birthdate that was not told
- * keeps nobody out (docs/decisions/age-of-contract.md). `today` is a compact date.
+ * keeps nobody out (docs/contributing/decisions/counting-rules.md#missing-birthdates). `today` is a compact date.
  */
 export function isOfContractAge(tables: MatchTables, borrower: Readonly<PocketVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;
