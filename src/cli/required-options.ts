@@ -1,6 +1,4 @@
-import type { Command, Option } from 'commander';
-
-const required = new WeakSet<Option>();
+import type { Command } from 'commander';
 
 /**
  * Has a command look for its mandatory options last. Commander does so before it looks for options that it does not know, and so says
@@ -8,17 +6,9 @@ const required = new WeakSet<Option>();
  */
 export function requireLast(command: Command): void {
   const mandatory = command.options.filter((option) => option.mandatory);
-  for (const option of mandatory) {
-    option.makeOptionMandatory(false);
-    required.add(option);
-  }
+  for (const option of mandatory) option.makeOptionMandatory(false);
   command.hook('preAction', () => {
     const missing = mandatory.find((option) => command.getOptionValue(option.attributeName()) === undefined);
     if (missing !== undefined) command.error(`error: required option '${missing.flags}' not specified`);
   });
-}
-
-/** Whether an option of a command of `program` must be given. */
-export function isRequired(option: Option): boolean {
-  return required.has(option);
 }
