@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 
 export const bounds = {
-  // HTTP (docs/contract.md#request-bodies, docs/native-http.md)
+  // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
   /** Request line and headers together, enough for the longest list of ids. The engine answers 431 beyond it. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
@@ -157,7 +157,7 @@ export const bounds = {
   catalogTransferOffersPerTurn: 250,
   /** How often the catalog file is looked at for a change. */
   catalogPollIntervalMs: 1_000,
-  /** Catalogs up to this size are ranked in the front-end thread, since the way to a worker costs it more (bench/README.md). */
+  /** Catalogs up to this size are ranked in the front-end thread, since the way to a worker costs it more (docs/contributing/benchmarks.md). */
   matchInThreadOffersMax: 100,
   /** Requests that may wait for the matchers; beyond it, 503. */
   matchQueueRequestsMax: 4_096,

@@ -48,7 +48,7 @@ export interface WritableLogFile {
 
 /**
  * The file system of the machine. With `syncsWrites` a file it creates has a second descriptor that writes and syncs in one call: that
- * leaves the event loop once and comes back to it once, where a write and a sync after it do so twice (docs/decisions/log-sync.md).
+ * leaves the event loop once and comes back to it once, where a write and a sync after it do so twice (docs/contributing/decisions/durable-log.md).
  */
 export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,

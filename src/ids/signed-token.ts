@@ -40,7 +40,7 @@ interface TokenLayout {
 }
 
 /**
- * Authenticated encryption of short texts: encrypt-then-MAC with HMAC-SHA-256 for both (docs/decisions/offer-value-seal.md).
+ * Authenticated encryption of short texts: encrypt-then-MAC with HMAC-SHA-256 for both (docs/contributing/decisions/click-tokens.md).
  *
  *     associated data | secret number (1), nonce (12), encrypted text, tag (16)
  *

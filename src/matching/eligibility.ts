@@ -23,7 +23,7 @@ import {
 
 /**
  * Whether a borrower may sign a contract in the state they live in, as far as they have told: a birthdate that was not told
- * keeps nobody out (docs/decisions/age-of-contract.md). `today` is a compact date.
+ * keeps nobody out (docs/contributing/decisions/counting-rules.md). `today` is a compact date.
  */
 export function meetsAgeOfContract(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;

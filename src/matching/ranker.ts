@@ -102,7 +102,7 @@ interface RankerState {
 /**
  * Finds the offers a borrower may have, and the best in four orders (docs/contract.md#sort-orders). What a borrower may have,
  * and at what price, is for `priceOffer` to say; `MatchIndex` saves asking it about every offer
- * (docs/decisions/indexed-matching.md):
+ * (docs/contributing/decisions/matching.md):
  *
  * 1. `selectEligible` applies all criteria and the state's rules, to 32 offers at a time;
  * 2. debts, the one rule that needs arithmetic for each offer, strike out some more, and what is left is the exact total. An

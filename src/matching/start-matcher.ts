@@ -39,7 +39,7 @@ interface RoutingMatcherOptions {
 
 /**
  * Ranks a small catalog where it is asked, and hands a large one to the workers: below some size the way to a worker and back costs
- * the calling thread more than ranking does, however many requests share it (bench/README.md has the crossover).
+ * the calling thread more than ranking does, however many requests share it (docs/contributing/benchmarks.md has the crossover).
  */
 class RoutingMatcher implements Matcher {
   readonly #options: RoutingMatcherOptions;

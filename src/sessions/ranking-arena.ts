@@ -32,7 +32,7 @@ interface Chunk {
 const noRecord = -1;
 
 /**
- * The rankings that sessions keep, outside the JavaScript heap (docs/decisions/sessions-in-buffers.md): as objects they would
+ * The rankings that sessions keep, outside the JavaScript heap (docs/contributing/decisions/sessions.md): as objects they would
  * be five for each of millions of sessions. What is not needed any more makes room for others; memory once taken is kept.
  */
 export class RankingArena {

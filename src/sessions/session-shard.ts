@@ -35,7 +35,7 @@ const capacityMin = 16;
 
 /**
  * Some of the live sessions, as numbers in a ring: outside the JavaScript heap, where the garbage collector need not look at
- * them (docs/decisions/sessions-in-buffers.md).
+ * them (docs/contributing/decisions/sessions.md).
  *
  * All live equally long, so they go in the order they came: what a ring is for. Positions in it count on without end, and a position's
  * place in memory follows from its last bits. An index with open addressing finds the place of an id; as ids are random there,

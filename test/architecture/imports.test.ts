@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type SourceFile, sourceFiles } from './source-tree.ts';
 
 /**
- * What each folder of `src/` may import from the others: the picture in docs/architecture.md as data. Whatever is not
+ * What each folder of `src/` may import from the others: the picture in docs/contributing/architecture.md as data. Whatever is not
  * listed is forbidden, so a new dependency between folders is a decision somebody takes here.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {

@@ -28,7 +28,7 @@ test('the lock file knows the packages of every platform, or a clean install is 
   assert.deepEqual(missing, []);
 });
 
-test('every package has a hash, except for the binaries of platforms that docs/decisions/lock-file.md names', () => {
+test('every package has a hash, except for the binaries of platforms that docs/contributing/decisions/packaging.md names', () => {
   const binaries = /^(.+\/)?node_modules\/@(uwsjs|biomejs)\/[a-z0-9-]+$/;
   const unchecked = Object.entries(packages)
     .filter(([path, { integrity = '' }]) => path !== '' && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))

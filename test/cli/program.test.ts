@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -70,20 +69,6 @@ test('every example is a command line that is taken', async () => {
       assert.equal(ran, !isHelp, example);
     }
   }
-});
-
-test('docs/command-line.md is what the commands say of themselves', async () => {
-  const file = join(temporaryFolder(), 'command-line.md');
-  const { code, stderr } = await runMarketplace(
-    [join(checkout, 'bin', 'write-command-line-docs.ts'), file],
-    {},
-    {
-      command: process.execPath,
-    },
-  );
-  assert.equal(code, 0, stderr);
-  const written = readFileSync(join(checkout, 'docs', 'command-line.md'), 'utf8');
-  assert.ok(written === readFileSync(file, 'utf8'), 'run bin/with-node node bin/write-command-line-docs.ts');
 });
 
 test('help goes to standard output, of a command below another too', async () => {

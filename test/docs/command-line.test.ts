@@ -4,12 +4,14 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { helpOf } from '../../src/cli/command-help.ts';
+import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
 import { createMarketplace } from '../../src/index.ts';
 import { ok } from '../cli/lived-folder.ts';
 import { serveMarketplace } from '../cli/serve-marketplace.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { personalLoansFixture } from '../support/personal-loans-fixture.ts';
-import { commandsOf, type Excuse, withoutExcused } from './page-commands.ts';
+import { type Excuse, withoutExcused } from './page-commands.ts';
 import {
   checkout,
   damageLedger,
@@ -18,8 +20,6 @@ import {
   type Substitution,
   substituted,
 } from './run-commands.ts';
-
-const page = readFileSync(join(checkout, 'docs/command-line.md'), 'utf8');
 
 const noJq = spawnSync('jq', ['--version']).status !== 0;
 
@@ -88,12 +88,15 @@ async function makeReadersFolder(folder: string): Promise<void> {
   }
 }
 
-const sections = page
-  .split(/^## /m)
-  .filter((section) => section.startsWith('marketplace '))
-  .map((section) => ({ command: section.slice(0, section.indexOf('\n')), commands: commandsOf(section) }));
+const commands = withSubcommands(createProgram('')).filter((command) => command.commands.length === 0);
 
-describe('the examples of the command line', { concurrency: 2 }, () => {
+test('docs/command-line.md lists every command', () => {
+  const page = readFileSync(join(checkout, 'docs/command-line.md'), 'utf8');
+  const listed = [...page.matchAll(/^\| `(marketplace [a-z -]+)` \|/gm)].map(([, name]) => name);
+  assert.deepEqual(listed, commands.map(commandPath));
+});
+
+describe('the examples in the help of the command line', { concurrency: 2 }, () => {
   let readers = '';
   before(async () => {
     readers = mkdtempSync(join(tmpdir(), 'marketplace-command-line-'));
@@ -102,9 +105,10 @@ describe('the examples of the command line', { concurrency: 2 }, () => {
   after(() => rmSync(readers, { recursive: true, force: true }));
 
   const used = new Set<Excuse>();
-  for (const { command, commands } of sections) {
-    test(`those of ${command} run as they stand there, or it is said why not`, async (t) => {
-      const { rest, used: usedHere } = withoutExcused(commands, excuses);
+  for (const each of commands) {
+    const command = commandPath(each);
+    test(`runs those of ${command}`, async (t) => {
+      const { rest, used: usedHere } = withoutExcused(helpOf(each).examples.join('\n'), excuses);
       for (const excuse of usedHere) used.add(excuse);
       assert.notEqual(rest.trim(), '');
       const folder = mkdtempSync(join(tmpdir(), 'marketplace-command-line-'));
@@ -129,7 +133,7 @@ describe('the examples of the command line', { concurrency: 2 }, () => {
   }
 
   test('every assumption and every excuse is needed', () => {
-    const known = new Set(sections.map(({ command }) => command));
+    const known = new Set(commands.map(commandPath));
     assert.deepEqual(
       Object.keys(assumptions).filter((command) => !known.has(command)),
       [],

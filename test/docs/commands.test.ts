@@ -31,16 +31,15 @@ const excuses: readonly Excuse[] = [
 const substitutions = (server: ServedMarketplace): readonly Substitution[] => [
   ['http://127.0.0.1:8080', `http://127.0.0.1:${server.port}`],
   ['http://127.0.0.1:9090', `http://127.0.0.1:${server.operationsPort}`],
-  // A smaller history, and a run of another place: the report goes beside it.
+  // A smaller history.
   ['--sessions 10000000', '--sessions 1000'],
-  ['bench/results/latest.json', 'result.json'],
 ];
 
 /** What a page takes for granted: files of the reader's, or what an earlier page has set. */
 const assumptions: Readonly<Record<string, string>> = {
   'docs/catalog.md': `cp "$CHECKOUT/src/catalogs/personal-loans.json" offers.json`,
   'docs/confirmations.md': `printf 'click_id,txid,status,amount,occurred_at\\n' > payouts.csv`,
-  'docs/operating-log.md': `
+  'docs/ledger.md': `
     KEY=$(marketplace keys create --account acme --vertical personal-loans --mode live --raw)
     for tag in one-tag a-tag; do curl -sS $SERVER/v1/personal-loans/session -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"referrer_tag":"'$tag'"}'; done
     marketplace backup damaged
@@ -52,9 +51,6 @@ const assumptions: Readonly<Record<string, string>> = {
     curl -sS $API/inputs -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"sub_id":"'$SUB'","fields":{
       "loan_amount":15000,"loan_purpose":"moving","credit_score_range":"700-749","annual_income":85000,"employment_status":"employed","state":"CA"}}'`,
 };
-
-/** Its commands have nothing to do with each other: command-line.test.ts runs those of each section by themselves. */
-const elsewhere = 'docs/command-line.md';
 
 /** What blocks are written in that hold no commands. */
 const notCommands = ['html', 'ini', 'json', 'mermaid', 'text', 'ts'];
@@ -86,7 +82,7 @@ describe('the commands in the documents', () => {
   const used = new Set<Excuse>();
   for (const document of documents) {
     const commands = commandsOf(read(document));
-    if (commands.trim() === '' || document === elsewhere) continue;
+    if (commands.trim() === '') continue;
     test(`${document}: each is run, or it is said why not`, async () => {
       assert.ok(server !== undefined);
       const { rest, excused, used: usedHere } = withoutExcused(commands, excuses);

@@ -9,7 +9,8 @@ import { checkout } from './run-commands.ts';
 test('every command in the prose of a document is one of the program, of make, or a file that is there', async () => {
   const problems: string[] = [];
   let commands = 0;
-  for (const document of documents) {
+  // The changelog also names commands that no longer exist.
+  for (const document of documents.filter((path) => path !== 'CHANGELOG.md')) {
     for (const code of inlineCodeOf(readFileSync(join(checkout, document), 'utf8'))) {
       const problem = await problemOf(code);
       if (problem !== undefined) commands++;

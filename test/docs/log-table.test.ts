@@ -5,11 +5,11 @@ import { logIncidentKinds, logNames } from '../../src/metrics/gauges.ts';
 import { sourceFiles } from '../architecture/source-tree.ts';
 import { type LoggedLine, loggedLines } from './logged-lines.ts';
 
-const page = readFileSync(new URL('../../docs/operating-lifecycle.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/log-messages.md', import.meta.url), 'utf8');
 
 /** By its message, what the table says of a line. */
 const table = new Map(
-  [...page.slice(page.indexOf('## What is logged')).matchAll(/^\| ([a-z, ]+) \| (.+) \| (.+) \|$/gm)].flatMap(
+  [...page.slice(page.indexOf('## Messages')).matchAll(/^\| ([a-z, ]+) \| (.+) \| (.+) \|$/gm)].flatMap(
     ([, levels = '', messages = '', members = '']) =>
       quoted(messages).map((message) => [message, { levels: levels.split(', '), members: quoted(members) }] as const),
   ),

@@ -5,7 +5,7 @@ import { assertOurs } from './http-client.ts';
 import { SentRequests } from './sent-requests.ts';
 import { unpacked } from './unpacked.ts';
 
-/** Statuses of what an engine answers by itself to bytes that it takes for no request of HTTP/1.1 (docs/native-http.md). */
+/** Statuses of what an engine answers by itself to bytes that it takes for no request of HTTP/1.1 (docs/contributing/native-http.md). */
 const engineStatuses = [400, 431, 505];
 const engineHeaders = ['connection', 'content-length', 'date'];
 

@@ -15,7 +15,7 @@ import { printJson, printResult } from '../output.ts';
 import { InterruptedError } from '../signals.ts';
 import { formatCheck, formatPlan, planToJson } from './capacity-report.ts';
 
-/** Part of a checkout, not of the package: found by its path, never imported (docs/decisions/capacity-check.md). */
+/** Part of a checkout, not of the package: found by its path, never imported (docs/contributing/decisions/packaging.md). */
 const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
 /** Has the benchmarks put a load on a server started for it, and gives what they found. */

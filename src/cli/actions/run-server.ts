@@ -67,7 +67,7 @@ function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): vo
 /**
  * Runs the service until a signal says stop. Results for people go to standard output, the log as JSON lines to standard
  * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog and the certificate
- * again. docs/operating-lifecycle.md tells it to operators.
+ * again. docs/operating.md tells it to operators.
  */
 export async function runServer(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());

@@ -68,7 +68,7 @@ function logInspectCommand(): Command {
       output: 'an object a line for each record',
       members: {
         position: 'its number in the log, from 1',
-        kind: 'such as `session_created`; docs/operating-log.md has all of them',
+        kind: 'such as `session_created`; docs/ledger.md has all of them',
         at: 'when it happened, ISO 8601',
         sub_id: 'the session it tells of; what else a record has depends on its kind',
         error: 'alone with the position, where a record cannot be decoded',

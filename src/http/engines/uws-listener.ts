@@ -15,7 +15,7 @@ import { InFlightRequests, keepAcceptingConnections, UnsentReplies } from './in-
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodyless, responseHead } from './response-head.ts';
 
-// The only file that touches the native library. docs/native-http.md holds its contract: which of its values is valid when.
+// The only file that touches the native library. docs/contributing/native-http.md holds its contract: which of its values is valid when.
 
 /** The native library cannot be loaded on this machine: no binary for its platform, C library or Node.js version. */
 export class NativeEngineUnavailableError extends Error {}
@@ -71,7 +71,7 @@ interface LoadedEngine {
 
 const require = createRequire(import.meta.url);
 
-/** The builds of the library that package.json installs, newest first. docs/native-http.md lists where each one loads. */
+/** The builds of the library that package.json installs, newest first. docs/contributing/native-http.md lists where each one loads. */
 const engineBuilds: readonly { readonly version: string; readonly load: () => unknown }[] = [
   { version: '20.69.0', load: () => require('uWebSockets.js-glibc-2.38') },
   { version: '20.51.4', load: () => require('uWebSockets.js') },

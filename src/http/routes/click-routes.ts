@@ -14,7 +14,7 @@ const clickRouteIndex = routeIndexOf('click');
 const sandboxLandingRouteIndex = routeIndexOf('sandbox_landing');
 
 const privacyHeaders = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
-// With a body, since the native engine ends some connections after an answer without one (docs/native-http.md).
+// With a body, since the native engine ends some connections after an answer without one (docs/contributing/native-http.md).
 const redirectHeaders = formatHeaders({ 'Content-Type': 'text/plain; charset=utf-8', ...privacyHeaders });
 const redirectBody = 'Found';
 const pageHeaders = formatHeaders({
