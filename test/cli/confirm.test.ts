@@ -164,7 +164,10 @@ test('an absent server, token or file is told in one line', async (t) => {
   const url = ['--url', `http://127.0.0.1:${await findFreePort()}`];
   for (const [args, telling] of [
     [[file, ...url], /no server responds at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
-    [[file, '--url', 'http://127.0.0.1:1'], /127\.0\.0\.1:1\/confirmations cannot be requested: web clients block port 1,/],
+    [
+      [file, '--url', 'http://127.0.0.1:1'],
+      /127\.0\.0\.1:1\/confirmations cannot be requested: web clients block port 1,/,
+    ],
     [[file, ...url, '--token-file', join(folder, 'none')], /operator token .*none cannot be read \(ENOENT\)/],
     [[file, ...url, '--token-file', file], /holds no operator token/],
     [[join(folder, 'none.csv'), ...url], /none\.csv cannot be read \(ENOENT\)/],
