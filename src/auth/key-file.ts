@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
+import { OperatorError } from '../domain/operator-error.ts';
 import { diskFullMessage, isDiskFull } from '../files/durable-files.ts';
 import { createPrivateFile, createPrivateFolder } from '../files/private-files.ts';
 
@@ -79,7 +80,7 @@ const migrations = [
 const schemaVersion = migrations.length;
 
 /** The key file cannot be opened, or was written by a newer version of this program. The message is one line for people. */
-export class KeyFileError extends Error {
+export class KeyFileError extends OperatorError {
   override readonly name = 'KeyFileError';
 }
 

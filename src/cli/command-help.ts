@@ -1,41 +1,36 @@
 import type { Command } from 'commander';
 import { type ExitCode, exitCodes, exitMeanings } from './command-line-error.ts';
 
-/** What the help of a command tells beside its arguments and options, and docs/command-line.md with it. */
+/** Parts of the help of a command besides its arguments and options. */
 export interface CommandHelp {
-  /** Whole command lines, which work as they are written. */
+  /** Complete command lines, which tests run. */
   readonly examples: readonly string[];
-  /**
-   * Exit codes it can end with, in its own words; null: in those of `exitMeanings`. Every command ends with 0 or, wrongly called,
-   * with 2: these need not be told.
-   */
+  /** Exit codes and their meaning; null for the meaning in `exitMeanings`. Every command has 0 and 2, which can be left out. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
   readonly json?: JsonOutputHelp;
 }
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 export interface JsonOutputHelp {
-  /** Such as `one object`. */
   readonly output: string;
-  /** Each member of it and what it holds; dots lead to members of members. */
+  /** Description of each member; a nested member has a path with dots. */
   readonly members: Readonly<Record<string, string>>;
 }
 
 const helpByCommand = new WeakMap<Command, CommandHelp>();
 
-/** Gives a command its guide. */
-export function withHelp(command: Command, guide: CommandHelp): Command {
-  helpByCommand.set(command, guide);
+export function withHelp(command: Command, help: CommandHelp): Command {
+  helpByCommand.set(command, help);
   return command;
 }
 
 export function helpOf(command: Command): CommandHelp {
-  const guide = helpByCommand.get(command);
-  if (guide === undefined) throw new Error(`the command ${command.name()} has no guide`);
-  return guide;
+  const help = helpByCommand.get(command);
+  if (help === undefined) throw new Error(`the command ${command.name()} has no help`);
+  return help;
 }
 
-/** Exit codes of a command with what they mean, ascending. */
+/** Exit codes of a command with their meanings, ascending. */
 export function exitCodesOf(command: Command): (readonly [code: number, meaning: string])[] {
   const own = helpOf(command).exitCodes ?? {};
   const codes = { [exitCodes.success]: null, [exitCodes.usage]: null, ...own };
@@ -47,7 +42,7 @@ export function exitCodesOf(command: Command): (readonly [code: number, meaning:
 
 const helpColumns = 100;
 
-/** What stands below the options in the help of a command. */
+/** Formats the part of the help that follows the options. */
 export function formatHelp(command: Command): string {
   const { json, examples } = helpOf(command);
   const parts: string[] = [];

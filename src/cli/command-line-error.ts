@@ -1,19 +1,21 @@
-/** What a command may end with. Beside these, one that a signal ends has 128 and the signal's number. */
+import { OperatorError } from '../domain/operator-error.ts';
+
+/** Exit codes of all commands. A command that a signal ends exits with 128 plus the number of the signal. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What each means, where a command has nothing more exact to say. */
+/** Meaning of each exit code, for commands that do not state a more specific one. */
 export const exitMeanings: Readonly<Record<ExitCode, string>> = {
-  [exitCodes.success]: 'done',
-  [exitCodes.failure]: 'it failed; the reason is on standard error',
-  [exitCodes.usage]: 'the command line is wrong',
+  [exitCodes.success]: 'success',
+  [exitCodes.failure]: 'failure; the reason is on standard error',
+  [exitCodes.usage]: 'invalid command line',
   [exitCodes.damage]: 'a log is damaged',
-  [exitCodes.incomplete]: 'done, but for rejected rows',
-  [exitCodes.interrupted]: 'ended by Ctrl-C; 143 by SIGTERM',
+  [exitCodes.incomplete]: 'completed, but some rows were rejected',
+  [exitCodes.interrupted]: 'interrupted by Ctrl-C (143: by SIGTERM)',
 };
 
-/** A command cannot do what it was asked, for a reason to tell in one line. */
-export class CommandLineError extends Error {
+/** Failure of a command, with the code that it exits with. */
+export class CommandLineError extends OperatorError {
   override readonly name = 'CommandLineError';
   readonly exitCode: ExitCode;
 

@@ -1,28 +1,29 @@
 import process from 'node:process';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/env.ts';
+import { OperatorError } from '../domain/operator-error.ts';
 import { version } from '../server/version.ts';
 import { CommandLineError, exitCodes } from './command-line-error.ts';
 import { printNotice } from './output.ts';
 import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
 import { InterruptedError } from './signals.ts';
 
-// Whoever reads our output may stop reading (`marketplace keys list | head -1`); that is no failure of ours. A full disk is.
+// A reader that closes the pipe early (`marketplace keys list | head -1`) is no failure. A full disk is one.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.exitCode = exitCodes.failure;
   reportError(new CommandLineError(`standard output cannot be written (${error.code})`), exitCodes.failure);
 });
-// Nobody is left who could be told.
+// There is no other stream to report the error on.
 process.stderr.on('error', () => {});
 
-// What is kept is nobody else's business: no file of ours is for other users of the machine, whatever folder it is put in.
+// Files that commands create are not readable by other users, whatever folder they are in.
 process.umask(0o077);
 const args = process.argv.slice(2);
 const optionsEnd = args.indexOf('--');
 const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('--json');
 
-// The exit code is set, not exited with, so that everything printed reaches a slow reader.
+// Sets the exit code instead of calling `process.exit`, so that all output reaches a slow reader.
 try {
   const root = createProgram(version, { quiet: wantsJson });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
@@ -33,27 +34,28 @@ try {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
-  return error instanceof CommandLineError || error instanceof InterruptedError ? error.exitCode : exitCodes.failure;
+  if (error instanceof CommandLineError || error instanceof InterruptedError) return error.exitCode;
+  return error instanceof OperatorError && error.isDamage ? exitCodes.damage : exitCodes.failure;
 }
 
-/** With --json, standard error gets one line of JSON and nothing else. Commander has told its own errors otherwise. */
+/** Prints an error. With --json, standard error gets one line of JSON and nothing else; otherwise commander has printed its own errors. */
 function reportError(error: unknown, exitCode: number): void {
   if (wantsJson) printNotice(JSON.stringify({ error: { exit_code: exitCode, message: messageOf(error) } }));
   else if (!(error instanceof CommanderError)) printNotice(`marketplace: ${messageOf(error)}`);
 }
 
-/** What people can mend, in a line, as is all that the file system refuses; the stack of what is a fault of ours. */
+/** Message of an expected error or a failed system call; the stack of anything else, which is a bug. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof CommanderError) {
     return error.code === 'commander.help' ? 'a command is missing' : formatUsageError(error.message);
   }
-  const expected =
-    error instanceof ConfigError || error instanceof CommandLineError || error instanceof InterruptedError;
-  return expected || isSystemError(error) ? error.message : (error.stack ?? error.message);
+  const isExpected =
+    error instanceof OperatorError || error instanceof ConfigError || error instanceof InterruptedError;
+  return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 
-/** Of a call to the system, or of SQLite where such a call failed or another process is in the way. */
+/** Whether a system call failed, or SQLite reports such a failure or a lock of another process. */
 function isSystemError(error: Error): boolean {
   const { syscall, code } = error as NodeJS.ErrnoException;
   return syscall !== undefined || /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|PERM|READONLY)/.test(code ?? '');

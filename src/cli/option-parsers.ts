@@ -4,7 +4,6 @@ import { bounds } from '../bounds.ts';
 import { systemClock } from '../domain/clock.ts';
 import { nearestWord } from '../domain/text.ts';
 
-/** Parses an option that names an account. */
 export function parseAccountName(text: string): string {
   if (isAccountName(text)) return text;
   throw new InvalidArgumentError(
@@ -12,23 +11,24 @@ export function parseAccountName(text: string): string {
   );
 }
 
-/** An option that takes one of a few values, and proposes the nearest when it gets another. */
-export function choiceOption(flags: string, description: string, choices: readonly string[]): Option {
-  return new Option(flags, description).choices(choices).argParser(parseChoice(choices));
+/** Option with a few allowed values, which suggests the nearest one for any other value. The values are listed under their names. */
+export function choiceOption<Value>(
+  flags: string,
+  description: string,
+  values: readonly Value[],
+  nameOf: (value: Value) => string = String,
+): Option {
+  const names = values.map(nameOf);
+  return new Option(flags, description).choices(names).argParser((text) => {
+    const index = names.indexOf(text);
+    if (index >= 0) return values[index];
+    const nearest = nearestWord(text, names);
+    const hint = nearest === null ? '' : ` Did you mean ${nearest}?`;
+    throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
+  });
 }
 
-/** Parses what must be one of a few values. */
-function parseChoice<Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
-  return (text) => {
-    const choice = choices.find((each) => each === text);
-    if (choice !== undefined) return choice;
-    const meant = nearestWord(text, choices);
-    const hint = meant === null ? '' : ` Did you mean ${meant}?`;
-    throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.${hint}`);
-  };
-}
-
-/** Parses when a key ends, in milliseconds since the Unix epoch. */
+/** Parses the expiry of a key. Returns milliseconds since the Unix epoch. */
 export function parseFutureExpiry(text: string): number {
   const ms = parseKeyExpiry(text);
   if (ms === null) {
@@ -38,11 +38,11 @@ export function parseFutureExpiry(text: string): number {
   return ms;
 }
 
-/** Parses an option that takes a whole number from 1 to `most`. */
-export function parseIntegerUpTo(most: number): (text: string) => number {
+/** Creates a parser of integers from 1 to `max`. */
+export function parseIntegerUpTo(max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-    if (value >= 1 && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
+    if (value >= 1 && value <= max) return value;
+    throw new InvalidArgumentError(`It must be an integer from 1 to ${max}.`);
   };
 }

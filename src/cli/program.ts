@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 import { formatHelp, withHelp } from './command-help.ts';
 import { analyticsCommand } from './commands/analytics.ts';
@@ -14,7 +14,7 @@ import { originsCommand } from './commands/origins.ts';
 import { secretCommand } from './commands/secret.ts';
 import { serveCommand } from './commands/serve.ts';
 
-/** What commander says of a wrong command line, in the form of all other errors: one line, whatever was typed, without a prefix. */
+/** Converts an error message of commander to the format of all other errors: one line without a prefix. */
 export function formatUsageError(text: string): string {
   const line = text
     .trimEnd()
@@ -23,35 +23,43 @@ export function formatUsageError(text: string): string {
   return escapeInvisible(line);
 }
 
+const requiredOptions = new WeakSet<Option>();
+
 /**
- * Has a command look for its mandatory options last. Commander does so before it looks for options that it does not know, and so says
- * of `--acount x` only that `--account` is missing.
+ * Makes a command check its mandatory options last. Commander checks them before unknown options, so that for `--acount x` it would
+ * only report that `--account` is missing.
  */
 function checkRequiredOptionsLast(command: Command): void {
   const mandatory = command.options.filter((option) => option.mandatory);
-  for (const option of mandatory) option.makeOptionMandatory(false);
+  for (const option of mandatory) {
+    option.makeOptionMandatory(false);
+    requiredOptions.add(option);
+  }
   command.hook('preAction', () => {
     const missing = mandatory.find((option) => command.getOptionValue(option.attributeName()) === undefined);
     if (missing !== undefined) command.error(`error: required option '${missing.flags}' not specified`);
   });
 }
 
+export function isRequiredOption(option: Option): boolean {
+  return requiredOptions.has(option);
+}
+
 /**
- * The words of a command line, of which those that lead to a command are judged: one that is the name of none ends it as wrongly used.
- * Commander, left to itself, answers `help` and `--help` behind such a word with the help of the command above. `help` ahead of a
- * command, however deep, comes back as `--help` behind it.
+ * Reports an unknown command, and replaces `help` before a command by `--help` after it. Commander itself would print the help of
+ * the parent command for an unknown command with `help` or `--help`.
  */
 export function normalizeArguments(root: Command, words: readonly string[]): string[] {
   let command = root;
   let helpWanted = false;
   const path: string[] = [];
   for (const word of words) {
-    // None of the options of a command with others below it takes a value.
+    // No command with subcommands has an option that takes a value.
     if (word.startsWith('-')) continue;
     const isGroup = command.commands.length > 0;
-    const named = command.commands.find((each) => each.name() === word);
-    if (named !== undefined) {
-      command = named;
+    const subcommand = command.commands.find((each) => each.name() === word);
+    if (subcommand !== undefined) {
+      command = subcommand;
       path.push(word);
     } else if (isGroup && word === 'help') {
       helpWanted = true;
@@ -65,13 +73,13 @@ export function normalizeArguments(root: Command, words: readonly string[]): str
 }
 
 function failUnknownCommand(command: Command, word: string): never {
-  const meant = nearestWord(word, [...command.commands.map((each) => each.name()), 'help']);
-  command.error(`error: unknown command '${word}'${meant === null ? '' : `; did you mean ${meant}?`}`);
+  const nearest = nearestWord(word, [...command.commands.map((each) => each.name()), 'help']);
+  command.error(`error: unknown command '${word}'${nearest === null ? '' : `; did you mean ${nearest}?`}`);
 }
 
 /**
- * The whole command line, without the work of any command: that is loaded when the command runs. It throws commander's errors
- * instead of ending the process; `quiet`, it leaves them to be told by whoever catches them.
+ * Creates the command line. The modules that do the work of a command are loaded when the command runs. Errors of commander are
+ * thrown; with `quiet`, commander does not print them.
  */
 export function createProgram(version: string, { quiet = false } = {}): Command {
   const root = new Command('marketplace')
@@ -103,7 +111,7 @@ export function createProgram(version: string, { quiet = false } = {}): Command 
       .helpOption('-h, --help', 'print this help')
       .configureOutput({ outputError: (text, write) => write(`${root.name()}: ${formatUsageError(text)}\n`) })
       .showHelpAfterError(`Try: ${commandPath(command)} --help`)
-      // Commander drops the styles where the output is not a terminal.
+      // Commander removes the styles if the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
       .addHelpText('after', () => formatHelp(command));
     checkRequiredOptionsLast(command);
@@ -113,7 +121,7 @@ export function createProgram(version: string, { quiet = false } = {}): Command 
   return root;
 }
 
-/** A command and all below it, in the order of the help. */
+/** Returns a command and all its subcommands, in the order of the help. */
 export function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { ServiceOptions } from '../server/service.ts';
 
-/** What a bar is drawn on: standard error, or what a test takes for it. */
+/** Terminal that the bar is drawn on: standard error, or a substitute in tests. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -12,23 +12,23 @@ export interface ProgressStream {
 }
 
 interface ProgressBarOptions {
-  /** How much there is to do, in `unit`; what is done may come to more. */
+  /** Expected amount of work in `unit`; the actual amount may be larger. */
   readonly total: number;
-  /** `bytes`, which are shown in their multiples, or whatever else is counted; null where the amounts tell nobody anything. */
+  /** `bytes` is shown as KiB, MiB and so on; null shows the percentage only. */
   readonly unit: string | null;
   readonly clock?: Clock;
 }
 
 interface ProgressBar {
-  /** That much more is done. Cheap enough to be called for every record. */
+  /** Adds to the amount done. Cheap enough to be called for every record. */
   advance(amount: number): void;
-  /** Takes the bar away. Call it before anything else is written, also after a failure. Idempotent. */
+  /** Removes the bar. Call it before other output, also after a failure. Idempotent. */
   clear(): void;
 }
 
 /**
- * One line that shows how far a long work has got and how long the rest will take, redrawn a few times a second. Nothing is
- * drawn where the stream is no terminal, or for work that is over in about a second.
+ * Creates a one-line progress bar with the share done and the time left. Draws nothing if the stream is not a terminal, or for work
+ * that takes less than about a second.
  */
 export function createProgressBar(
   stream: ProgressStream,
@@ -39,7 +39,7 @@ export function createProgressBar(
   let nextDrawMs = startMs + bounds.progressBarDelayMs;
   let doneSoFar = 0;
   let drawnCharacters = 0;
-  /** Writes over what the line shows now; spaces, since not every terminal can erase. */
+  /** Overwrites the line. Pads with spaces because not every terminal can erase. */
   const draw = (text: string): void => {
     stream.write(`\r${text.padEnd(drawnCharacters)}`);
     drawnCharacters = text.length;
@@ -50,7 +50,7 @@ export function createProgressBar(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextDrawMs) return;
       nextDrawMs = nowMs + bounds.progressBarRedrawIntervalMs;
-      // A full line would wrap, and the next one be drawn below it. Some terminals say they had no columns.
+      // A full line would wrap. Some terminals report 0 columns.
       draw(formatProgressLine(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
     },
     clear() {
@@ -86,49 +86,18 @@ function formatDuration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** What a command draws its bar on: nothing with --json, with which errors alone go to standard error. */
+/** Terminal for the progress bars of a command. With --json, standard error is for errors only, so nothing is drawn. */
 export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
   return json ? { write() {} } : process.stderr;
 }
 
-export interface SteppedProgress<Step extends string> {
-  /** The steps before this one are over, and this share of it, from 0 to 1, is done. */
-  update(step: Step, share?: number): void;
-  /** Takes the bar away, as that of `ProgressBar`. */
-  clear(): void;
-}
-
-/** One bar over work of several steps, given in their order with about how long each takes, in any unit. */
-export function createSteppedProgress<Step extends string>(
-  stream: ProgressStream,
-  steps: Readonly<Record<Step, number>>,
-  clock?: Clock,
-): SteppedProgress<Step> {
-  const begins: Partial<Record<string, number>> = {};
-  let total = 0;
-  for (const [step, length] of Object.entries<number>(steps)) {
-    begins[step] = total;
-    total += length;
-  }
-  const bar = createProgressBar(stream, { total, unit: null, ...(clock && { clock }) });
-  let reached = 0;
-  return {
-    update(step, share = 0) {
-      const now = begins[step]! + share * steps[step];
-      bar.advance(now - reached);
-      reached = now;
-    },
-    clear: () => bar.clear(),
-  };
-}
-
 interface RecoveryProgress {
   readonly onProgress: NonNullable<ServiceOptions['onRestoreProgress']>;
-  /** Takes a bar away. Idempotent. */
+  /** Removes the bar. Idempotent. */
   clear(): void;
 }
 
-/** Shows how far a start has got with what it reads back: as a bar on a terminal, else by a line of the log every few seconds. */
+/** Shows the progress of recovery at the start of a server: a bar on a terminal, otherwise a log line every few seconds. */
 export function createRecoveryProgress(
   stream: ProgressStream,
   logger: Pick<Logger, 'info'>,
@@ -152,7 +121,7 @@ export function createRecoveryProgress(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextLineMs) return;
       nextLineMs = nowMs + bounds.restoreProgressLogIntervalMs;
-      logger.info({ bytes, ofBytes }, `reading the ${what} back`);
+      logger.info({ bytesRead: bytes, bytesTotal: ofBytes }, `restoring from the ${what}`);
     },
     clear: () => bar?.clear(),
   };

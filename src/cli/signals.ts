@@ -1,23 +1,23 @@
 import { constants } from 'node:os';
 import process from 'node:process';
 
-/** What signals have asked of a server. */
+/** Signals that control a server. */
 interface ServeSignals {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly stopSignal: AbortSignal;
   /** Resolves with the first SIGINT or SIGTERM. */
   readonly stopRequested: Promise<NodeJS.Signals>;
-  /** Has it end the process at the second SIGINT or SIGTERM, with 1; a third one waits for it no longer. */
+  /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third one exits at once. */
   onSecondStop(end: (signal: NodeJS.Signals) => void): void;
-  /** Calls it at each SIGHUP from now on, and at once where there was one before; says whether there was. */
+  /** Sets the function to call at each SIGHUP. If a SIGHUP has arrived before, calls it at once and returns true. */
   onReload(handle: () => void): boolean;
 }
 
 let installedSignals: ServeSignals | null = null;
 
 /**
- * Listens for signals from the first call to the end of the process, for which there is no other default than to end it. A second
- * SIGINT or SIGTERM does so at once, with 1.
+ * Installs the signal handlers, which stay until the end of the process. Until `onSecondStop` is called, a second SIGINT or SIGTERM
+ * exits at once with 1.
  */
 export function installServeSignals(): ServeSignals {
   installedSignals ??= createServeSignals();
@@ -27,25 +27,25 @@ export function installServeSignals(): ServeSignals {
 function createServeSignals(): ServeSignals {
   const controller = new AbortController();
   const { promise: stopRequested, resolve } = Promise.withResolvers<NodeJS.Signals>();
-  const endNow = (): void => process.exit(1);
-  let end: (signal: NodeJS.Signals) => void = endNow;
+  const exitNow = (): void => process.exit(1);
+  let end: (signal: NodeJS.Signals) => void = exitNow;
   const stop = (signal: NodeJS.Signals): void => {
     if (controller.signal.aborted) {
       const endBySecond = end;
-      end = endNow;
+      end = exitNow;
       endBySecond(signal);
       return;
     }
     controller.abort();
     resolve(signal);
   };
-  let hungUp = false;
-  let handleHangUp = (): void => {
-    hungUp = true;
+  let reloadRequested = false;
+  let handleReload = (): void => {
+    reloadRequested = true;
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  process.on('SIGHUP', () => handleHangUp());
+  process.on('SIGHUP', () => handleReload());
   return {
     stopSignal: controller.signal,
     stopRequested,
@@ -53,14 +53,14 @@ function createServeSignals(): ServeSignals {
       end = handle;
     },
     onReload: (handle) => {
-      handleHangUp = handle;
-      if (hungUp) handle();
-      return hungUp;
+      handleReload = handle;
+      if (reloadRequested) handle();
+      return reloadRequested;
     },
   };
 }
 
-/** Somebody told the command to stop. By then it has put away what it had begun. */
+/** A signal interrupted the command, which has cleaned up. */
 export class InterruptedError extends Error {
   override readonly name = 'Interrupted';
   readonly signal: NodeJS.Signals;
@@ -70,15 +70,15 @@ export class InterruptedError extends Error {
     this.signal = signal;
   }
 
-  /** As shells tell the end of a program by a signal. */
+  /** Exit code that shells use for a program ended by a signal. */
   get exitCode(): number {
     return 128 + constants.signals[this.signal];
   }
 }
 
 /**
- * Runs long work that Ctrl-C or SIGTERM ends in good order: the work gives way to the event loop now and then, looks at its
- * signal, and rejects with the reason of that, an `Interrupted`. A second Ctrl-C ends the process at once.
+ * Runs long work that Ctrl-C or SIGTERM interrupts: the work must yield to the event loop and reject with the reason of its abort
+ * signal, an `InterruptedError`. A second Ctrl-C ends the process at once.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { OperatorError } from '../domain/operator-error.ts';
 import type { LogFiles } from './log-files.ts';
 import { RecordDecoder, segmentFileName, segmentFirstSequences } from './log-format.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
@@ -22,8 +23,12 @@ interface LogScannerOptions {
  * What was being read is no longer the log: its writer went back behind it, since a write or sync failed and it repeats those
  * records elsewhere; or its segments were dropped meanwhile, as older than the retention.
  */
-export class LogRewrittenError extends Error {
+export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewritten';
+
+  constructor(what: string, options?: ErrorOptions) {
+    super(`${what}; run the command again`, options);
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { bounds } from '../bounds.ts';
+import { OperatorError } from '../domain/operator-error.ts';
 import type { LogFiles, ReadableLogFile } from './log-files.ts';
 import type { SegmentHeader } from './log-format.ts';
 import {
@@ -12,8 +13,9 @@ import {
 } from './log-format.ts';
 
 /** A place in a log file where something is wrong that reading cannot get over. */
-export class LogDamagedError extends Error {
+export class LogDamagedError extends OperatorError {
   override readonly name = 'LogDamaged';
+  override readonly isDamage = true;
   readonly file: string;
   readonly offset: number;
   /** What is wrong there, in words. */

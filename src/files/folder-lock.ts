@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { OperatorError } from '../domain/operator-error.ts';
 import { createPrivateFile } from './private-files.ts';
 
 /** Another opener, in this process or another, has the folder. */
-export class FolderInUseError extends Error {
+export class FolderInUseError extends OperatorError {
   override readonly name = 'FolderInUse';
 }
 
@@ -33,7 +34,9 @@ export function lockFolder(folder: string): FolderLock {
   } catch (error) {
     database.close();
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
-      throw new FolderInUseError(`${folder} is in use by another instance of this service`, { cause: error });
+      throw new FolderInUseError(`${folder} is in use by another instance of this service; stop it first`, {
+        cause: error,
+      });
     }
     throw error;
   }

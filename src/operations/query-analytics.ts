@@ -13,7 +13,9 @@ import type { Tenant } from '../verticals/tenant.ts';
 import {
   type DailyView,
   type DayRange,
+  type DayView,
   type RowsView,
+  type RowView,
   type SummaryView,
   toDayView,
   toPageView,
@@ -77,12 +79,7 @@ export async function queryAnalytics(
     const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
     const undated = dates.from === undefined && dates.to === undefined;
-    const maturedFromDay = undated ? today - bounds.maturedDefaultDays : window.fromDay;
-    const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(window.toDay, lastMaturedCohortDay(today)) };
-    return refuseIfUnavailable(async () => {
-      const figures = await ports.analytics.getSummary({ ...filter, ...window, today, maturedFromDay }, signal);
-      return toSummaryView(filter.referrerTag, window, maturedWindow, figures);
-    });
+    return refuseIfUnavailable(() => readSummary(ports.analytics, filter, { ...window, undated, today }, signal));
   }
 
   const limit = parseLimit(request.limit);
@@ -99,43 +96,74 @@ export async function queryAnalytics(
   }
   const page = { filter, place, limit, signal };
   return granularity === 'daily'
-    ? refuseIfUnavailable(() => queryDays(ports, page, today))
-    : refuseIfUnavailable(() => queryRows(ports, page));
+    ? refuseIfUnavailable(async () =>
+        toSignedPageView(ports, page, 'daily', await readDaysPage(ports.analytics, page, today)),
+      )
+    : refuseIfUnavailable(async () => toSignedPageView(ports, page, 'row', await readRowsPage(ports.analytics, page)));
 }
 
-interface PageRequest {
+function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
+  { pageCursors }: QueryAnalyticsDeps,
+  { filter, place }: PageRequest,
+  granularity: Granularity,
+  { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
+) {
+  const cursor = nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...place, after: nextAfter });
+  return toPageView(granularity, filter.referrerTag, { ...place, retainedFromDay }, items, cursor);
+}
+
+/** Reads the summary of the sessions created in a range of days; without requested dates, matured figures cover more days. */
+export async function readSummary(
+  analytics: Pick<Analytics, 'getSummary'>,
+  filter: CohortFilter,
+  { fromDay, toDay, undated, today }: DayRange & { readonly undated: boolean; readonly today: number },
+  signal: CancelSignal | null = null,
+): Promise<SummaryView> {
+  const maturedFromDay = undated ? today - bounds.maturedDefaultDays : fromDay;
+  const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
+  const figures = await analytics.getSummary({ ...filter, fromDay, toDay, today, maturedFromDay }, signal);
+  return toSummaryView(filter.referrerTag, { fromDay, toDay }, maturedWindow, figures);
+}
+
+export interface PageRequest {
   readonly filter: CohortFilter;
   readonly place: PagePosition;
   readonly limit: number;
   readonly signal: CancelSignal | null;
 }
 
-/** Asks for the days of the page alone, however long the window is. */
-async function queryDays(
-  { analytics, pageCursors }: QueryAnalyticsDeps,
+/** One page, and the `after` of the next page; null on the last one. */
+export interface AnalyticsPage<Item> {
+  readonly items: readonly Item[];
+  readonly retainedFromDay: number;
+  readonly nextAfter: number | null;
+}
+
+/** Reads one page of days. Queries only the days of the page, however long the window is. */
+export async function readDaysPage(
+  analytics: Pick<Analytics, 'listDays'>,
   { filter, place, limit, signal }: PageRequest,
   today: number,
-): Promise<DailyView> {
+): Promise<AnalyticsPage<DayView>> {
   const fromDay = place.fromDay + place.after;
   const toDay = Math.min(fromDay + limit - 1, place.toDay);
   const { days, retainedFromDay } = await analytics.listDays({ ...filter, fromDay, toDay, today }, signal);
-  const after = toDay + 1 - place.fromDay;
-  const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
-  return toPageView('daily', filter.referrerTag, { ...place, retainedFromDay }, days.map(toDayView), next);
+  const nextAfter = toDay < place.toDay ? toDay + 1 - place.fromDay : null;
+  return { items: days.map(toDayView), retainedFromDay, nextAfter };
 }
 
-async function queryRows(
-  { analytics, pageCursors }: QueryAnalyticsDeps,
+/** Reads one page of sessions. */
+export async function readRowsPage(
+  analytics: Pick<Analytics, 'listRows'>,
   { filter, place, limit, signal }: PageRequest,
-): Promise<RowsView> {
+): Promise<AnalyticsPage<RowView>> {
   const { fromDay, toDay, after: afterPosition } = place;
-  const { rows, retainedFromDay, nextAfterPosition } = await analytics.listRows(
-    { ...filter, fromDay, toDay, afterPosition, limit },
-    signal,
-  );
-  const cursor =
-    nextAfterPosition === null ? null : pageCursors.issue('row', filter, { ...place, after: nextAfterPosition });
-  return toPageView('row', filter.referrerTag, { ...place, retainedFromDay }, rows.map(toRowView), cursor);
+  const page = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
+  return {
+    items: page.rows.map(toRowView),
+    retainedFromDay: page.retainedFromDay,
+    nextAfter: page.nextAfterPosition,
+  };
 }
 
 async function refuseIfUnavailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {
@@ -148,7 +176,7 @@ async function refuseIfUnavailable<View>(ask: () => Promise<View>): Promise<Outc
 }
 
 /** Day numbers of the dates given, undefined where one was left out. */
-interface RequestedDates {
+export interface RequestedDates {
   readonly from: number | undefined;
   readonly to: number | undefined;
 }
@@ -163,7 +191,7 @@ function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 
 }
 
 /** The dates with their defaults; null when the first would be after the last. */
-function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
+export function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
   const toDay = to ?? today;
   const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
   return fromDay > toDay ? null : { fromDay, toDay };

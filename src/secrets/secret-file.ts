@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
@@ -21,7 +22,7 @@ const secretFileValidator = Compile(
 );
 
 /** The secret file is missing where it must exist, or does not hold what it should. */
-export class SecretFileError extends Error {
+export class SecretFileError extends OperatorError {
   override readonly name = 'SecretFileError';
 }
 

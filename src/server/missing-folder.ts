@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import { OperatorError } from '../domain/operator-error.ts';
 import type { DataFiles } from '../files/data-files.ts';
 
 /** A folder of the data folder is missing. A start would create it empty, and lose for good what other files still tell. */
-export class FolderMissingError extends Error {
+export class FolderMissingError extends OperatorError {
   override readonly name = 'FolderMissing';
   readonly folder: string;
 

@@ -6,31 +6,31 @@ import type { Clock } from '../domain/clock.ts';
 
 /** Absolute paths, both files in PEM. */
 export interface CertificateFiles {
-  /** The certificate, followed by those that lead to its authority. */
+  /** The certificate, followed by its chain. */
   readonly certificateFile: string;
   /** Its private key, without a passphrase. */
   readonly keyFile: string;
 }
 
-/** A certificate and its key as their files held them: judged, and fit to be used. */
+/** A valid certificate and its key, as read from their files. */
 export interface Certificate extends CertificateFiles {
   readonly certificatePem: Buffer;
   readonly keyPem: Buffer;
-  /** When it ends, in milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly expiresAtMs: number;
 }
 
-/** The oldest protocol that is spoken. */
+/** Allowed values of the minimum TLS version. */
 export const tlsVersions = ['1.2', '1.3'] as const;
 export const tlsMinVersionDefault = tlsVersions[0];
 export type TlsVersion = (typeof tlsVersions)[number];
 
-/** One of the two files cannot be used. Its content is never repeated. */
+/** The certificate or the key is invalid. The message never contains text of the file. */
 export class InvalidCertificateError extends Error {
   override readonly name = 'CertificateFaulty';
   readonly part: 'certificate' | 'key';
   readonly file: string;
-  /** What the file should be. */
+  /** What the file must be, as the end of a sentence. */
   readonly expected: string;
 
   constructor(part: 'certificate' | 'key', files: CertificateFiles, expected: string) {
@@ -43,8 +43,8 @@ export class InvalidCertificateError extends Error {
 }
 
 /**
- * Reads a certificate and its key, and makes sure that they belong together. One that has expired is taken: whether to go
- * on with it is not for us to say.
+ * Reads a certificate and its key, and verifies that they belong together. An expired certificate is accepted: the operator decides
+ * whether to use it.
  *
  * @throws InvalidCertificateError
  */
@@ -56,7 +56,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
     throw new InvalidCertificateError('key', files, `the private key of the certificate in ${files.certificateFile}`);
   }
   try {
-    // The certificates behind the first one are judged here.
+    // Validates the rest of the chain.
     createSecureContext({ cert: certificatePem, key: keyPem });
   } catch {
     throw new InvalidCertificateError('certificate', files, 'a certificate in PEM, followed by its chain');
@@ -68,11 +68,11 @@ function readPemFile(part: 'certificate' | 'key', files: CertificateFiles): Buff
   const file = part === 'certificate' ? files.certificateFile : files.keyFile;
   try {
     if (statSync(file).size <= bounds.certificateFileBytesMax) return readFileSync(file);
-  } catch (fault) {
+  } catch (error) {
     throw new InvalidCertificateError(
       part,
       files,
-      `a file that can be read (${(fault as NodeJS.ErrnoException).code})`,
+      `a file that can be read (${(error as NodeJS.ErrnoException).code})`,
     );
   }
   throw new InvalidCertificateError(part, files, `a file of at most ${bounds.certificateFileBytesMax} bytes`);
@@ -94,20 +94,19 @@ function parsePrivateKey(pem: Buffer, files: CertificateFiles): KeyObject {
   }
 }
 
-/** What became of reading the certificate's files again. */
 export type CertificateReload =
-  /** `recovered`: the reading before found a pair that cannot be used. */
+  /** `recovered`: the previous reload failed. */
   | { readonly ok: true; readonly changed: boolean; readonly recovered: boolean; readonly expiresAtMs: number }
-  | { readonly ok: false; readonly fault: string };
+  | { readonly ok: false; readonly error: string };
 
 interface CertificateStoreOptions {
   readonly files: CertificateFiles;
   readonly clock: Clock;
-  /** The certificate in use ends soon, or has ended: told when it comes into use, and twice a day from then on. */
+  /** Called when a certificate that expires soon, or has expired, comes into use, and then twice a day. */
   readonly onExpiryWarning: (secondsLeft: number) => void;
 }
 
-/** The certificate in use: read at the start, read again on request, and replaced only by one that can be used. */
+/** Holds the current certificate. Reloads it on request, and keeps the current one if the new one is invalid. */
 export class CertificateStore {
   readonly #options: CertificateStoreOptions;
   readonly #expiryCheck: NodeJS.Timeout;
@@ -127,38 +126,37 @@ export class CertificateStore {
     return this.#current;
   }
 
-  /** Until it ends; negative once it has. */
+  /** Negative after the expiry. */
   get secondsUntilExpiry(): number {
     return Math.floor((this.#current.expiresAtMs - this.#options.clock.wallMs()) / 1000);
   }
 
-  /** Whether the files, when last read, held a pair that cannot be used. */
   get lastReloadFailed(): boolean {
     return this.#lastReloadFailed;
   }
 
-  /** Who has to be given later certificates. `use` throws when it cannot take one, and goes on with the one it has. */
+  /** Sets the function that applies a new certificate. If it throws, the current certificate stays. */
   onChange(onCertificateChange: (certificate: Certificate) => void): void {
     this.#onCertificateChange = onCertificateChange;
   }
 
   reload(): CertificateReload {
     try {
-      const found = readCertificate(this.#options.files);
+      const certificate = readCertificate(this.#options.files);
       const { certificatePem, keyPem } = this.#current;
-      const changed = !found.certificatePem.equals(certificatePem) || !found.keyPem.equals(keyPem);
+      const changed = !certificate.certificatePem.equals(certificatePem) || !certificate.keyPem.equals(keyPem);
       if (changed) {
-        this.#onCertificateChange(found);
-        this.#current = found;
+        this.#onCertificateChange(certificate);
+        this.#current = certificate;
         this.#checkExpiry();
       }
       const recovered = this.#lastReloadFailed;
       this.#lastReloadFailed = false;
-      return { ok: true, changed, recovered, expiresAtMs: found.expiresAtMs };
-    } catch (fault) {
-      if (!(fault instanceof InvalidCertificateError)) throw fault;
+      return { ok: true, changed, recovered, expiresAtMs: certificate.expiresAtMs };
+    } catch (error) {
+      if (!(error instanceof InvalidCertificateError)) throw error;
       this.#lastReloadFailed = true;
-      return { ok: false, fault: fault.message };
+      return { ok: false, error: error.message };
     }
   }
 

@@ -3,7 +3,7 @@ import crawlerUserAgents from 'crawler-user-agents';
 import { LRUCache } from 'lru-cache';
 import { type DeviceClass, deviceClasses } from '../ledger/ledger-record.ts';
 
-/** The published list; its typings leave out the tags that its data carries. */
+/** The published list. Its type definitions lack the tags. */
 const crawlers: readonly { readonly pattern: string; readonly tags?: readonly string[] }[] = crawlerUserAgents;
 
 const metacharacter = /[.*+?^${}()|[\]\\]/;
@@ -11,15 +11,15 @@ const escapedMetacharacter = /\\([/.()+*?[\]{}|^$-])/g;
 
 const { words: crawlerWords, expressions: crawlerExpressions } = splitPatterns();
 
-/** What a robot that is on no list calls itself. Cubot makes telephones. */
+/** Words of bots that are not on the list. Cubot is a brand of phones. */
 const genericBotWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
 
 /**
- * True for a self-declared crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries are
- * not bots here, and neither is an absent user agent: a program may well click for a person.
+ * Returns true for a self-declared crawler, monitor or link preview (docs/contract.md#bots-and-prefetches). HTTP libraries are
+ * not bots, because a program may click on behalf of a person.
  *
- * The published list has 1,500 patterns, nearly all of them plain words. As one regular expression they take
- * milliseconds for one user agent, as words tens of microseconds, so the few real expressions are kept apart.
+ * Nearly all of the 1,500 patterns of the list are plain words. As one regular expression they take milliseconds for one user agent,
+ * as words tens of microseconds, so only the other patterns form a regular expression.
  */
 export function isSelfDeclaredBot(userAgent: string): boolean {
   for (const word of crawlerWords) {
@@ -30,33 +30,33 @@ export function isSelfDeclaredBot(userAgent: string): boolean {
 
 function splitPatterns(): { words: string[]; expressions: RegExp } {
   const words: string[] = [];
-  const rest: string[] = [];
+  const expressions: string[] = [];
   for (const { pattern, tags } of crawlers) {
     if (tags?.includes('http-library')) continue;
-    // Whether metacharacters remain once the escaped ones are taken out tells a word from an expression.
-    if (metacharacter.test(pattern.replaceAll(escapedMetacharacter, ''))) rest.push(pattern);
+    // A word has no metacharacters except escaped ones.
+    if (metacharacter.test(pattern.replaceAll(escapedMetacharacter, ''))) expressions.push(pattern);
     else words.push(pattern.replaceAll(escapedMetacharacter, '$1'));
   }
-  return { words, expressions: new RegExp(rest.join('|')) };
+  return { words, expressions: new RegExp(expressions.join('|')) };
 }
 
-/** Classifies devices (docs/contract.md#device-classes) and caches recent user agents: page loads repeat a few thousand of them. */
+/** Classifies devices (docs/contract.md#device-classes), with a cache because the same few thousand user agents repeat. */
 export class DeviceClassifier {
   readonly #cache: LRUCache<string, DeviceClass>;
 
-  constructor(rememberedMax: number) {
-    this.#cache = new LRUCache({ max: rememberedMax });
+  constructor(cacheEntriesMax: number) {
+    this.#cache = new LRUCache({ max: cacheEntriesMax });
   }
 
-  /** `undefined` when the caller gave no user agent: nothing is inferred then (docs/contract.md#user-agent). */
+  /** Without a user agent, the class is `unknown` (docs/contract.md#user-agent). */
   classify(userAgent: string | undefined): DeviceClass {
     if (userAgent === undefined || userAgent === '') return deviceIndex('unknown');
-    let known = this.#cache.get(userAgent);
-    if (known === undefined) {
-      known = classifyUncached(userAgent);
-      this.#cache.set(userAgent, known);
+    let device = this.#cache.get(userAgent);
+    if (device === undefined) {
+      device = classifyUncached(userAgent);
+      this.#cache.set(userAgent, device);
     }
-    return known;
+    return device;
   }
 
   isBot(userAgent: string): boolean {
@@ -76,7 +76,7 @@ function classifyUncached(userAgent: string): DeviceClass {
     case 'bot':
       return deviceIndex('bot');
     default:
-      // The library knows the system, but not that it runs on laptops.
+      // The library recognizes ChromeOS, but not as a system of laptops.
       return deviceIndex(userAgent.includes('CrOS') ? 'desktop' : 'unknown');
   }
 }

@@ -16,8 +16,8 @@ function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-/** A data folder with a little of everything that counts, and its store. */
-async function lived(t: TestContext) {
+/** Data folder with every kind of event that counts, and its store. */
+async function createSampleStore(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const clock = new ManualClock();
   const marketplace = await createMarketplace({ dataDir: folder, clock });
@@ -58,14 +58,14 @@ async function lived(t: TestContext) {
   return { folder, run, store: join(folder, 'analytics.sqlite') };
 }
 
-/** Everything in a store. How the lists of sessions are cut into pieces follows from the batches, so they are joined. */
+/** All rows of a store. Joins the pieces of session lists, whose boundaries depend on the batches. */
 function contents(store: string): Record<string, unknown> {
   const database = new Database(store, { readonly: true });
   try {
     const tables = database.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`);
     const rows = (table: string): unknown[][] =>
       database.prepare<[], unknown[]>(`SELECT * FROM "${table}"`).raw().all() as unknown[][];
-    const everything = tables
+    const rowsByTable = tables
       .pluck()
       .all()
       .filter((table) => table !== 'cohort_piece')
@@ -82,7 +82,7 @@ function contents(store: string): Record<string, unknown> {
       .all();
     const lists: Record<string, string> = {};
     for (const { list, subs } of pieces) lists[list] = (lists[list] ?? '') + subs.toString('hex');
-    return { ...Object.fromEntries(everything), lists };
+    return { ...Object.fromEntries(rowsByTable), lists };
   } finally {
     database.close();
   }
@@ -92,38 +92,38 @@ function plain(value: unknown): unknown {
   return Buffer.isBuffer(value) ? value.toString('hex') : value;
 }
 
-test('rebuild derives the very same store from the ledger alone', async (t) => {
-  const { run, store } = await lived(t);
+test('rebuild computes the same store from the ledger', async (t) => {
+  const { run, store } = await createSampleStore(t);
   const before = contents(store);
   assert.equal((before.widget_counter as unknown[]).length, 4);
   assert.ok((before.payout as unknown[]).length === 6 && (before.click as unknown[]).length === 12);
-  const spoiler = new Database(store);
-  spoiler.exec(
+  const database = new Database(store);
+  database.exec(
     'UPDATE day_counter SET clicks = clicks + 7; DELETE FROM session WHERE views = 0; DELETE FROM widget_counter',
   );
-  spoiler.close();
+  database.close();
   assert.notDeepEqual(contents(store), before);
   const { code, stdout, stderr } = await run('analytics', 'rebuild');
   assert.deepEqual([code, stdout], [0, `rebuilt ${store} from 58 records\n`]);
-  assert.equal(stderr, '  6 counted nothing: duplicateClicks\n');
+  assert.equal(stderr, '  6 not counted: duplicateClicks\n');
   assert.deepEqual(contents(store), before);
 });
 
-test('rebuild makes a store where there is none, and leaves nothing beside it', async (t) => {
-  const { folder, run, store } = await lived(t);
+test('rebuild creates a missing store and deletes leftovers of a killed run', async (t) => {
+  const { folder, run, store } = await createSampleStore(t);
   const before = contents(store);
   for (const name of readdirSync(folder).filter((each) => each.startsWith('analytics.sqlite'))) {
     writeFileSync(join(folder, name), '');
   }
-  writeFileSync(`${store}.rebuilt`, 'left behind by a run that was killed');
+  writeFileSync(`${store}.rebuilt`, 'leftover of a killed run');
   const { code } = await run('analytics', 'rebuild');
   assert.equal(code, 0);
   assert.deepEqual(contents(store), before);
   assert(!existsSync(`${store}.rebuilt`));
 });
 
-test('rebuild leaves the store alone while the service runs, and where the ledger is damaged', async (t) => {
-  const { folder, run, store } = await lived(t);
+test('rebuild refuses a running service and a damaged ledger, and keeps the store', async (t) => {
+  const { folder, run, store } = await createSampleStore(t);
   const before = readFileSync(store);
   const lock = lockFolder(folder);
   const inUse = await run('analytics', 'rebuild');
@@ -142,7 +142,7 @@ test('rebuild leaves the store alone while the service runs, and where the ledge
   assert.deepEqual(readFileSync(store), before);
 });
 
-test('rebuild of a folder without a ledger says so', async (t) => {
+test('rebuild reports a missing ledger', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const { code, stderr } = await run('analytics', 'rebuild');
   assert.equal(code, 1);

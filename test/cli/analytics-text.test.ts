@@ -40,19 +40,19 @@ const summary: SummaryView = {
   as_of: '2026-05-01T00:00:00.000Z',
 };
 
-test('a summary says of every figure what it is and in which unit', () => {
+test('a summary states the meaning and unit of every figure', () => {
   const [facts = '', ...tables] = stripVTControlCharacters(formatSummary(summary, 7)).split('\n\n');
   assert.deepEqual(facts.split('\n'), [
     'tag         hero-short',
-    'days        2026-04-01 to 2026-04-30, UTC: those on which the sessions were created',
+    'days        2026-04-01 to 2026-04-30, UTC: days on which the sessions were created',
     'as of       record 7 of the ledger, 2026-05-01T00:00:00.000Z',
     'sessions    2',
-    'views       3, one each time offers were shown to one of these sessions',
-    'clicks      2, each offer counted once a session: 0.6667 clicks per view',
-    'attributed  84.00 USD that the clicks are expected to earn',
-    'confirmed   105.00 USD that lenders confirmed so far: 52.5000 USD per session',
+    'views       3 times that offers were shown to these sessions',
+    'clicks      2, each offer counted once per session: 0.6667 clicks per view',
+    'attributed  84.00 USD expected from the clicks',
+    'confirmed   105.00 USD confirmed by lenders so far: 52.5000 USD per session',
     'matured     1 sessions from 2026-04-01 to 2026-04-07, older than 45 days: 105.0000 USD confirmed per session, 95 % interval 98.1235 to 111.8765 USD',
-    'widgets     events they told: 3 widget_loaded, 12 offer_impression',
+    'widgets     events: 3 widget_loaded, 12 offer_impression',
   ]);
   assert.deepEqual(
     tables.map((text) => text.split('\n').map((line) => line.split(/ {2,}/))),
@@ -78,15 +78,15 @@ test('a summary says of every figure what it is and in which unit', () => {
   );
 });
 
-test('a summary without a matured session says nothing of what one earned', () => {
+test('a summary without matured sessions has no revenue per matured session', () => {
   const nothing = { sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
   const none = formatSummary({ ...summary, ...nothing }, 7);
   assert.match(none, /\nmatured {5}0 sessions from 2026-04-01 to 2026-04-07, older than 45 days\n/);
   const young = formatSummary({ ...summary, ...nothing, matured_from: null, matured_to: null }, 7);
-  assert.match(young, /\nmatured {5}no day of the dates is older than 45 days\n/);
+  assert.match(young, /\nmatured {5}no day of this period is older than 45 days\n/);
 });
 
-test('days and sessions have the unit of their money in the heading', () => {
+test('tables of days and sessions state the currency in the headings', () => {
   const day = { date: '2026-04-01', ...figures, widget_events: summary.widget_events, matured: true };
   assert.match(
     stripVTControlCharacters(formatDays([day], 7)),

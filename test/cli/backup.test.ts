@@ -12,7 +12,7 @@ import { marketplaceOnFreshFolder } from './support.ts';
 
 const callers = 4;
 
-test('a backup of a running server under load holds all that was acknowledged before it', async (t) => {
+test('a backup of a server under load contains everything acknowledged before it', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const key = (
     await run(
@@ -34,10 +34,10 @@ test('a backup of a running server under load holds all that was acknowledged be
   const caller = new ApiCaller(http, 'personal-loans', key);
   const tag = 'backed-up';
   const acknowledged: string[] = [];
-  let over = false;
+  let stopped = false;
   const load = Promise.all(
     Array.from({ length: callers }, async () => {
-      while (!over) acknowledged.push((await caller.visit(tag, personalLoansFixture.complete, 1)).subId);
+      while (!stopped) acknowledged.push((await caller.visit(tag, personalLoansFixture.complete, 1)).subId);
     }),
   );
   while (acknowledged.length < 20) await new Promise(setImmediate);
@@ -46,12 +46,12 @@ test('a backup of a running server under load holds all that was acknowledged be
   const target = join(folder, '..', 'backup');
   const backup = await run('backup', target);
   const after = acknowledged.length;
-  over = true;
+  stopped = true;
   await load;
   await server.stop();
   http.close();
   assert.deepEqual([backup.code, backup.stderr], [0, '']);
-  assert.match(backup.stdout, /^\d+ records of the ledger/);
+  assert.match(backup.stdout, /^copied \d+ records of the ledger/);
   assert.ok(after > before.length, 'nothing happened during the backup');
 
   const verified = await runMarketplace(['log', 'verify', join(target, 'ledger'), '--json']);
@@ -60,16 +60,16 @@ test('a backup of a running server under load holds all that was acknowledged be
   t.after(() => restored.stop());
   const restoredHttp = new HttpClient(restored.port);
   t.after(() => restoredHttp.close());
-  const again = new ApiCaller(restoredHttp, 'personal-loans', key);
-  for (const subId of before) assert.ok((await again.offers(subId)).offers.length > 0);
-  const { sessions_total: sessions, offer_clicks: clicks } = await again.summary({ referrer_tag: tag });
+  const restoredCaller = new ApiCaller(restoredHttp, 'personal-loans', key);
+  for (const subId of before) assert.ok((await restoredCaller.offers(subId)).offers.length > 0);
+  const { sessions_total: sessions, offer_clicks: clicks } = await restoredCaller.summary({ referrer_tag: tag });
   assert.ok(
     sessions >= before.length && clicks >= before.length,
     `${sessions} sessions, ${clicks} clicks of ${before.length}`,
   );
 });
 
-test("a backup is nobody else's to read, and comes into no folder that holds something", async (t) => {
+test('a backup is readable by its owner only and needs an empty folder', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const target = mkdtempSync(join(tmpdir(), 'marketplace-backup-'));
   t.after(() => rmSync(target, { recursive: true }));
@@ -85,7 +85,7 @@ test("a backup is nobody else's to read, and comes into no folder that holds som
   assert.deepEqual(readdirSync(target, { recursive: true }), files);
 });
 
-test('a backup of keys that cannot be read says so in one line', async (t) => {
+test('a backup reports an unreadable key file in one line', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   await (await serveMarketplace(folder)).stop();
   writeFileSync(join(folder, 'keys.sqlite'), 'no database');

@@ -10,7 +10,7 @@ import { runMarketplace } from './run-marketplace.ts';
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const defaultMix = fileURLToPath(new URL('../../bench/mixes/default.json', import.meta.url));
 
-/** The command on a made-up result, and files beside it that go with the test. */
+/** Runs the command on a sample result, and writes further files. */
 function withResult(t: TestContext, result: unknown = sampleResult()) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-capacity-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -20,12 +20,12 @@ function withResult(t: TestContext, result: unknown = sampleResult()) {
     return file;
   };
   const file = write('result.json', JSON.stringify(result));
-  const ask = (...args: string[]) =>
+  const plan = (...args: string[]) =>
     runMarketplace(['capacity', '--keys', '10000', '--slo-p99', '35', '--result', file, ...args]);
-  return { file, write, ask };
+  return { file, write, plan };
 }
 
-/** The command in a folder that, like the package, has no benchmarks. */
+/** Path of the command in a folder that, like the package, has no benchmarks. */
 function packageWithoutBenchmarks(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -38,24 +38,24 @@ function packageWithoutBenchmarks(t: TestContext): string {
   return join(folder, 'bin', 'marketplace');
 }
 
-test('the answer names the boxes, what one carries, and what gives first', async (t) => {
-  const { ask, write } = withResult(t);
+test('prints the number of servers, keys per server, and the bottleneck', async (t) => {
+  const { plan, write } = withResult(t);
   const mix = write('mix.json', '{"format":1,"per_100_sessions":{}}');
-  const { code, stdout, stderr } = await ask('--mix', mix);
+  const { code, stdout, stderr } = await plan('--mix', mix);
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(
     stdout,
-    /^10,000 keys, p99 within 35 ms: 7 boxes\nOne box carries 1,440 keys; what gives first: p99 within the SLO\.\n/,
+    /^10,000 keys, p99 within 35 ms: 7 servers\nOne server can serve 1,440 keys. Bottleneck: p99 within the target\.\n/,
   );
-  assert.match(stdout, /held back +20 % of every capacity/);
-  assert.match(stdout, /p99 within the SLO +15,000 requests\/s +1,440 keys +79\.4 % +gives first\n/);
-  assert.match(stdout, /\nBeyond what was measured:\n- /);
+  assert.match(stdout, /reserve +20 % of every capacity/);
+  assert.match(stdout, /p99 within the target +15,000 requests\/s +1,440 keys +79\.4 % +bottleneck\n/);
+  assert.match(stdout, /\nNot covered by the measurements:\n- /);
   assert.match(stdout, /^[\P{Cc}\n]*$/u);
 });
 
-test('--json has the same answer, for the shipped mix as for none', async (t) => {
-  const { ask } = withResult(t);
-  const [plain, named] = await Promise.all([ask('--json'), ask('--json', '--mix', defaultMix)]);
+test('--json prints the plan, and the default mix equals the shipped one', async (t) => {
+  const { plan } = withResult(t);
+  const [plain, named] = await Promise.all([plan('--json'), plan('--json', '--mix', defaultMix)]);
   assert.deepEqual([plain.code, plain.stderr], [0, '']);
   assert.equal(plain.stdout, named.stdout);
   const answer = JSON.parse(plain.stdout);
@@ -65,15 +65,9 @@ test('--json has the same answer, for the shipped mix as for none', async (t) =>
   assert.deepEqual([fewest.name, Math.floor(fewest.keys)], [answer.bottleneck, answer.keys_per_box]);
 });
 
-test('nothing held back gets more keys onto a box', async (t) => {
-  const { ask } = withResult(t);
-  const [some, none] = await Promise.all([ask('--json'), ask('--json', '--headroom', '0')]);
-  assert(JSON.parse(none.stdout).keys_per_box > JSON.parse(some.stdout).keys_per_box);
-});
-
-test('a file that is missing, wrong or no file is told in one line with its name', async (t) => {
-  const { ask, write, file } = withResult(t);
-  for (const [args, told] of [
+test('reports a missing or invalid file in one line with its name', async (t) => {
+  const { plan, write, file } = withResult(t);
+  for (const [args, message] of [
     [['--mix', `${file}.none`], /result\.json\.none cannot be read: ENOENT/],
     [['--mix', tmpdir()], /must be a file/],
     [
@@ -88,25 +82,25 @@ test('a file that is missing, wrong or no file is told in one line with its name
     ],
     [['--slo-p99', '1'], /no rate that was measured keeps p99 within 1 ms/],
   ] as const) {
-    const { code, stdout, stderr } = await ask(...args);
+    const { code, stdout, stderr } = await plan(...args);
     assert.deepEqual([code, stdout], [1, ''], args.join(' '));
-    assert.match(stderr, told);
+    assert.match(stderr, message);
     assert.match(stderr, /^marketplace: [^\n]+\n$/);
   }
 });
 
-test('a wrong command line ends with 2 and says what to write', async (t) => {
-  const { ask } = withResult(t);
-  for (const [args, told] of [
-    [['--keys', '0'], /whole number from 1/],
-    [['--slo-p99', '0'], /milliseconds, more than 0/],
+test('reports invalid options as usage errors', async (t) => {
+  const { plan } = withResult(t);
+  for (const [args, message] of [
+    [['--keys', '0'], /integer from 1/],
+    [['--slo-p99', '0'], /number of milliseconds, more than 0/],
     [['--slo-p99', 'fast'], /milliseconds/],
     [['--headroom', '100'], /from 0 to less than 100/],
     [['--slo-p9', '5'], /did you mean --slo-p99\?/],
   ] as const) {
-    const { code, stdout, stderr } = await ask(...args);
+    const { code, stdout, stderr } = await plan(...args);
     assert.deepEqual([code, stdout], [2, ''], args.join(' '));
-    assert.match(stderr, told);
+    assert.match(stderr, message);
     assert.match(stderr, /Try: marketplace capacity --help/);
   }
   const { code, stderr } = await runMarketplace(['capacity', '--slo-p99', '5']);
@@ -114,9 +108,9 @@ test('a wrong command line ends with 2 and says what to write', async (t) => {
   assert.match(stderr, /--keys/);
 });
 
-test('--check puts the load of a box on a real server and tells predicted beside measured', async (t) => {
-  const { ask } = withResult(t);
-  const { code, stdout } = await ask('--keys', '3', '--check', '--seconds', '1', '--sessions', '1000', '--json');
+test('--check compares the plan with a server under load', async (t) => {
+  const { plan } = withResult(t);
+  const { code, stdout } = await plan('--keys', '3', '--check', '--seconds', '1', '--sessions', '1000', '--json');
   const { check, predicted, load } = JSON.parse(stdout);
   assert.equal(code, check.carried ? 0 : 1);
   assert.deepEqual(
@@ -129,14 +123,14 @@ test('--check puts the load of a box on a real server and tells predicted beside
   assert.deepEqual([check.refused, check.failed, check.seconds], [0, 0, 1]);
 });
 
-test('--check refuses a load that is too long to be prepared, and says how long it may be', async (t) => {
-  const { ask } = withResult(t);
-  const { code, stdout, stderr } = await ask('--check', '--seconds', '3600');
+test('--check refuses a duration with too many requests and suggests a shorter one', async (t) => {
+  const { plan } = withResult(t);
+  const { code, stdout, stderr } = await plan('--check', '--seconds', '3600');
   assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /^marketplace: a check prepares at most 2500000 requests: take --seconds \d+ or fewer\n$/);
+  assert.match(stderr, /^marketplace: a check prepares at most 2500000 requests: use --seconds \d+ or fewer\n$/);
 });
 
-test('--check in a package, which has no benchmarks, says where it can be run', async (t) => {
+test('--check in a package without benchmarks names the make target of a checkout', async (t) => {
   const { file } = withResult(t);
   const command = packageWithoutBenchmarks(t);
   const args = ['capacity', '--keys', '3', '--slo-p99', '35', '--result', file, '--check'];
@@ -146,7 +140,7 @@ test('--check in a package, which has no benchmarks, says where it can be run', 
   assert.match(error.message, /^the check needs the benchmarks, .* make capacity-check KEYS=n SLO=ms in one$/);
 });
 
-test('where nothing was measured it plans with the shipped result, and says that it is of another machine', async (t) => {
+test('uses the shipped result if there is no other, with a notice about its machine', async (t) => {
   const command = packageWithoutBenchmarks(t);
   const asked = ['capacity', '--keys', '3', '--slo-p99', '50', '--json'];
   const { code, stdout, stderr } = await runMarketplace(asked, {}, { command });
@@ -154,11 +148,4 @@ test('where nothing was measured it plans with the shipped result, and says that
   const { box, beyond_measured: beyond } = JSON.parse(stdout);
   assert.equal(box.quick, false);
   assert.match(beyond[0], /^This machine was not measured: .* make bench/);
-});
-
-test('its help has examples and the exit codes', async () => {
-  const { code, stdout } = await runMarketplace(['capacity', '--help']);
-  assert.equal(code, 0);
-  assert.match(stdout, /Examples:\n {2}\$ marketplace capacity --keys/);
-  assert.match(stdout, /Exit codes:/);
 });

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { ServedProcess } from './served-process.ts';
 
-test('every setting is shown with its value and where that is from', async () => {
+test('prints every setting with its value and origin', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
   assert.deepEqual([code, stderr], [0, '']);
   const rows = stdout.trimEnd().split('\n').slice(1);
@@ -16,13 +16,13 @@ test('every setting is shown with its value and where that is from', async () =>
     [...settingNames],
   );
   assert(rows.some((row) => /^SVC_PORT +8181 +environment$/.test(row)));
-  // Defaults are shown by their values, also those that another setting would have to call for.
+  // Including defaults of settings that depend on another setting.
   assert(rows.some((row) => /^SVC_TLS_MIN_VERSION +1\.2 +default$/.test(row)));
   assert(rows.some((row) => /^SVC_CATALOG +\/.+\/personal-loans\.json +default$/.test(row)));
   assert(rows.some((row) => /^SVC_CLICK_URL +http:\/\/127\.0\.0\.1:8181 +default$/.test(row)));
 });
 
-test('the configuration can be had as JSON, warnings included', async () => {
+test('prints settings and warnings as JSON', async () => {
   const variables = { SVC_MATCHER_THREADS: '0', SVC_CORS_ORIGINS: 'https://a.example', SVC_DURABILITY: 'write' };
   const { stdout, stderr } = await runMarketplace(['check-config', '--json'], variables);
   const { settings, warnings } = JSON.parse(stdout);
@@ -36,20 +36,20 @@ test('the configuration can be had as JSON, warnings included', async () => {
 });
 
 for (const command of ['check-config', 'serve']) {
-  test(`${command} stops at a wrong setting with one line on standard error`, async () => {
+  test(`${command} reports an invalid setting in one line`, async () => {
     const { code, stdout, stderr } = await runMarketplace([command], { SVC_PORT: '99999' });
     assert.deepEqual([code, stdout], [1, '']);
     assert.equal(stderr, 'marketplace: SVC_PORT holds "99999"; it may hold a whole number from 0 to 65535\n');
   });
 }
 
-test('what is probably not meant is warned of on standard error', async () => {
+test('warns about probably unintended settings', async () => {
   const { code, stderr } = await runMarketplace(['check-config'], { SVC_FLAVOUR: '1', SVC_HOST: '0.0.0.0' });
   assert.equal(code, 0);
   assert.match(stderr, /^marketplace: warning: SVC_FLAVOUR .*\nmarketplace: warning: .*SVC_PUBLIC_URL\.\n$/);
 });
 
-test('a port that browsers refuse is warned of, and serve logs the same', async (t) => {
+test('warns about a port that browsers block, and serve logs the same warning', async (t) => {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const settings = { SVC_WIDGET_URL: 'http://127.0.0.1:6000', SVC_DATA_DIR: folder };
@@ -66,7 +66,7 @@ test('a port that browsers refuse is warned of, and serve logs the same', async 
   );
 });
 
-test('commands on keys do not stumble over settings they do not need', async () => {
+test('commands on keys ignore invalid settings that they do not use', async () => {
   const { code } = await runMarketplace(['keys', 'list'], { SVC_PORT: '99999', SVC_DATA_DIR: '/nonexistent/folder' });
   assert.equal(code, 0);
 });

@@ -163,12 +163,15 @@ test('an absent server, token or file is told in one line', async (t) => {
   symlinkSync(folder, alias);
   const url = ['--url', `http://127.0.0.1:${await findFreePort()}`];
   for (const [args, telling] of [
-    [[file, ...url], /no server answers at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
-    [[file, '--url', 'http://127.0.0.1:1'], /127\.0\.0\.1:1\/confirmations cannot be asked: port 1 is one of those/],
+    [[file, ...url], /no server responds at http:\/\/127\.0\.0\.1:\d+\/confirmations \(see --url\): ECONNREFUSED/],
+    [
+      [file, '--url', 'http://127.0.0.1:1'],
+      /127\.0\.0\.1:1\/confirmations cannot be requested: web clients block port 1,/,
+    ],
     [[file, ...url, '--token-file', join(folder, 'none')], /operator token .*none cannot be read \(ENOENT\)/],
     [[file, ...url, '--token-file', file], /holds no operator token/],
     [[join(folder, 'none.csv'), ...url], /none\.csv cannot be read \(ENOENT\)/],
-    [[file, ...url, '--rejected', join(alias, 'a.csv')], /cannot be the file that is sent/],
+    [[file, ...url, '--rejected', join(alias, 'a.csv')], /must not be the file that is sent/],
     [[file, ...url, '--rejected', folder], /cannot be written/],
   ] as const) {
     const ran = await runMarketplace(['confirm', ...args], { SVC_DATA_DIR: folder });
@@ -190,7 +193,7 @@ test('a server with another token refuses the command', async (t) => {
   const path = bench.write('a.csv', `${head}a,b,c,d,e\n`);
   const ran = await bench.run(path, '--url', bench.url, '--token-file', join(other, 'operator-token'));
   assert.deepEqual([ran.code, ran.stdout], [1, '']);
-  assert.match(ran.stderr, /does not take this operator token/);
+  assert.match(ran.stderr, /rejects this operator token/);
 });
 
 function folderWithToken(t: TestContext): string {

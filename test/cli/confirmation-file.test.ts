@@ -1,90 +1,127 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ConfirmationRow, createConfirmationParser } from '../../src/cli/actions/confirmation-file.ts';
+import fc from 'fast-check';
+import {
+  type ConfirmationFormat,
+  type ConfirmationRow,
+  createConfirmationReader,
+} from '../../src/cli/actions/confirmation-file.ts';
 import { CommandLineError } from '../../src/cli/command-line-error.ts';
 
-function rowsOf(name: string, ...pieces: readonly string[]): ConfirmationRow[] {
-  const format = createConfirmationParser(name);
-  assert.ok(format !== null);
-  return [...pieces.flatMap((piece) => [...format.parseChunk(piece)]), ...format.finish()];
+async function readRows(
+  format: ConfirmationFormat,
+  ...chunks: readonly string[]
+): Promise<{ rows: ConfirmationRow[]; rejectedHeader: string }> {
+  const reader = createConfirmationReader(format);
+  const text = (async function* () {
+    yield* chunks;
+  })();
+  const rows: ConfirmationRow[] = [];
+  for await (const row of reader.readRows(text)) rows.push(row);
+  return { rows, rejectedHeader: reader.rejectedHeader };
 }
 
-function sentOf(name: string, text: string): unknown[] {
-  return rowsOf(name, text).map(({ parsed }) => (parsed.ok ? parsed.item : parsed.reason));
+async function readItems(format: ConfirmationFormat, ...chunks: readonly string[]): Promise<unknown[]> {
+  const { rows } = await readRows(format, ...chunks);
+  return rows.map(({ parsed }) => (parsed.ok ? parsed.item : parsed.reason));
 }
 
-const head = 'click_id,txid,status,amount,occurred_at\n';
+const header = 'click_id,txid,status,amount,occurred_at\n';
 
-describe('a file of confirmations', () => {
-  it('is known by the ending of its name', () => {
-    for (const name of ['a.csv', 'A.CSV', 'a.ndjson', 'a.jsonl', 'a.rejected.csv'])
-      assert.ok(createConfirmationParser(name) !== null);
-    for (const name of ['a', 'a.json', 'a.csv.gz', 'csv', 'a.txt']) assert.equal(createConfirmationParser(name), null);
-  });
-
-  it('in CSV has its columns in any order and among others, and empty cells for members it lacks', () => {
+describe('CSV files of confirmations', () => {
+  it('may have their columns in any order, among other columns', async () => {
     const text = 'note,amount,status,txid,occurred_at,svc_offer_id,sub_id,click_id\nx,40.5,funded,t,now,o,s,\n';
     const item = { amount: 40.5, status: 'funded', txid: 't', occurred_at: 'now', svc_offer_id: 'o', sub_id: 's' };
-    assert.deepEqual(sentOf('a.csv', text), [item]);
+    assert.deepEqual(await readItems('csv', text), [item]);
   });
 
-  it('in CSV has plain decimals for amounts, and leaves anything else to be rejected', () => {
+  it('may have lines that end with LF or CRLF, empty lines, and quoted commas, quotes and line breaks', async () => {
+    const text = `${header.trimEnd()}\r\n\r\n\n"c,""d""","t\r\nu",funded,1,now`;
+    assert.deepEqual(await readItems('csv', text), [
+      { click_id: 'c,"d"', txid: 't\r\nu', status: 'funded', amount: 1, occurred_at: 'now' },
+    ]);
+  });
+
+  it('convert plain decimals to numbers and leave other amounts for the service to reject', async () => {
     const amounts = ['12.50', '007', '0.000001', '0.0000001', '1e3', '-1', '$5', ' 5', '0x10', '9999999999'];
-    const text = head + amounts.map((amount) => `c,t,funded,${amount},now\n`).join('');
+    const text = header + amounts.map((amount) => `c,t,funded,${amount},now\n`).join('');
     assert.deepEqual(
-      sentOf('a.csv', text).map((item) => (item as { amount: unknown }).amount),
+      (await readItems('csv', text)).map((item) => (item as { amount: unknown }).amount),
       [12.5, 7, 0.000001, '0.0000001', '1e3', '-1', '$5', ' 5', '0x10', '9999999999'],
     );
   });
 
-  it('in CSV keeps to the columns of its first line', () => {
-    assert.deepEqual(sentOf('a.csv', `${head}c,t\nc,t,funded,1,now,more\n`), ['cells_miscounted', 'cells_miscounted']);
+  it('reject rows with more or fewer cells than the header', async () => {
+    assert.deepEqual(await readItems('csv', `${header}c,t\nc,t,funded,1,now,more\n`), [
+      'cells_miscounted',
+      'cells_miscounted',
+    ]);
   });
 
-  it('in CSV has formulas of rejected rows made harmless, and the same cells when it is sent again', () => {
+  it('have escaped formulas in rejected rows, which are read back as the same cells', async () => {
     const txids = ['=1+1', '+1', '-abc', '@a', '\t=1', '\r', ' =1', '＝1', "'-abc", "'a", "' a", 'a=1', '"=', ''];
     const item = (txid: string) => ({ click_id: 'c', ...(txid === '' ? {} : { txid }), status: 'funded', amount: 1 });
     const cells = txids.map((txid) => `"${txid.replaceAll('"', '""')}"`);
     let text = `click_id,txid,status,amount,occurred_at,=note\n${cells.map((txid) => `c,${txid},funded,1,,-note`).join('\n')}`;
     for (let round = 0; round < 3; round++) {
-      const format = createConfirmationParser('a.csv')!;
-      const rows = [...format.parseChunk(text), ...format.finish()];
+      const { rows, rejectedHeader } = await readRows('csv', text);
       assert.deepEqual(
         rows.map(({ parsed }) => parsed),
         txids.map((txid) => ({ ok: true, item: item(txid) })),
       );
-      text = format.rejectedHeader + rows.map((row) => row.formatRejected('=reason')).join('');
+      text = rejectedHeader + rows.map((row) => row.formatRejected('=reason')).join('');
       assert.doesNotMatch(text, /(^|,)"?\s*[=+\-@\t\r＝]/m);
     }
-    const [head, first] = text.split('\r\n');
-    assert.equal(head, "click_id,txid,status,amount,occurred_at,' =note,reason");
-    assert.equal(first, "c,' =1+1,funded,1,,' -note,' =reason");
+    const [headerLine, firstRow] = text.split('\r\n');
+    assert.equal(headerLine, "click_id,txid,status,amount,occurred_at,' =note,reason");
+    assert.equal(firstRow, "c,' =1+1,funded,1,,' -note,' =reason");
   });
 
-  it('in CSV has formulas made harmless in the cells of no column, too', () => {
-    const [row] = rowsOf('a.csv', `${head}c,t,funded,1,now,=cmd\n`);
-    assert.match(row!.formatRejected('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
+  it('have escaped formulas in extra cells of rejected rows', async () => {
+    const { rows } = await readRows('csv', `${header}c,t,funded,1,now,=cmd\n`);
+    assert.match(rows[0]!.formatRejected('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
   });
 
-  for (const [what, text, telling] of [
-    ['is empty', '', /names? the columns/],
-    ['lacks a column', 'click_id,txid,amount,occurred_at\n', /missing: status/],
-    ['names no click', 'sub_id,txid,status,amount,occurred_at\n', /missing: svc_offer_id/],
-    ['names a column twice', `txid,${head}`, /txid twice/],
-    ['has a stray quote', `${head}a"b,1,2,3,4\n`, /line 2: a quote/],
-    ['has a row without an end', `${head}${'x'.repeat(9_000)}`, /line 2: a row has more than 8192 characters/],
+  for (const [what, text, message] of [
+    ['an empty file', '', /names? the columns/],
+    ['a missing column', 'click_id,txid,amount,occurred_at\n', /missing: status/],
+    ['no columns that name a click', 'sub_id,txid,status,amount,occurred_at\n', /missing: svc_offer_id/],
+    ['a column named twice', `txid,${header}`, /txid twice/],
+    ['a quote inside a cell', `${header}a"b,1,2,3,4\n`, /line 2: a quote is inside/],
+    ['text after a closing quote', `${header}"a"b,1,2,3,4\n`, /line 2: text follows/],
+    ['an unclosed quote', `${header}a,1,2,3,"4`, /line 2: a quote is never closed/],
+    ['a carriage return without a line feed', `${header}a,1\r,2,3,4\n`, /: a carriage return/],
+    ['a carriage return at the end', `${header}a,1,2,3,4\r`, /line 2: a carriage return/],
+    ['a row that is too long', `${header}${'x'.repeat(9_000)}`, /line 2: a row has more than 8192 characters/],
+    ['a row without an end', `${header}"${'x\n'.repeat(50_000)}`, /: a row has more than 8192 characters/],
+    ['a row of too many cells', `${header}${','.repeat(9_000)}\n`, /line 2: a row has more than 8192 characters/],
   ] as const) {
-    it(`in CSV is refused when it ${what}`, () => {
-      assert.throws(
-        () => rowsOf('a.csv', text),
-        (fault: unknown) => fault instanceof CommandLineError && telling.test(fault.message),
+    it(`are refused for ${what}`, async () => {
+      await assert.rejects(
+        readRows('csv', text),
+        (error: unknown) => error instanceof CommandLineError && message.test(error.message),
       );
     });
   }
 
-  it('in NDJSON has an object a line, of which only the members of a row are sent', () => {
+  it('are refused with a message of this program, whatever they contain', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: fc.constantFrom('secret', '"', ',', '\r', '\n') }), async (text) => {
+        try {
+          await readRows('csv', header, text);
+        } catch (error) {
+          assert.ok(error instanceof CommandLineError);
+          assert.doesNotMatch(error.message, /secret/);
+        }
+      }),
+    );
+  });
+});
+
+describe('NDJSON files of confirmations', () => {
+  it('have one object per line, of which only known members are sent', async () => {
     const text = '{"txid":"t","amount":40.5,"note":"x"}\r\n\n  \n{"txid"\n[]\nnull\n{"__proto__":{"txid":"p"}}';
-    assert.deepEqual(sentOf('a.ndjson', text), [
+    assert.deepEqual(await readItems('ndjson', text), [
       { txid: 't', amount: 40.5 },
       'not_json',
       'not_an_object',
@@ -93,33 +130,29 @@ describe('a file of confirmations', () => {
     ]);
   });
 
-  it('in NDJSON is rejected with a member given twice, and comes back with both', () => {
+  it('reject a line with a duplicate member, and keep its text', async () => {
     const line = '{"txid":"t","amount":1,"note":{"amount":3,"amount":4},"amount":2}';
-    const [row, ...others] = rowsOf('a.ndjson', `${line}\n{"note":1,"note":2}`);
-    assert.deepEqual(row!.parsed, { ok: false, reason: 'amount_repeated' });
-    assert.deepEqual(JSON.parse(row!.formatRejected('amount_repeated')), { row: line, reason: 'amount_repeated' });
-    assert.deepEqual(
-      others.map(({ parsed }) => parsed),
-      [{ ok: true, item: {} }],
-    );
+    const { rows } = await readRows('ndjson', `${line}\n{"note":1,"note":2}`);
+    const [duplicate, accepted] = rows;
+    assert.deepEqual(duplicate!.parsed, { ok: false, reason: 'amount_repeated' });
+    assert.deepEqual(JSON.parse(duplicate!.formatRejected('amount_repeated')), {
+      row: line,
+      reason: 'amount_repeated',
+    });
+    assert.deepEqual(accepted!.parsed, { ok: true, item: {} });
   });
 
-  it('in NDJSON may fall into pieces anywhere', () => {
-    const text = '{"txid":"one"}\n{"txid":"two"}';
-    const pieces = rowsOf('a.ndjson', ...text);
-    assert.deepEqual(
-      pieces.map(({ parsed }) => parsed),
-      [
-        { ok: true, item: { txid: 'one' } },
-        { ok: true, item: { txid: 'two' } },
-      ],
-    );
+  it('may be read in chunks of any size', async () => {
+    assert.deepEqual(await readItems('ndjson', ...'{"txid":"one"}\n{"txid":"two"}'), [
+      { txid: 'one' },
+      { txid: 'two' },
+    ]);
   });
 
-  it('in NDJSON is refused when a row has no end', () => {
+  it('are refused for a line that is too long', async () => {
     for (const text of ['x'.repeat(9_000), `{}\n${'x'.repeat(9_000)}\n`]) {
-      assert.throws(
-        () => rowsOf('a.ndjson', text),
+      await assert.rejects(
+        readRows('ndjson', text),
         /^CommandLineError: line [12]: a row has more than 8192 characters$/,
       );
     }

@@ -62,7 +62,7 @@ test('it gives up in the end: on rows one by one, and on a server that takes non
 
 test('a server that never answered is not waited for', async (t) => {
   const { asked, sender } = await serverWith(t, 'cut');
-  await assert.rejects(sender.send(items), /CommandLineError: no server answers/);
+  await assert.rejects(sender.send(items), /CommandLineError: no server responds/);
   assert.equal(asked.length, 1);
 });
 

@@ -16,7 +16,7 @@ const createdMs = Date.UTC(2026, 4, 20, 12);
 const sub = subOf({ createdMs, serial: 7 });
 const common = { at: '2026-05-20T12:00:00.000Z', sub_id: formatSubId(sub) };
 
-test('every kind of record is told with the names of its members', () => {
+test('describes each kind of record with the names of its members', () => {
   assert.deepEqual(describeRecord(createdRecord(sub, { tag: 'hero', device: 2, metadata: '{"a":1}' })), {
     kind: 'session_created',
     ...common,
@@ -41,7 +41,7 @@ test('every kind of record is told with the names of its members', () => {
   });
 });
 
-test('what a widget showed and told is told with names for types and digits for ids', () => {
+test('describes widget records with names for types and hexadecimal ids', () => {
   const load = '0000000000000005';
   for (const again of [true, false]) {
     assert.deepEqual(describeRecord(widgetViewedRecord(sub, ['one'], { load: 5, again, wallMs: createdMs })), {
@@ -54,8 +54,8 @@ test('what a widget showed and told is told with names for types and digits for 
     });
   }
   const types = ['widget_loaded', 'offer_click', 7] as const;
-  const wanted = { load: 5, firstEvent: 255, offerId: 'one', wallMs: createdMs };
-  assert.deepEqual(describeRecord(reportedRecord(sub, types, wanted)), {
+  const options = { load: 5, firstEvent: 255, offerId: 'one', wallMs: createdMs };
+  assert.deepEqual(describeRecord(reportedRecord(sub, types, options)), {
     kind: 'widget_reported',
     ...common,
     load,
@@ -65,34 +65,34 @@ test('what a widget showed and told is told with names for types and digits for 
   });
 });
 
-test('a report that is not what it should be is told as it is', () => {
+test('returns unexpected values unchanged', () => {
   const [kind, wallMs, id] = reportedRecord(sub, ['widget_loaded']);
   const { load, event_ids, types, offer_ids } = describeRecord([kind, wallMs, id, 5, new Uint8Array(9), 'length', -1]);
   assert.deepEqual([load, event_ids, types, offer_ids], [5, '000000000000000000', 'length', -1]);
-  const odd = describeRecord([kind, wallMs, id, null, 'x', ['length', 0.5, new Uint8Array([1])], null]);
-  assert.deepEqual([odd.load, odd.event_ids, odd.types], [null, 'x', ['length', 0.5, '01']]);
+  const malformed = describeRecord([kind, wallMs, id, null, 'x', ['length', 0.5, new Uint8Array([1])], null]);
+  assert.deepEqual([malformed.load, malformed.event_ids, malformed.types], [null, 'x', ['length', 0.5, '01']]);
 });
 
-test('what a daily cap made of a click is told where there was one', () => {
+test('describes whether a click was within its daily cap, if it has one', () => {
   for (const verdict of [true, false, null]) {
     const { within_daily_cap, more } = describeRecord([...clickedRecord(sub, 'one'), verdict] as unknown[]);
     assert.deepEqual([within_daily_cap, more], [verdict, undefined]);
   }
 });
 
-test('members of a later version are told too', () => {
+test('lists additional members of later versions', () => {
   const { more } = describeRecord([...widgetViewedRecord(sub, []), 'new', new Uint8Array([1, 255])]);
   assert.deepEqual(more, ['new', '01ff']);
 });
 
-test('a record of no known kind is a row of members', () => {
+test('lists the members of an unknown kind', () => {
   assert.deepEqual(describeRecord([99, new Uint8Array([10]), [new Uint8Array([11])]]), {
     kind: 99,
     members: ['0a', ['0b']],
   });
 });
 
-test('a line for people has kind, time and sub_id first, then the members', () => {
+test('formats kind, time and sub_id first, then the members', () => {
   const line = formatRecordLine(12, describeRecord(viewedRecord(sub, ['one'], createdMs)), false);
   assert.equal(
     line,
@@ -100,7 +100,7 @@ test('a line for people has kind, time and sub_id first, then the members', () =
   );
 });
 
-test('whatever a record holds, it is one line without control characters, and JSON if asked for', () => {
+test('formats any record as one line without control characters, as text or JSON', () => {
   const scalar = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.double(),
@@ -119,7 +119,7 @@ test('whatever a record holds, it is one line without control characters, and JS
     fc.property(record, (value) => {
       const description = describeRecord(value);
       const [text, json] = [false, true].map((asJson) => formatRecordLine(3, description, asJson)) as [string, string];
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come out.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that must not be printed
       for (const line of [text, json]) assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
       assert.equal(JSON.parse(json).position, 3);
     }),

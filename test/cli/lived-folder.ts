@@ -9,7 +9,7 @@ export function ok<Value>(result: Result<Value>): Value {
   return result.value;
 }
 
-/** A data folder with sessions of two experiments, one of them with a click, and the service that is still running on it. */
+/** Data folder with two sessions of one experiment, each with a click, and one of another; and the service that runs on it. */
 export async function livedFolder(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const marketplace: Marketplace = await createMarketplace({ dataDir: folder });

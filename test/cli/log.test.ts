@@ -21,7 +21,7 @@ import { marketplaceOnFreshFolder } from './support.ts';
 
 const firstMs = Date.UTC(2026, 4, 20, 12);
 
-/** A data folder whose ledger holds six sessions a second apart, in two segments of three, as a crash leaves it. */
+/** Data folder with a ledger of six sessions, one second apart, in two segments, without the mark of a clean stop. */
 async function sixSessions(t: TestContext) {
   const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
   const ledger = join(dataFolder, 'ledger');
@@ -43,7 +43,7 @@ async function sixSessions(t: TestContext) {
   return { dataFolder, ledger, run, open, first: first!, second: second! };
 }
 
-/** Changes a byte of the first record of a segment. */
+/** Flips a bit in the first record of a segment. */
 function damage(file: string): void {
   const bytes = readFileSync(file);
   bytes[segmentHeaderBytes + 40]! ^= 1;
@@ -52,7 +52,7 @@ function damage(file: string): void {
 
 const cutOf = (file: string): string => `${basename(file)}:${segmentHeaderBytes}`;
 
-test('verify of a whole log tells what is in it', async (t) => {
+test('verify prints the contents of an intact log', async (t) => {
   const { ledger, run, first, second } = await sixSessions(t);
   const { code, stdout, stderr } = await run('log', 'verify');
   assert.deepEqual([code, stderr], [0, '']);
@@ -65,13 +65,13 @@ test('verify of a whole log tells what is in it', async (t) => {
       'records   6, at positions 1 to 6',
       'first     2026-05-20T12:00:00.000Z',
       'last      2026-05-20T12:00:05.000Z',
-      'state     whole',
+      'state     intact',
       '',
     ].join('\n'),
   );
 });
 
-test('verify --json prints one object, of any folder', async (t) => {
+test('verify --json prints one object, for any folder', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   symlinkSync(ledger, join(dataFolder, 'other'));
   appendFileSync(second, Buffer.alloc(7, 1));
@@ -92,15 +92,15 @@ test('verify --json prints one object, of any folder', async (t) => {
   });
 });
 
-test('verify takes a tail that is no whole record for what it may be', async (t) => {
+test('verify accepts an incomplete record at the end', async (t) => {
   const { run, second } = await sixSessions(t);
   appendFileSync(second, Buffer.alloc(7, 1));
   const { code, stdout } = await run('log', 'verify');
   assert.equal(code, 0);
-  assert.match(stdout, /whole; ends in 7 bytes that are no whole record \(a write under way or a torn tail; /);
+  assert.match(stdout, /intact; ends with 7 bytes of an incomplete record \(a write in progress or a torn tail; /);
 });
 
-test('verify of a log in use finds it whole', async (t) => {
+test('verify reads a log that is in use', async (t) => {
   const { dataFolder, run, open } = await sixSessions(t);
   const lock = lockFolder(dataFolder);
   const log = await open();
@@ -113,12 +113,12 @@ test('verify of a log in use finds it whole', async (t) => {
   lock.release();
 });
 
-test('verify of a damaged log names file, byte and reason, and ends with exit code 3', async (t) => {
+test('verify prints file, offset and reason of damage, and exits with 3', async (t) => {
   const { run, second } = await sixSessions(t);
   damage(second);
   const text = await run('log', 'verify');
   assert.equal(text.code, 3);
-  assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged behind these records\n$/);
+  assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged after these records\n$/);
   assert.match(text.stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
   assert.ok(
     text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is not whole`),
@@ -131,7 +131,7 @@ test('verify of a damaged log names file, byte and reason, and ends with exit co
   assert.match(found.what, /^record 4 is not whole/);
 });
 
-test('after a clean stop, a last record that cannot be read is damage, and a repair tells that it is lost', async (t) => {
+test('an unreadable last record after a clean stop is damage, and repair reports it as lost', async (t) => {
   const { run, open, second } = await sixSessions(t);
   await (await open()).close();
   const bytes = readFileSync(second);
@@ -142,34 +142,34 @@ test('after a clean stop, a last record that cannot be read is damage, and a rep
   const { records, damage: found } = JSON.parse(verify.stdout);
   assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or not whole']);
   const repair = await run('log', 'repair', '--cut', `${second}:${found.offset}`);
-  assert.match(repair.stdout, /kept {7}5 records.*\n.*\n {11}no record in there can be read; 1 cannot\n/);
+  assert.match(repair.stdout, /kept {5}5 records.*\n.*\n {9}no readable records; 1 unreadable\n/);
 });
 
-test('a missing journal is accepted by an option of its own, beside a ledger that no server has open', async (t) => {
+test('repair creates a missing journal while no server has the data folder open', async (t) => {
   const { dataFolder, run } = await sixSessions(t);
   const journal = join(dataFolder, 'journal');
-  const accept = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);
-  const told = await accept();
-  assert.deepEqual([told.code, existsSync(journal)], [0, false]);
-  assert.match(told.stdout, /^Would create an empty .*journal/);
-  assert.match(told.stderr, /--yes/);
+  const createJournal = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);
+  const dryRun = await createJournal();
+  assert.deepEqual([dryRun.code, existsSync(journal)], [0, false]);
+  assert.match(dryRun.stdout, /^Would create an empty .*journal/);
+  assert.match(dryRun.stderr, /--yes/);
   const lock = lockFolder(dataFolder);
-  assert.equal((await accept('--yes')).code, 1);
+  assert.equal((await createJournal('--yes')).code, 1);
   lock.release();
-  assert.equal((await accept('--yes')).code, 0);
+  assert.equal((await createJournal('--yes')).code, 0);
   assert.deepEqual([readdirSync(journal), statSync(journal).mode & 0o777], [[], 0o700]);
-  assert.deepEqual(JSON.parse((await accept('--yes', '--json')).stdout), { outcome: 'journal_not_missing' });
-  assert.equal((await accept('--cut', 'a:1')).code, 2);
+  assert.deepEqual(JSON.parse((await createJournal('--yes', '--json')).stdout), { outcome: 'journal_not_missing' });
+  assert.equal((await createJournal('--cut', 'a:1')).code, 2);
 });
 
-test('verify of no log at all says so', async (t) => {
+test('verify reports a missing log', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run('log', 'verify');
   assert.deepEqual([code, stdout], [1, '']);
   assert.equal(stderr, `marketplace: there is no log at ${join(folder, 'ledger')} yet (see SVC_DATA_DIR)\n`);
 });
 
-test('inspect shows records from a position on', async (t) => {
+test('inspect prints records from a position on', async (t) => {
   const { run } = await sixSessions(t);
   const { code, stdout, stderr } = await run('log', 'inspect', '--from', '3', '--count', '2');
   assert.deepEqual([code, stderr], [0, '']);
@@ -182,7 +182,7 @@ test('inspect shows records from a position on', async (t) => {
   assert.match(lines[1]!, /^4 {2}session_created .* referrer_tag="tag_3" /);
 });
 
-test('inspect --json prints an object a line, and stops at the end of the log', async (t) => {
+test('inspect --json prints one object per line up to the end of the log', async (t) => {
   const { run } = await sixSessions(t);
   const { stdout } = await run('log', 'inspect', '--json');
   const records = stdout
@@ -194,10 +194,10 @@ test('inspect --json prints an object a line, and stops at the end of the log', 
     [0, 1, 2, 3, 4, 5].map((serial) => [serial + 1, `tag_${serial}`]),
   );
   const beyond = await run('log', 'inspect', '--from', '7');
-  assert.deepEqual([beyond.code, beyond.stdout, beyond.stderr], [0, '', 'The log ends at record 6.\n']);
+  assert.deepEqual([beyond.code, beyond.stdout, beyond.stderr], [0, '', 'The last record of the log is 6.\n']);
 });
 
-test('inspect shows what is before damage, also a record that cannot be decoded, and then tells of the damage', async (t) => {
+test('inspect prints the records before damage, including one that cannot be decoded', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   mkdirSync(join(folder, 'ledger'), { recursive: true });
   const file = join(folder, 'ledger', '0000000000000001.log');
@@ -218,44 +218,44 @@ test('inspect shows what is before damage, also a record that cannot be decoded,
   assert.match(stderr, /0000000000000003\.log: damaged at byte 0: /);
 });
 
-test('repair without --yes only tells what it would do', async (t) => {
+test('repair without --yes only prints what it would do', async (t) => {
   const { dataFolder, run, ledger, second } = await sixSessions(t);
   damage(second);
   const before = readFileSync(second);
   const { code, stdout, stderr } = await run('log', 'repair', '--cut', cutOf(second));
   assert.equal(code, 0);
-  assert.match(stdout, /would be done/);
-  assert.match(stdout, /kept {7}3 records, up to position 3\n/);
+  assert.match(stdout, /^Would do:/);
+  assert.match(stdout, /kept {5}3 records, up to position 3\n/);
   assert.match(
     stdout,
-    new RegExp(`set aside {2}${before.length - segmentHeaderBytes} bytes at the end of ${basename(second)}\n`),
+    new RegExp(`moved {4}${before.length - segmentHeaderBytes} bytes at the end of ${basename(second)}\n`),
   );
-  assert.match(stdout, /2 records in there can be read, from \S+:04.000Z to \S+:05.000Z; 1 cannot\n/);
+  assert.match(stdout, /2 readable records, from \S+:04.000Z to \S+:05.000Z; 1 unreadable\n/);
   assert.match(stderr, /--yes/);
   assert.ok(readFileSync(second).equals(before));
   assert.deepEqual(readdirSync(dataFolder).sort(), [basename(ledger), 'lock']);
 });
 
-test('repair --yes cuts the log there, keeps the rest beside it, and a second run finds nothing to do', async (t) => {
+test('repair --yes cuts the log and moves the rest; a second run has nothing to do', async (t) => {
   const { dataFolder, run, first, second } = await sixSessions(t);
   damage(first);
   const before = [first, second].map((file) => readFileSync(file));
   const { code, stdout, stderr } = await run('log', 'repair', '--cut', `${first}:${segmentHeaderBytes}`, '--yes');
   assert.deepEqual([code, stderr], [0, '']);
-  assert.match(stdout, /has been done/);
+  assert.match(stdout, /^Done:/);
   const removed = readdirSync(dataFolder).find((name) => /^ledger-removed-\d{8}T\d{9}Z$/.test(name));
   assert.ok(removed !== undefined && stdout.includes(removed));
-  const aside = (name: string) => readFileSync(join(dataFolder, removed, name));
-  assert.ok(aside(`${basename(first)}.from-${segmentHeaderBytes}`).equals(before[0]!.subarray(segmentHeaderBytes)));
-  assert.ok(aside(basename(second)).equals(before[1]!));
+  const moved = (name: string) => readFileSync(join(dataFolder, removed, name));
+  assert.ok(moved(`${basename(first)}.from-${segmentHeaderBytes}`).equals(before[0]!.subarray(segmentHeaderBytes)));
+  assert.ok(moved(basename(second)).equals(before[1]!));
 
-  const { damage: left, records } = JSON.parse((await run('log', 'verify', '--json')).stdout);
-  assert.deepEqual([left, records], [null, 0]);
+  const { damage: remaining, records } = JSON.parse((await run('log', 'verify', '--json')).stdout);
+  assert.deepEqual([remaining, records], [null, 0]);
   const again = await run('log', 'repair', '--cut', `${first}:${segmentHeaderBytes}`, '--yes');
-  assert.deepEqual([again.code, again.stdout], [0, 'The log is whole and ends there: there is nothing to cut.\n']);
+  assert.deepEqual([again.code, again.stdout], [0, 'The log is intact and ends at this position: nothing to cut.\n']);
 });
 
-test('repair refuses while the service runs, by whatever path it is given the log', async (t) => {
+test('repair refuses a log in use, also through a link', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   damage(second);
   symlinkSync(ledger, join(dirname(dataFolder), 'elsewhere'));
@@ -269,18 +269,18 @@ test('repair refuses while the service runs, by whatever path it is given the lo
   assert.equal(existsSync(second), true);
 });
 
-test('repair refuses where there is no damage, and says where it is', async (t) => {
+test('repair refuses a position without damage and prints the damaged one', async (t) => {
   const { run, first, second } = await sixSessions(t);
-  const whole = await run('log', 'repair', '--cut', cutOf(second), '--yes');
-  assert.equal(whole.code, 1);
-  assert.match(whole.stderr, /the log is whole; it is not cut where it is not damaged\n$/);
+  const intact = await run('log', 'repair', '--cut', cutOf(second), '--yes');
+  assert.equal(intact.code, 1);
+  assert.match(intact.stderr, /the log is intact; only a damaged log can be cut\n$/);
   damage(second);
   const elsewhere = await run('log', 'repair', '--cut', cutOf(first), '--yes');
   assert.equal(elsewhere.code, 1);
-  assert.ok(elsewhere.stderr.includes(`the damage is not there but at ${cutOf(second)}`));
+  assert.ok(elsewhere.stderr.includes(`the damage is at ${cutOf(second)}, not at this position`));
 });
 
-test('repair does not do without a place, nor with one it cannot read', async (t) => {
+test('repair requires a valid position', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   for (const args of [[], ['--cut', 'file'], ['--cut', 'file:x'], ['--cut', ':3']]) {
     assert.equal((await run('log', 'repair', ...args)).code, 2);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { marketplaceOnFreshFolder } from './support.ts';
 
-test('rotate adds a secret that signs from then on, and keeps the older ones', async (t) => {
+test('rotate adds a secret and keeps the older ones', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const path = join(folder, 'secrets.json');
   mkdirSync(folder);
@@ -22,7 +22,7 @@ test('rotate adds a secret that signs from then on, and keeps the older ones', a
   assert(!stdout.includes(after.newest.bytes.toString('hex')));
 });
 
-test('rotate makes no secret where the service has made none', async (t) => {
+test('rotate refuses a missing secret file', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run('secret', 'rotate');
   assert.deepEqual([code, stdout], [1, '']);
@@ -30,7 +30,7 @@ test('rotate makes no secret where the service has made none', async (t) => {
   assert(!existsSync(join(folder, 'secrets.json')));
 });
 
-test('rotate refuses a file it cannot read, and one without a number left, and leaves both alone', async (t) => {
+test('rotate does not change an invalid file or one without a free number', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const path = join(folder, 'secrets.json');
   mkdirSync(folder);

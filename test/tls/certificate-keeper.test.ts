@@ -10,101 +10,101 @@ import { selfSigned, writeCertificate } from '../support/self-signed.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-function keeperFor(t: TestContext, daysLeft: number) {
+function createStore(t: TestContext, daysLeft: number) {
   const folder = temporaryFolder();
   afterwards(t, () => rmSync(folder, { recursive: true }));
   const clock = new ManualClock();
-  const put = (days: number) =>
+  const write = (days: number) =>
     writeCertificate(folder, selfSigned('one.test', Math.floor(clock.wallMs() / 1000) * 1000 + days * dayMs));
-  const files = put(daysLeft);
+  const files = write(daysLeft);
   const warnings: number[] = [];
   const used: Certificate[] = [];
-  const keeper = new CertificateStore({ files, clock, onExpiryWarning: (secondsLeft) => warnings.push(secondsLeft) });
-  afterwards(t, () => keeper.close());
-  keeper.onChange((certificate) => used.push(certificate));
-  return { keeper, clock, files, put, warnings, used };
+  const store = new CertificateStore({ files, clock, onExpiryWarning: (secondsLeft) => warnings.push(secondsLeft) });
+  afterwards(t, () => store.close());
+  store.onChange((certificate) => used.push(certificate));
+  return { store, clock, files, write, warnings, used };
 }
 
-test('what has not changed is not put in use again', (t) => {
-  const { keeper, used } = keeperFor(t, 90);
-  const change = keeper.reload();
+test('does not apply an unchanged certificate again', (t) => {
+  const { store, used } = createStore(t, 90);
+  const change = store.reload();
   assert.ok(change.ok && !change.changed);
   assert.deepEqual(used, []);
 });
 
-test('a new pair comes into use', (t) => {
-  const { keeper, put, used } = keeperFor(t, 90);
-  put(180);
-  const change = keeper.reload();
+test('applies a new certificate', (t) => {
+  const { store, write, used } = createStore(t, 90);
+  write(180);
+  const change = store.reload();
   assert.ok(change.ok && change.changed);
-  assert.equal(change.expiresAtMs, keeper.current.expiresAtMs);
-  assert.deepEqual(used, [keeper.current]);
+  assert.equal(change.expiresAtMs, store.current.expiresAtMs);
+  assert.deepEqual(used, [store.current]);
 });
 
-test('a faulty pair changes nothing, and is named', (t) => {
-  const { keeper, files, used } = keeperFor(t, 90);
-  const { current } = keeper;
+test('keeps the current certificate if the key belongs to another one', (t) => {
+  const { store, files, used } = createStore(t, 90);
+  const { current } = store;
   writeFileSync(files.keyFile, selfSigned('other.test').key);
-  const change = keeper.reload();
+  const change = store.reload();
   assert.ok(!change.ok);
-  assert.match(change.fault, /key\.pem is not the private key of the certificate in .*certificate\.pem$/);
-  assert.deepEqual([keeper.current, used], [current, []]);
+  assert.match(change.error, /key\.pem is not the private key of the certificate in .*certificate\.pem$/);
+  assert.deepEqual([store.current, used], [current, []]);
 });
 
-test('it is faulty from a look at a pair that cannot be used to a look at one that can, be it new or the one in use', (t) => {
-  const { keeper, files, put } = keeperFor(t, 90);
-  assert.equal(keeper.lastReloadFailed, false);
+test('reports failed reloads until a valid certificate is read, new or unchanged', (t) => {
+  const { store, files, write } = createStore(t, 90);
+  assert.equal(store.lastReloadFailed, false);
   const key = readFileSync(files.keyFile);
-  // Renewed one file after the other, with a look in between.
+  // As when one file is renewed before the other.
   writeFileSync(files.keyFile, selfSigned('other.test').key);
-  for (let look = 0; look < 2; look++) {
-    keeper.reload();
-    assert.equal(keeper.lastReloadFailed, true);
+  for (let reload = 0; reload < 2; reload++) {
+    store.reload();
+    assert.equal(store.lastReloadFailed, true);
   }
-  const recoveredBy = () => {
-    const change = keeper.reload();
+  const reloadRecovers = () => {
+    const change = store.reload();
     return change.ok && change.recovered;
   };
   writeFileSync(files.keyFile, key);
-  assert.deepEqual([recoveredBy(), recoveredBy()], [true, false]);
-  assert.equal(keeper.lastReloadFailed, false);
+  assert.deepEqual([reloadRecovers(), reloadRecovers()], [true, false]);
+  assert.equal(store.lastReloadFailed, false);
   rmSync(files.keyFile);
-  keeper.reload();
-  assert.equal(keeper.lastReloadFailed, true);
-  put(180);
-  assert.equal(recoveredBy(), true);
-  assert.equal(keeper.lastReloadFailed, false);
+  store.reload();
+  assert.equal(store.lastReloadFailed, true);
+  write(180);
+  assert.equal(reloadRecovers(), true);
+  assert.equal(store.lastReloadFailed, false);
 });
 
-test('a pair that its user cannot take changes nothing either', (t) => {
-  const { keeper, files, put } = keeperFor(t, 90);
-  const { current } = keeper;
-  keeper.onChange(() => {
-    throw new InvalidCertificateError('certificate', files, 'to my taste');
+test('keeps the current certificate if the listener rejects the new one', (t) => {
+  const { store, files, write } = createStore(t, 90);
+  const { current } = store;
+  store.onChange(() => {
+    throw new InvalidCertificateError('certificate', files, 'accepted');
   });
-  put(180);
-  assert.deepEqual(keeper.reload(), { ok: false, fault: `${files.certificateFile} is not to my taste` });
-  assert.deepEqual([keeper.current, keeper.lastReloadFailed], [current, true]);
+  write(180);
+  assert.deepEqual(store.reload(), { ok: false, error: `${files.certificateFile} is not accepted` });
+  assert.deepEqual([store.current, store.lastReloadFailed], [current, true]);
 });
 
-test('the end of a certificate is counted down, and warned of in its last two weeks', (t) => {
+test('warns in the last two weeks before the expiry', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const { keeper, clock, warnings, put } = keeperFor(t, 15);
+  const { store, clock, warnings, write } = createStore(t, 15);
   t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
   assert.deepEqual(warnings, []);
-  const before = keeper.secondsUntilExpiry;
+  const before = store.secondsUntilExpiry;
   clock.advance(2 * dayMs);
-  assert.equal(keeper.secondsUntilExpiry, before - 2 * 86_400);
+  assert.equal(store.secondsUntilExpiry, before - 2 * 86_400);
   t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
-  assert.deepEqual(warnings, [keeper.secondsUntilExpiry]);
-  put(90);
-  keeper.reload();
+  assert.deepEqual(warnings, [store.secondsUntilExpiry]);
+  write(90);
+  store.reload();
   t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
   assert.equal(warnings.length, 1);
 });
 
-test('one that has expired is used, with a warning from the start', (t) => {
-  const { keeper, warnings } = keeperFor(t, -1);
-  assert.ok(keeper.secondsUntilExpiry < 0);
-  assert.deepEqual(warnings, [keeper.secondsUntilExpiry]);
+test('uses an expired certificate, with a warning', (t) => {
+  const { store, warnings } = createStore(t, -1);
+  assert.ok(store.secondsUntilExpiry < 0);
+  assert.deepEqual(warnings, [store.secondsUntilExpiry]);
 });

@@ -3,7 +3,6 @@ import { escapeInvisible } from '../../domain/text.ts';
 import type { DayView, RowView, SummaryView } from '../../operations/analytics-views.ts';
 import { formatNameValues, formatTable } from '../output.ts';
 
-/** Up to where figures count, in words. */
 export function formatAsOf(position: number): string {
   return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
 }
@@ -42,28 +41,29 @@ function metricCells(figures: SessionMetrics): string[] {
 
 export function formatSummary(summary: SummaryView, position: number): string {
   const { sessions_kept_from: keptFrom } = summary;
-  const told = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
+  const widgetEvents = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
   const head: [string, string][] = [
     ['tag', summary.referrer_tag ?? '-'],
-    ['days', `${summary.date_from} to ${summary.date_to}, UTC: those on which the sessions were created`],
+    ['days', `${summary.date_from} to ${summary.date_to}, UTC: days on which the sessions were created`],
     ['as of', `${formatAsOf(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`],
     ['sessions', String(summary.sessions_total)],
-    ['views', `${summary.marketplace_views}, one each time offers were shown to one of these sessions`],
+    ['views', `${summary.marketplace_views} times that offers were shown to these sessions`],
     [
       'clicks',
-      `${summary.offer_clicks}, each offer counted once a session: ${formatAverage(summary.click_rate)} clicks per view`,
+      `${summary.offer_clicks}, each offer counted once per session: ${formatAverage(summary.click_rate)} clicks per view`,
     ],
-    ['attributed', `${formatUsd(summary.rev_attributed)} USD that the clicks are expected to earn`],
+    ['attributed', `${formatUsd(summary.rev_attributed)} USD expected from the clicks`],
     [
       'confirmed',
-      `${formatUsd(summary.rev_confirmed)} USD that lenders confirmed so far: ${formatAverage(summary.rev_per_session)} USD per session`,
+      `${formatUsd(summary.rev_confirmed)} USD confirmed by lenders so far: ${formatAverage(summary.rev_per_session)} USD per session`,
     ],
     ['matured', formatMatured(summary)],
   ];
-  if (told.length > 0) {
-    head.push(['widgets', `events they told: ${told.map(([type, count]) => `${count} ${type}`).join(', ')}`]);
+  if (widgetEvents.length > 0) {
+    head.push(['widgets', `events: ${widgetEvents.map(([type, count]) => `${count} ${type}`).join(', ')}`]);
   }
-  if (keptFrom !== null) head.push(['kept from', `${keptFrom}; of days before, single sessions are gone`]);
+  if (keptFrom !== null)
+    head.push(['retained', `sessions from ${keptFrom} on; earlier days remain in the figures only`]);
   const parts = [formatNameValues(head, 12)];
   const devices = Object.entries(summary.by_device);
   if (devices.length > 0) {
@@ -81,7 +81,7 @@ export function formatSummary(summary: SummaryView, position: number): string {
   return parts.join('\n\n');
 }
 
-/** Most confirmations have come by then, so sessions that old are what experiments are judged by. */
+/** Figures of sessions so old that most confirmations have arrived, which are the ones to compare experiments by. */
 function formatMatured({
   matured_from: from,
   matured_to: to,
@@ -89,21 +89,21 @@ function formatMatured({
   rev_per_session_matured: perSession,
   rev_per_session_ci95: interval,
 }: SummaryView): string {
-  if (from === null) return `no day of the dates is older than ${bounds.maturedDays} days`;
+  if (from === null) return `no day of this period is older than ${bounds.maturedDays} days`;
   const counted = `${sessions} sessions from ${from} to ${to}, older than ${bounds.maturedDays} days`;
   if (perSession === null) return counted;
-  const told = `${counted}: ${formatAverage(perSession)} USD confirmed per session`;
+  const text = `${counted}: ${formatAverage(perSession)} USD confirmed per session`;
   return interval === null
-    ? told
-    : `${told}, 95 % interval ${formatAverage(interval.low)} to ${formatAverage(interval.high)} USD`;
+    ? text
+    : `${text}, 95 % interval ${formatAverage(interval.low)} to ${formatAverage(interval.high)} USD`;
 }
 
 export function formatDays(days: readonly DayView[], position: number): string {
   const rows = days.map((day) => [day.date, ...metricCells(day), day.matured ? 'yes' : 'no']);
-  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatAsOf(position)}. A day has the sessions created on it, UTC; matured are those older than ${bounds.maturedDays} days.`;
+  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatAsOf(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
-/** Under fixed headings, since whoever prints does not know how long the list gets. */
+/** Formats sessions in columns of fixed width, because the list is printed page by page. */
 export function formatSessions(sessions: readonly RowView[], withHeadings: boolean): string {
   const lines = sessions.map((session) => [
     session.created_at,
@@ -119,7 +119,7 @@ export function formatSessions(sessions: readonly RowView[], withHeadings: boole
   return lines
     .map((cells) =>
       cells
-        .map((cell, at) => cell.padEnd(sessionColumnWidths[at] ?? 0))
+        .map((cell, column) => cell.padEnd(sessionColumnWidths[column] ?? 0))
         .join('  ')
         .trimEnd(),
     )
@@ -128,7 +128,7 @@ export function formatSessions(sessions: readonly RowView[], withHeadings: boole
 
 const sessionColumnWidths = [24, 68, 7, 5, 6, 14];
 
-/** Experiments may differ by less than a cent per session. */
+/** With four decimals, because experiments may differ by less than a cent per session. */
 function formatAverage(amount: number): string {
   return amount.toFixed(4);
 }

@@ -2,7 +2,7 @@ import type { CheckResult, CheckRow } from '../../capacity/check.ts';
 import type { CapacityPlan, Resource, ResourceName } from '../../capacity/plan.ts';
 import { formatTable } from '../output.ts';
 
-/** A plan as `--json` shows it. Rates are per second, memory is in MiB, CPU time in cores. */
+/** JSON of a plan. Rates are per second, memory is in MiB, CPU time in cores. */
 export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
   const { request, box, key, load, predicted } = plan;
   return {
@@ -78,8 +78,8 @@ function checkToJson({ rows, measurements, carried }: CheckResult) {
 const resourceTitles: Readonly<Record<ResourceName, string>> = {
   'socket-thread': 'CPU, socket thread',
   'all-cores': 'CPU, all cores',
-  latency: 'p99 within the SLO',
-  'session-ceiling': 'live sessions, bound',
+  latency: 'p99 within the target',
+  'session-ceiling': 'live sessions, limit',
   memory: 'live sessions, memory',
 };
 
@@ -88,7 +88,7 @@ const checkRowTitles: Readonly<Record<CheckRow['figure'], string>> = {
   p99: 'p99',
   'socket-thread': 'CPU, socket thread',
   'all-threads': 'CPU, all threads',
-  memory: 'memory, collected',
+  memory: 'memory after GC',
 };
 
 export function formatPlan(plan: CapacityPlan): string {
@@ -96,57 +96,59 @@ export function formatPlan(plan: CapacityPlan): string {
   const commit = box.commit === null ? '' : `, commit ${box.commit}`;
   return [
     [
-      `${formatCount(request.keys, 'key')}, p99 within ${request.sloP99Ms} ms: ${formatCount(boxes, 'box', 'boxes')}`,
-      `One box carries ${formatCount(keysPerBox, 'key')}; what gives first: ${resourceTitles[bottleneck]}.`,
+      `${formatCount(request.keys, 'key')}, p99 within ${request.sloP99Ms} ms: ${formatCount(boxes, 'server')}`,
+      `One server can serve ${formatCount(keysPerBox, 'key')}. Bottleneck: ${resourceTitles[bottleneck]}.`,
     ].join('\n'),
     [
       [
-        'box',
+        'server',
         `${box.cpu}, ${formatCount(box.cores, 'core')}, ${formatBytes(box.memoryMiB * 2 ** 20)}, measured ${box.measuredAt}${commit}`,
       ],
-      ['key', `${formatTenths(key.requestsPerSecond)} requests/s at most, held by its limit of ${key.boundBy}`],
+      ['key', `${formatTenths(key.requestsPerSecond)} requests/s at most (limit: ${key.boundBy})`],
       [
         '',
-        `${formatInteger(key.sessionsPerDay)} sessions a day, ${formatInteger(key.liveSessions)} of them live at one time`,
+        `${formatInteger(key.sessionsPerDay)} sessions a day, ${formatInteger(key.liveSessions)} of them live at the same time`,
       ],
-      ['held back', `${formatTenths(request.headroom * 100)} % of every capacity`],
+      ['reserve', `${formatTenths(request.headroom * 100)} % of every capacity`],
     ]
       .map(([name, value]) => `${name?.padEnd(11)}${value}`)
       .join('\n'),
     formatTable(
-      ['ONE BOX HAS', 'IN ALL', 'ENOUGH FOR', `USED BY ${formatCount(load.keys, 'KEY')}`, ''],
+      ['RESOURCE OF ONE SERVER', 'CAPACITY', 'ENOUGH FOR', `USED BY ${formatCount(load.keys, 'KEY')}`, ''],
       plan.resources.map((resource) => resourceCells(resource, load.keys, resource.name === bottleneck)),
     ),
     formatPrediction(plan),
-    ['Beyond what was measured:', ...plan.caveats.map((sentence) => `- ${sentence}`)].join('\n'),
+    ['Not covered by the measurements:', ...plan.caveats.map((sentence) => `- ${sentence}`)].join('\n'),
   ].join('\n\n');
 }
 
 export function formatCheck({ request }: CapacityPlan, { rows, measurements, carried }: CheckResult): string {
   const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = measurements;
-  const verdict = carried ? 'carried the load' : 'did NOT carry the load';
+  const verdict = carried ? 'met' : 'did NOT meet';
   return [
-    `Checked for ${formatTenths(seconds)} s: the box ${verdict} of ${formatInteger(offeredPerSecond)} requests/s with p99 within ${request.sloP99Ms} ms.`,
+    `Checked for ${formatTenths(seconds)} s: the server ${verdict} the target of p99 within ${request.sloP99Ms} ms at ${formatInteger(offeredPerSecond)} requests/s.`,
     formatTable(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
     [
       `${formatCount(keys, 'key')}, ${formatCount(liveSessions, 'live session')} at the end, ${formatInteger(refused)} refused, ${formatInteger(failed)} failed.`,
       ...(residentMiB === null
         ? []
-        : [`Before its garbage was collected the server held ${formatBytes(residentMiB * 2 ** 20)}.`]),
-      ...(clientSaturated
-        ? ['The client was at its end: the latency measured tells of it as much as of the server.']
-        : []),
+        : [`Resident memory before garbage collection: ${formatBytes(residentMiB * 2 ** 20)}.`]),
+      ...(clientSaturated ? ['The client was saturated, so the measured latency includes delays of the client.'] : []),
     ].join('\n'),
   ].join('\n\n');
 }
 
-function resourceCells({ name, unit, capacity, perKey, keys }: Resource, load: number, first: boolean): string[] {
+function resourceCells(
+  { name, unit, capacity, perKey, keys }: Resource,
+  load: number,
+  isBottleneck: boolean,
+): string[] {
   return [
     resourceTitles[name],
     `${formatInteger(capacity)} ${unit}`,
     formatCount(Math.floor(keys), 'key'),
     `${formatTenths(((load * perKey) / capacity) * 100)} %`,
-    first ? 'gives first' : '',
+    isBottleneck ? 'bottleneck' : '',
   ];
 }
 
@@ -159,22 +161,19 @@ function formatPrediction({ load, predicted, box }: CapacityPlan): string {
       `${formatHundredths(predicted.socketThreadCores)} of the socket thread's core, ${formatHundredths(predicted.allThreadsCores)} of ${box.cores}`,
     ],
     ['live', `${formatInteger(load.liveSessions)} sessions, ${formatBytes(predicted.memoryMiB * 2 ** 20)} of memory`],
-    [
-      'disk',
-      predicted.diskBytesPerDay === null ? 'not known' : `${formatBytes(predicted.diskBytesPerDay)} more each day`,
-    ],
+    ['disk', predicted.diskBytesPerDay === null ? 'unknown' : `${formatBytes(predicted.diskBytesPerDay)} more per day`],
   ];
-  const title = `Predicted for a box with ${formatCount(load.keys, 'key')}:`;
+  const title = `Predicted for a server with ${formatCount(load.keys, 'key')}:`;
   return [title, ...lines.map(([name, value]) => `  ${name?.padEnd(11)}${value}`)].join('\n');
 }
 
 function checkCells({ figure, unit, predicted, measured, errorPercent }: CheckRow): string[] {
-  const shown = (value: number) =>
+  const formatValue = (value: number) =>
     unit === 'requests/s' ? formatInteger(value) : `${formatHundredths(value)} ${unit}`;
   return [
     checkRowTitles[figure],
-    shown(predicted),
-    measured === null ? 'not told' : shown(measured),
+    formatValue(predicted),
+    measured === null ? 'unknown' : formatValue(measured),
     errorPercent === null ? '-' : `${errorPercent < 0 ? '' : '+'}${formatTenths(errorPercent)} %`,
   ];
 }

@@ -15,35 +15,34 @@ import { printJson, printResult } from '../output.ts';
 import { InterruptedError } from '../signals.ts';
 import { formatCheck, formatPlan, planToJson } from './capacity-report.ts';
 
-/** Part of a checkout, not of the package: found by its path, never imported (docs/contributing/decisions/packaging.md). */
+/** Part of a checkout, not of the package: started by its path, never imported (docs/contributing/decisions/packaging.md). */
 const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
-/** Has the benchmarks put a load on a server started for it, and gives what they found. */
-export async function runCapacityCheck(order: CheckRequest): Promise<CheckMeasurements> {
+/** Starts a server, sends it a load, and returns the measurements. */
+async function runCapacityCheck(request: CheckRequest): Promise<CheckMeasurements> {
   if (!existsSync(checkScript)) {
     throw new CommandLineError(
       'the check needs the benchmarks, which only a checkout has: run make capacity-check KEYS=n SLO=ms in one',
     );
   }
-  // It ends by itself when the channel breaks, however this command comes to its end.
-  const child = spawn(process.execPath, [checkScript, JSON.stringify(order)], {
+  // The child exits when the IPC channel closes, even if this process is killed.
+  const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  // Whoever ends this command ends the check, which takes its server and its client along.
   let interrupted: InterruptedError | null = null;
-  const end = (signal: NodeJS.Signals): void => {
+  const interrupt = (signal: NodeJS.Signals): void => {
     interrupted = new InterruptedError(signal, 'the check was interrupted');
     child.kill('SIGTERM');
   };
-  process.once('SIGINT', end).once('SIGTERM', end);
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let output = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
   const [code] = (await once(child, 'close')) as [number | null];
-  process.off('SIGINT', end).off('SIGTERM', end);
+  process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   if (interrupted !== null) throw interrupted;
-  if (code !== 0) throw new CommandLineError('the check could not be carried out; the reason is above');
+  if (code !== 0) throw new CommandLineError('the check failed; the reason is above');
   return JSON.parse(output) as CheckMeasurements;
 }
 
@@ -60,10 +59,10 @@ export interface CapacityOptions {
 }
 
 const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
-/** A run on the machine that bench/README.md describes, for those who have not run the benchmarks yet. */
+/** Result of the machine that bench/README.md describes, used if there is no other. */
 const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
 const otherMachineNotice =
-  'This machine was not measured: the figures are of the one named above, and those of other machines differ widely. make bench in a checkout measures this one.';
+  'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';
 
 export async function printCapacityPlan(options: CapacityOptions): Promise<void> {
   const mix = readMix(options.mix);
@@ -75,23 +74,23 @@ export async function printCapacityPlan(options: CapacityOptions): Promise<void>
   }
   assertPreparable(plan, options.seconds);
   if (!options.json) printResult(`${formatPlan(plan)}\n`);
-  const findings = await runCapacityCheck({
+  const measurements = await runCapacityCheck({
     ratesPerSecond: plan.load.ratesPerSecond,
     seconds: options.seconds,
     initialSessions: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
   });
-  const result = compareWithPlan(plan, findings);
+  const result = compareWithPlan(plan, measurements);
   if (options.json) printJson(planToJson(plan, result));
   else printResult(formatCheck(plan, result));
   if (!result.carried) process.exitCode = exitCodes.failure;
 }
 
 function assertPreparable({ load }: CapacityPlan, seconds: number): void {
-  const { capacityCheckRequestsMax: most } = bounds;
-  if (load.requestsPerSecond * seconds <= most) return;
-  const possible = Math.floor(most / load.requestsPerSecond);
-  const advice = possible < 1 ? 'this box is too fast for it' : `take --seconds ${possible} or fewer`;
-  throw new CommandLineError(`a check prepares at most ${most} requests: ${advice}`, { exitCode: exitCodes.usage });
+  const { capacityCheckRequestsMax: max } = bounds;
+  if (load.requestsPerSecond * seconds <= max) return;
+  const possible = Math.floor(max / load.requestsPerSecond);
+  const advice = possible < 1 ? 'this server is too fast for a check' : `use --seconds ${possible} or fewer`;
+  throw new CommandLineError(`a check prepares at most ${max} requests: ${advice}`, { exitCode: exitCodes.usage });
 }
 
 function readMix(file: string | undefined): TrafficMix {
@@ -100,19 +99,21 @@ function readMix(file: string | undefined): TrafficMix {
 }
 
 function makePlan({ keys, sloP99, headroom, result }: CapacityOptions, mix: TrafficMix): CapacityPlan {
-  const measured = result ?? (existsSync(latestResultFile) ? latestResultFile : undefined);
-  const file = measured ?? referenceResultFile;
-  const figures = withFileName(file, () => readMeasurements(readTextFile(file, bounds.benchResultFileBytesMax), mix));
-  const plan = withFileName(null, () =>
-    planCapacity(figures, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }),
+  const measuredFile = result ?? (existsSync(latestResultFile) ? latestResultFile : undefined);
+  const file = measuredFile ?? referenceResultFile;
+  const measurements = withFileName(file, () =>
+    readMeasurements(readTextFile(file, bounds.benchResultFileBytesMax), mix),
   );
-  return measured === undefined ? { ...plan, caveats: [otherMachineNotice, ...plan.caveats] } : plan;
+  const plan = withFileName(null, () =>
+    planCapacity(measurements, mix, { keys, sloP99Ms: sloP99, headroom: headroom / 100 }),
+  );
+  return measuredFile === undefined ? { ...plan, caveats: [otherMachineNotice, ...plan.caveats] } : plan;
 }
 
-/** What is wrong with a file is told with its name. */
-function withFileName<Value>(file: string | null, work: () => Value): Value {
+/** Adds the name of the file to a `CapacityError`. */
+function withFileName<Value>(file: string | null, run: () => Value): Value {
   try {
-    return work();
+    return run();
   } catch (error) {
     if (!(error instanceof CapacityError)) throw error;
     throw new CommandLineError(file === null ? error.message : `${file} ${error.message}`, { cause: error });
@@ -121,7 +122,7 @@ function withFileName<Value>(file: string | null, work: () => Value): Value {
 
 function readTextFile(file: string, bytesMax: number): string {
   try {
-    // Looked at first, so that a mistaken path to something huge is not read, and one to a pipe not waited for.
+    // Checked before reading, so that a huge file is not read and a pipe is not waited for.
     const stats = statSync(file);
     if (!stats.isFile()) throw new CommandLineError(`${file} must be a file`);
     if (stats.size > bytesMax) throw new CommandLineError(`${file} must be at most ${bytesMax} bytes long`);

@@ -15,35 +15,34 @@ import { servedVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import { CommandLineError } from '../command-line-error.ts';
 import { formatNameValues, formatTable, printChunk, printJson, printResult } from '../output.ts';
-import { createSteppedProgress, progressStreamFor, type SteppedProgress } from '../progress-bar.ts';
-import { JsonPositions, type TextPosition } from './json-positions.ts';
+import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
 
-/** A catalog file that a command was given: its text, and what became of reading it. */
+/** A catalog file that was read: its text, and the catalog or its errors. */
 type CatalogReadResult = { readonly text: string; readonly vertical: Vertical } & (
-  | { readonly catalog: CatalogFile; readonly faults: null }
-  | { readonly catalog: null; readonly faults: CatalogErrors }
+  | { readonly catalog: CatalogFile; readonly errors: null }
+  | { readonly catalog: null; readonly errors: CatalogErrors }
 );
 
-/** The steps of `readCatalogFile`, with the tenths of a second that the largest catalog takes. */
-const readSteps = { read: 7, judge: 8 } as const;
-
-/** Reads it for the vertical it names itself. Throws `CommandLineError` when the file cannot be read. */
-function readCatalogFile(file: string, progress: SteppedProgress<keyof typeof readSteps>): CatalogReadResult {
+/** Reads a catalog for the vertical that it names. Throws `CommandLineError` if the file cannot be read. */
+function readCatalogFile(file: string): CatalogReadResult {
   const read = readCatalogText(file);
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
   const { text } = read;
   const parsed = parseCatalogJson(text);
-  progress.update('judge');
   const vertical = verticalOfCatalog(parsed.ok ? parsed.value : null);
-  const inspected = parsed.ok
-    ? validateCatalogValue(parsed.value, vertical, (share) => progress.update('judge', share))
-    : parsed;
-  return inspected.ok
-    ? { text, vertical, catalog: inspected.catalog, faults: null }
-    : { text, vertical, catalog: null, faults: inspected.faults };
+  const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
+  return validated.ok
+    ? { text, vertical, catalog: validated.catalog, errors: null }
+    : { text, vertical, catalog: null, errors: validated.faults };
 }
 
-/** How much a valid catalog holds, and the names it goes by in answers and in the log. */
+/** Vertical that a catalog names; the first one if it names none that is served, which is an error in the catalog. */
+function verticalOfCatalog(value: unknown): Vertical {
+  const segment = (value as { vertical?: unknown } | null)?.vertical;
+  return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
+}
+
+/** Size of a valid catalog, and its version for each mode. */
 function summarizeCatalog(catalog: CatalogFile) {
   return {
     vertical: catalog.vertical,
@@ -51,12 +50,6 @@ function summarizeCatalog(catalog: CatalogFile) {
     offers: catalog.lenders.reduce((sum, { offers }) => sum + offers.length, 0),
     versions: catalogVersionsByMode(catalog),
   };
-}
-
-/** What is not served, or cannot be told, is judged as the first vertical, and so found faulty. */
-function verticalOfCatalog(value: unknown): Vertical {
-  const named = (value as { vertical?: unknown } | null)?.vertical;
-  return servedVerticals.find(({ segment }) => segment === named) ?? servedVerticals[0]!;
 }
 
 interface LocatedError {
@@ -67,14 +60,15 @@ interface LocatedError {
 }
 
 export async function validateCatalogFile(file: string, options: { readonly json?: true }): Promise<void> {
-  const { named, rest, summary, notes } = await findErrors(file, options);
+  const { text, catalog, errors } = readCatalogFile(file);
+  const { located, rest } = locateErrors(text, errors ?? new CatalogErrors());
+  const summary = catalog === null ? null : summarizeCatalog(catalog);
+  const notes = catalog === null || located.length > 0 ? [] : await findLogoNotes(file, text, catalog);
   if (options.json) {
-    const found = { faults: named, rest, notes };
-    printJson({ file, valid: named.length === 0, ...summary, ...found });
-  } else if (named.length > 0) {
-    await printChunk(
-      [...named.map((fault) => formatErrorLine(file, fault)), ...(rest === null ? [] : [rest])].join('\n'),
-    );
+    printJson({ file, valid: located.length === 0, ...summary, faults: located, rest, notes });
+  } else if (located.length > 0) {
+    const lines = located.map((error) => formatErrorLine(file, error));
+    await printChunk([...lines, ...(rest === null ? [] : [rest])].join('\n'));
   } else if (summary !== null) {
     const { offers, lenders, vertical, versions } = summary;
     await printChunk(
@@ -82,91 +76,71 @@ export async function validateCatalogFile(file: string, options: { readonly json
     );
     if (notes.length > 0) await printChunk(notes.map((note) => formatNoteLine(file, note)).join('\n'));
   }
-  if (named.length > 0) {
-    const unnamed = rest === null ? '' : ` ${rest}`;
+  if (located.length > 0) {
     throw new CommandLineError(
-      `${file} is no valid catalog: ${named.length} ${named.length === 1 ? 'fault' : 'faults'}${unnamed}`,
+      `${file} is not a valid catalog: ${formatErrorCount(located.length)}${rest === null ? '' : ` ${rest}`}`,
     );
   }
 }
 
-const validationSteps = { ...readSteps, find_places: 8, name_versions: 7, look_at_logos: 7 } as const;
-
-async function findErrors(file: string, options: { readonly json?: true }) {
-  const progress = createSteppedProgress(progressStreamFor(options), validationSteps);
-  try {
-    const { text, catalog, faults } = readCatalogFile(file, progress);
-    const places = locateErrors(text, faults ?? new CatalogErrors(), (share) => progress.update('find_places', share));
-    progress.update('name_versions');
-    const summary = catalog === null ? null : summarizeCatalog(catalog);
-    progress.update('look_at_logos');
-    const notes = catalog === null || places.named.length > 0 ? [] : await findLogoNotes(file, text, catalog);
-    return { ...places, summary, notes };
-  } finally {
-    progress.clear();
-  }
-}
-
-/** The faults of a text with their places, in its order, up to `bounds.catalogFaultsMax`; and what is said of the rest. */
-function locateErrors(
-  text: string,
-  faults: CatalogErrors,
-  onShare: (share: number) => void,
-): { named: LocatedError[]; rest: string | null } {
-  const places = new JsonPositions(text);
-  if (faults.isUnreadable) {
-    const named = faults.listed.map((fault) =>
+/** Errors of a text in the order of the text, up to `bounds.catalogErrorsReportedMax`, and a sentence about the rest. */
+function locateErrors(text: string, errors: CatalogErrors): { located: LocatedError[]; rest: string | null } {
+  if (errors.isUnreadable) {
+    const located = errors.listed.map((error) =>
       toLocatedError(
-        fault,
-        fault.problem.startsWith('is not JSON') ? places.syntaxErrorPosition(fault.problem) : places.positionAt(0),
+        error,
+        error.problem.startsWith('is not JSON') ? jsonErrorPosition(text, error.problem) : { line: 1, column: 1 },
       ),
     );
-    return { named, rest: null };
+    return { located, rest: null };
   }
-  const found = places.locate(
-    faults.listed.map(({ path }) => path),
-    bounds.catalogErrorsReportedMax - faults.listed.length,
-    onShare,
+  const { positions, duplicates } = locateJsonPaths(
+    text,
+    errors.listed.map(({ path }) => path),
+    bounds.catalogErrorsReportedMax - errors.listed.length,
   );
-  const named = faults.listed.map((fault, at) => toLocatedError(fault, found.places[at]!));
-  // Only the last of them counts, so that the others are criteria or prices that somebody believes to hold.
-  const problem = 'is there more than once in the same object';
-  named.push(...found.repeated.reported.map(({ path, place }) => toLocatedError({ path, problem }, place)));
-  const rest = faults.omittedText(found.repeated.count - found.repeated.reported.length);
-  return { named: named.sort(byPosition), rest };
+  const located = errors.listed.map((error, index) => toLocatedError(error, positions[index]!));
+  // `JSON.parse` ignores all but the last one, so a criterion or price would silently not apply.
+  const problem = 'duplicate member of the same object';
+  located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
+  const rest = errors.omittedText(duplicates.count - duplicates.reported.length);
+  return { located: located.sort(byPosition), rest };
 }
 
-/** What does not keep a catalog from being used: lenders that are shown by a monogram. */
+/** Lenders whose logo is replaced by a monogram. The catalog is valid all the same. */
 async function findLogoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedError[]> {
   const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
   if (!folderFound) {
     const problem = 'there is no folder logos beside the file, so a monogram is shown for every lender';
     return [toLocatedError({ path: ['lenders'], problem }, positionsOf(text, [['lenders']])[0]!)];
   }
-  const told = problems.slice(0, bounds.catalogErrorsReportedMax);
-  const paths = told.map(({ lenderIndex }) => ['lenders', lenderIndex, 'logo']);
-  const places = positionsOf(text, paths);
-  const notes = told.map(({ file: logo, problem: why }, at) =>
-    toLocatedError({ path: paths[at]!, problem: `logos/${logo} ${why}, so a monogram is shown` }, places[at]!),
+  const reported = problems.slice(0, bounds.catalogErrorsReportedMax);
+  const paths = reported.map(({ lenderIndex }) => ['lenders', lenderIndex, 'logo']);
+  const positions = positionsOf(text, paths);
+  const notes = reported.map(({ file: logo, problem }, index) =>
+    toLocatedError(
+      { path: paths[index]!, problem: `logos/${logo} ${problem}, so a monogram is shown` },
+      positions[index]!,
+    ),
   );
-  const more = problems.length - told.length;
+  const more = problems.length - reported.length;
   if (more > 0) notes.push(toLocatedError({ path: ['lenders'], problem: `and ${more} more logos` }, null));
   return notes;
 }
 
 function positionsOf(text: string, paths: CatalogPath[]): (TextPosition | null)[] {
-  return new JsonPositions(text).locate(paths, 0).places;
+  return locateJsonPaths(text, paths, 0).positions;
 }
 
-function toLocatedError({ path, problem }: CatalogError, place: TextPosition | null): LocatedError {
-  return { path: formatPath(path), line: place?.line ?? null, column: place?.column ?? null, problem };
+function toLocatedError({ path, problem }: CatalogError, position: TextPosition | null): LocatedError {
+  return { path: formatPath(path), line: position?.line ?? null, column: position?.column ?? null, problem };
 }
 
 function byPosition(one: LocatedError, other: LocatedError): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
-/** As compilers write it, so that editors and terminals can jump there. */
+/** Format of compilers, which editors and terminals turn into links. */
 function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
   return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
 }
@@ -175,38 +149,30 @@ function formatNoteLine(file: string, note: LocatedError): string {
   return formatErrorLine(file, { ...note, path: `note: ${note.path}` });
 }
 
-export function printCatalogStats(file: string, options: { readonly json?: true }): void {
-  const { summary, described } = computeCatalogStats(file, options);
-  if (options.json) printJson({ file, ...summary, ...described });
-  else printResult(formatCatalogStats(file, summary, described));
+function formatErrorCount(count: number): string {
+  return `${count} ${count === 1 ? 'error' : 'errors'}`;
 }
 
-const statsSteps = { ...readSteps, name_versions: 7, describe: 34 } as const;
-
-function computeCatalogStats(file: string, options: { readonly json?: true }) {
-  const progress = createSteppedProgress(progressStreamFor(options), statsSteps);
-  try {
-    const { catalog, vertical, faults } = readCatalogFile(file, progress);
-    if (catalog === null) {
-      const count = `${faults.count} ${faults.count === 1 ? 'fault' : 'faults'}`;
-      throw new CommandLineError(`${file} is no valid catalog: ${count}, which marketplace catalog validate names`);
-    }
-    progress.update('name_versions');
-    const summary = summarizeCatalog(catalog);
-    const described = computeCatalogStatistics(catalog, vertical, (share) => progress.update('describe', share));
-    return { summary, described };
-  } finally {
-    progress.clear();
+export function printCatalogStats(file: string, options: { readonly json?: true }): void {
+  const { catalog, vertical, errors } = readCatalogFile(file);
+  if (catalog === null) {
+    throw new CommandLineError(
+      `${file} is not a valid catalog: ${formatErrorCount(errors.count)}; marketplace catalog validate lists them`,
+    );
   }
+  const summary = summarizeCatalog(catalog);
+  const statistics = computeCatalogStatistics(catalog, vertical);
+  if (options.json) printJson({ file, ...summary, ...statistics });
+  else printResult(formatCatalogStats(file, summary, statistics));
 }
 
 function formatCatalogStats(
   file: string,
   { vertical, versions }: ReturnType<typeof summarizeCatalog>,
-  described: CatalogStatistics,
+  statistics: CatalogStatistics,
 ): string {
-  const { lenders, offers, term_months, payouts, never_shown } = described;
-  const paid = (['cost_per_lead', 'cost_per_click'] as const)
+  const { lenders, offers, term_months, payouts, never_shown } = statistics;
+  const payoutTexts = (['cost_per_lead', 'cost_per_click'] as const)
     .filter((model) => payouts[model].offers > 0)
     .map((model) => `${payouts[model].offers} ${model.replaceAll('_', ' ')}, ${formatSpread(payouts[model].usd)} USD`);
   const head: [string, string][] = [
@@ -216,19 +182,19 @@ function formatCatalogStats(
     ['lenders', String(lenders)],
     ['offers', String(offers)],
     ['terms', `${term_months.join(', ')} months`],
-    ['payouts', paid.join('; ')],
+    ['payouts', payoutTexts.join('; ')],
     ...(never_shown.length === 0 ? [] : [['never shown', never_shown.join(', ')] as [string, string]]),
   ];
   return [
     formatNameValues(head, 13),
     formatTable(
       ['BAND', 'OFFERS', 'NOTE RATE %', 'APR %', 'FEE %', 'APPROVAL', 'CLICK USD'],
-      described.bands.map(bandCells),
+      statistics.bands.map(bandCells),
     ),
-    formatTable(['FIELD', 'OFFERS OPEN TO BORROWERS WITH IT'], described.coverage.flatMap(coverageCells)),
+    formatTable(['FIELD', 'OFFERS THAT ACCEPT EACH VALUE'], statistics.coverage.flatMap(coverageCells)),
     formatTable(
       ['MEMBER', 'OFFERS USING IT'],
-      Object.entries(described.using).map(([name, count]) => [name, String(count)]),
+      Object.entries(statistics.using).map(([name, count]) => [name, String(count)]),
     ),
   ].join('\n\n');
 }
@@ -245,15 +211,14 @@ function bandCells(band: BandStatistics): string[] {
   ];
 }
 
-/** So many values of a field go on one line. */
 const valuesPerLine = 8;
 
 function coverageCells({ field, offers, not_told }: FieldCoverage): string[][] {
   const counts = Object.entries(offers).map(([value, count]) => `${value} ${count}`);
-  if (not_told > 0) counts.push(`not told ${not_told}`);
+  if (not_told > 0) counts.push(`not given ${not_told}`);
   const lines: string[][] = [];
-  for (let at = 0; at < counts.length; at += valuesPerLine) {
-    lines.push([at === 0 ? field : '', counts.slice(at, at + valuesPerLine).join(', ')]);
+  for (let start = 0; start < counts.length; start += valuesPerLine) {
+    lines.push([start === 0 ? field : '', counts.slice(start, start + valuesPerLine).join(', ')]);
   }
   return lines;
 }
@@ -263,7 +228,7 @@ function formatSpread(spread: NumberSummary | null): string {
   const { min, median, max } = spread;
   return min === max
     ? formatHundredths(min)
-    : `${formatHundredths(min)} to ${formatHundredths(max)} (middle ${formatHundredths(median)})`;
+    : `${formatHundredths(min)} to ${formatHundredths(max)} (median ${formatHundredths(median)})`;
 }
 
 function formatHundredths(value: number): string {

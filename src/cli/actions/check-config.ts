@@ -10,23 +10,23 @@ export function printConfig({ json }: { readonly json?: true }): void {
   const env = readEnv();
   const machine = detectMachine();
   const { config, warnings } = loadConfig(env, machine);
-  const { urls, warnings: ofUrls } = resolveUrls(config, config.publicEndpoint.port);
-  const all = [...warnings, ...ofUrls, ...configRisks(config, urls, machine)];
+  const { urls, warnings: urlWarnings } = resolveUrls(config, config.publicEndpoint.port);
+  const allWarnings = [...warnings, ...urlWarnings, ...configRisks(config, urls, machine)];
   const values = Object.entries(settingValues(config, urls, machine)) as [SettingName, SettingValue][];
-  const from = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
+  const originOf = (name: SettingName) => (env.values[name] === undefined ? 'default' : 'environment');
   if (json) {
-    const settings = Object.fromEntries(values.map(([name, value]) => [name, { value, from: from(name) }]));
-    printJson({ settings, warnings: all });
+    const settings = Object.fromEntries(values.map(([name, value]) => [name, { value, from: originOf(name) }]));
+    printJson({ settings, warnings: allWarnings });
     return;
   }
-  for (const one of all) printNotice(`marketplace: warning: ${one}`);
-  const rows = values.map(([name, value]) => [name, formatSetting(name, value), from(name)]);
+  for (const warning of allWarnings) printNotice(`marketplace: warning: ${warning}`);
+  const rows = values.map(([name, value]) => [name, formatSetting(name, value), originOf(name)]);
   printResult(formatTable(['SETTING', 'VALUE', 'FROM'], rows));
 }
 
 type SettingValue = string | number | readonly string[] | null;
 
-/** Every setting with what it comes to. */
+/** Value of every setting, whether set or default. */
 function settingValues(
   config: Config,
   urls: PublicUrls,
@@ -56,7 +56,7 @@ function settingValues(
     SVC_RETENTION_DAYS: config.retentionDays,
     SVC_MAX_SESSIONS: config.sessions.max,
     SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
-    // Where it was told otherwise than by its own arguments, only the limit that came of it is known.
+    // If it was set by NODE_OPTIONS, only the resulting limit is known.
     MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
     SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
@@ -67,7 +67,7 @@ function settingValues(
   };
 }
 
-/** As it could be set, or what the lack of it means. */
+/** Formats a value as the variable would hold it, or says what no value means. */
 function formatSetting(name: SettingName, value: SettingValue): string {
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';

@@ -6,21 +6,26 @@ import { bounds } from '../../bounds.ts';
 import { readDataDir, readOperationsEndpoint } from '../../config/config.ts';
 import { type Env, readEnv } from '../../config/env.ts';
 import { endpointUrl } from '../../config/resolve-urls.ts';
-import { SecretFileError } from '../../secrets/secret-file.ts';
+import { OperatorError } from '../../domain/operator-error.ts';
 import { CommandLineError, exitCodes } from '../command-line-error.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 import { InterruptedError, runInterruptible } from '../signals.ts';
-import { ConfirmationClient, type RowOutcome } from './confirmation-client.ts';
-import { type ConfirmationParser, type ConfirmationRow, createConfirmationParser } from './confirmation-file.ts';
+import { ConfirmationClient } from './confirmation-client.ts';
+import {
+  type ConfirmationFormat,
+  type ConfirmationReader,
+  type ConfirmationRow,
+  createConfirmationReader,
+} from './confirmation-file.ts';
 
 interface ConfirmFileOptions {
   readonly path: string;
-  readonly format: ConfirmationParser;
-  readonly sender: Pick<ConfirmationClient, 'send'>;
-  /** Replaced by this run's rejected rows once all are known, and removed when there are none. */
+  readonly reader: ConfirmationReader;
+  readonly client: Pick<ConfirmationClient, 'send'>;
+  /** Path of the file of rejected rows. An existing file is replaced, or removed when no row is rejected. */
   readonly rejectedPath: string;
-  /** Told how many more bytes of the file have been dealt with. */
+  /** Called after each batch with the number of bytes read since the previous call. */
   readonly onProgress: (bytes: number) => void;
 }
 
@@ -28,43 +33,58 @@ interface ConfirmFileResult {
   readonly rows: number;
   readonly accepted: number;
   readonly repeated: number;
-  /** Rows in the file of rejected rows, by their reason; `unknown` for those that may have been taken. */
+  /** Number of rejected rows by reason; `unknown` counts rows that the server may have booked. */
   readonly rejectedByReason: ReadonlyMap<string, number>;
 }
 
 /**
- * Streams a file of confirmations to a server, a batch at a time, so that its size does not matter. Doing it again is
- * harmless, which is also the remedy for a run that was cut short.
+ * Streams a file of confirmations to a server in batches, so that memory does not depend on the size of the file. Sending the file again
+ * changes nothing, so an interrupted run is repaired by repeating it.
  */
 async function sendConfirmationFile(options: ConfirmFileOptions): Promise<ConfirmFileResult> {
-  const { path, format, sender, onProgress } = options;
-  const rejected = new RejectedRowsFile(options.rejectedPath, format);
+  const { path, reader, client, onProgress } = options;
+  const rejected = new RejectedRowsFile(options.rejectedPath, reader);
   const counts = { rows: 0, accepted: 0, repeated: 0 };
   let batch: { readonly row: ConfirmationRow; readonly item: object }[] = [];
   let batchBytes = 0;
   let bytesRead = 0;
 
   const flush = async (): Promise<void> => {
-    const outcomes = batch.length === 0 ? [] : await sender.send(batch.map(({ item }) => item));
-    for (const [index, { outcome, reason }] of outcomes.entries()) count(batch[index]!.row, outcome, reason);
+    const outcomes = batch.length === 0 ? [] : await client.send(batch.map(({ item }) => item));
+    for (const [index, { outcome, reason }] of outcomes.entries()) {
+      if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
+      else rejected.add(batch[index]!.row, reason ?? outcome);
+    }
     onProgress(bytesRead);
     batch = [];
     batchBytes = 0;
     bytesRead = 0;
   };
-  const count = (row: ConfirmationRow, outcome: RowOutcome['outcome'], reason: string = outcome): void => {
-    if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
-    else rejected.add(row, reason);
+  const readText = async function* (): AsyncGenerator<string> {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    const decode = (bytes?: Buffer): string => {
+      try {
+        return decoder.decode(bytes, { stream: bytes !== undefined });
+      } catch (cause) {
+        throw new CommandLineError('the file is not UTF-8 text', { cause });
+      }
+    };
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      bytesRead += chunk.length;
+      yield decode(chunk);
+    }
+    yield decode();
   };
-  const take = async (rows: Iterable<ConfirmationRow>): Promise<void> => {
-    for (const row of rows) {
+
+  try {
+    for await (const row of reader.readRows(readText())) {
       counts.rows++;
       if (!row.parsed.ok) {
-        count(row, 'rejected', row.parsed.reason);
+        rejected.add(row, row.parsed.reason);
         continue;
       }
       const { item } = row.parsed;
-      // Its text, a separator, and the brackets around all of them.
+      // The text of the item, a separator, and the brackets of the array.
       const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
       if (
         batch.length === bounds.confirmationRowsPerRequestMax ||
@@ -75,44 +95,27 @@ async function sendConfirmationFile(options: ConfirmFileOptions): Promise<Confir
       batch.push({ row, item });
       batchBytes += bytes;
     }
-  };
-
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (bytes?: Buffer): string => {
-    try {
-      return decoder.decode(bytes, { stream: bytes !== undefined });
-    } catch (cause) {
-      throw new CommandLineError('the file is not UTF-8 text', { cause });
-    }
-  };
-  try {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      bytesRead += chunk.length;
-      await take(format.parseChunk(decode(chunk)));
-    }
-    await take(format.parseChunk(decode()));
-    await take(format.finish());
     await flush();
     rejected.finish();
-  } catch (fault) {
+  } catch (error) {
     rejected.discard();
-    throw fault;
+    throw error;
   }
   return { ...counts, rejectedByReason: rejected.countByReason };
 }
 
-/** The file of rejected rows. It is made with the first of them, under another name until the last is in it. */
+/** File of rejected rows. Created with the first rejected row, under a temporary name until the last row is written. */
 class RejectedRowsFile {
   readonly countByReason = new Map<string, number>();
   readonly #path: string;
   readonly #temporaryPath: string;
-  readonly #format: ConfirmationParser;
+  readonly #reader: ConfirmationReader;
   #file: number | null = null;
 
-  constructor(path: string, format: ConfirmationParser) {
+  constructor(path: string, reader: ConfirmationReader) {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;
-    this.#format = format;
+    this.#reader = reader;
     this.#withWriteErrors(() => {
       for (const old of [path, this.#temporaryPath]) rmSync(old, { force: true });
     });
@@ -123,7 +126,7 @@ class RejectedRowsFile {
     this.#withWriteErrors(() => {
       if (this.#file === null) {
         this.#file = openSync(this.#temporaryPath, 'wx');
-        writeSync(this.#file, this.#format.rejectedHeader);
+        writeSync(this.#file, this.#reader.rejectedHeader);
       }
       writeSync(this.#file, row.formatRejected(reason));
     });
@@ -133,12 +136,12 @@ class RejectedRowsFile {
     if (this.#close()) this.#withWriteErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
-  /** A part of the rejected rows would pass for all of them. */
+  /** Deletes an incomplete file, which could be mistaken for a complete one. */
   discard(): void {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Whether there was a file. */
+  /** Returns whether a file was open. */
   #close(): boolean {
     if (this.#file === null) return false;
     closeSync(this.#file);
@@ -158,7 +161,6 @@ class RejectedRowsFile {
   }
 }
 
-/** What the command line said; absent where it said nothing. */
 export interface ConfirmOptions {
   readonly url?: string;
   readonly tokenFile?: string;
@@ -166,71 +168,77 @@ export interface ConfirmOptions {
   readonly json?: true;
 }
 
-/** Sends a file to a running server and says what became of its rows. */
-export async function confirmRevenueFromFile(file: string, options: ConfirmOptions): Promise<void> {
-  const rejectedPath = resolve(options.rejected ?? resolve(file).replace(/(\.[^.]+)$/, '.rejected$1'));
+/** File of the command line, with the format that its name ends with. */
+export interface ConfirmationFile {
+  readonly path: string;
+  readonly format: ConfirmationFormat;
+}
+
+/** Sends a file to a running server and prints how many rows were accepted, repeated and rejected. */
+export async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOptions): Promise<void> {
+  const rejectedPath = resolve(options.rejected ?? resolve(file.path).replace(/(\.[^.]+)$/, '.rejected$1'));
   const { rows, accepted, repeated, rejectedByReason } = await runInterruptible((signal) =>
-    sendFile(resolve(file), rejectedPath, options, signal),
+    sendFile(file, rejectedPath, options, signal),
   );
-  const left = rows - accepted - repeated;
-  if (left > 0) process.exitCode = exitCodes.incomplete;
+  const rejected = rows - accepted - repeated;
+  if (rejected > 0) process.exitCode = exitCodes.incomplete;
   if (options.json) {
     const reasons = Object.fromEntries(rejectedByReason);
-    printJson({ rows, accepted, repeated, rejected: left, reasons, rejected_file: left > 0 ? rejectedPath : null });
+    printJson({ rows, accepted, repeated, rejected, reasons, rejected_file: rejected > 0 ? rejectedPath : null });
     return;
   }
-  printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${left} rejected`);
-  if (left === 0) return;
+  printResult(`${rows} rows: ${accepted} accepted, ${repeated} repeated, ${rejected} rejected`);
+  if (rejected === 0) return;
   for (const [reason, count] of rejectedByReason) printNotice(`  ${count} ${reason}`);
   printNotice(`The rejected rows are in ${rejectedPath}.`);
 }
 
 async function sendFile(
-  path: string,
+  file: ConfirmationFile,
   rejectedPath: string,
   options: ConfirmOptions,
   signal: AbortSignal,
 ): Promise<ConfirmFileResult> {
   const env = readEnv();
-  const sender = new ConfirmationClient(options.url ?? operationsUrl(env), readToken(options.tokenFile, env), {
+  const path = resolve(file.path);
+  const client = new ConfirmationClient(options.url ?? operationsUrl(env), readToken(options.tokenFile, env), {
     signal,
   });
   const progress = createProgressBar(progressStreamFor(options), {
-    total: checkedFileBytes(path, rejectedPath),
+    total: fileBytes(path, rejectedPath),
     unit: 'bytes',
   });
-  const format = createConfirmationParser(path);
-  if (format === null) throw new Error('commander let a file of another kind through');
-  let begun = false;
+  const reader = createConfirmationReader(file.format);
+  let hasSent = false;
   const onProgress = (bytes: number): void => {
-    begun = true;
+    hasSent = true;
     progress.advance(bytes);
   };
   try {
-    return await sendConfirmationFile({ path, format, sender, rejectedPath, onProgress });
-  } catch (fault) {
-    if (!begun) throw fault;
-    const advice = 'Rows before that may be booked; sending the file again is harmless';
-    if (fault instanceof InterruptedError) throw new InterruptedError(fault.signal, `${fault.message}. ${advice}`);
-    if (fault instanceof CommandLineError) throw new CommandLineError(`${fault.message}. ${advice}`, { cause: fault });
-    throw fault;
+    return await sendConfirmationFile({ path, reader, client, rejectedPath, onProgress });
+  } catch (error) {
+    if (!hasSent) throw error;
+    const advice = 'Earlier rows may be booked; sending the file again changes nothing';
+    if (error instanceof InterruptedError) throw new InterruptedError(error.signal, `${error.message}. ${advice}`);
+    if (error instanceof CommandLineError) throw new CommandLineError(`${error.message}. ${advice}`, { cause: error });
+    throw error;
   } finally {
     progress.clear();
   }
 }
 
-/** In bytes. Refuses what is no file, and to write rejected rows over the file itself, by whatever name. */
-function checkedFileBytes(path: string, rejectedPath: string): number {
+/** Size of the file in bytes. Throws if it is not a regular file, or if the rejected rows would overwrite it, also through a link. */
+function fileBytes(path: string, rejectedPath: string): number {
   let file: Stats;
   try {
     file = statSync(path);
   } catch (cause) {
     throw new CommandLineError(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause });
   }
-  if (!file.isFile()) throw new CommandLineError(`${path} is no file`);
-  const other = statSync(rejectedPath, { throwIfNoEntry: false });
-  if (other !== undefined && other.dev === file.dev && other.ino === file.ino) {
-    throw new CommandLineError('the file of rejected rows cannot be the file that is sent');
+  if (!file.isFile()) throw new CommandLineError(`${path} is not a regular file`);
+  const rejectedFile = statSync(rejectedPath, { throwIfNoEntry: false });
+  if (rejectedFile !== undefined && rejectedFile.dev === file.dev && rejectedFile.ino === file.ino) {
+    throw new CommandLineError('the file of rejected rows must not be the file that is sent');
   }
   return file.size;
 }
@@ -240,7 +248,7 @@ function readToken(tokenFile: string | undefined, env: Env): string {
   try {
     return readOperatorToken(path);
   } catch (cause) {
-    if (cause instanceof SecretFileError) throw new CommandLineError(cause.message, { cause });
+    if (cause instanceof OperatorError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     throw new CommandLineError(`the operator token ${path} cannot be read (${code}); see --token-file`, { cause });
   }
@@ -249,5 +257,5 @@ function readToken(tokenFile: string | undefined, env: Env): string {
 function operationsUrl(env: Env): string {
   const endpoint = readOperationsEndpoint(env);
   if (endpoint.port !== 0) return endpointUrl(endpoint);
-  throw new CommandLineError('SVC_OPS_PORT lets the server pick a port, so --url must tell which');
+  throw new CommandLineError('SVC_OPS_PORT is 0, so the port of the server is unknown; use --url');
 }

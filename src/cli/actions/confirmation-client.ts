@@ -4,16 +4,16 @@ import { Compile } from 'typebox/compile';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command-line-error.ts';
 
-/** What became of one row: `rejected` comes with its reason; `unknown` is left when asking again did not help. */
+/** Outcome of one row. `rejected` has a reason; `unknown` remains when retries did not help. */
 export interface RowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
   readonly reason?: string;
 }
 
 interface ConfirmationClientOptions {
-  /** The first pause before a batch is sent again. */
+  /** Delay before the first retry; each later delay is twice as long. */
   readonly retryMs?: number;
-  /** Gives up. */
+  /** Cancels the request and its retries. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,16 +31,15 @@ const responseValidator = Compile(
   }),
 );
 
-/** What fetch says of a port on the list of the Fetch standard, whatever listens there. */
+/** Message of fetch for a port that the Fetch standard blocks. */
 const blockedPortMessage = 'bad port';
 
-/** What fetch makes of status 421: it sends the request again by itself, and finds that the body is gone. */
+/** Error code of fetch after status 421: it resends the request by itself, but the body has been consumed. */
 const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
 
 /**
- * Sends batches of rows to a running server. Rows whose outcome is unknown, and batches that got no answer, are sent again
- * a few times with growing pauses: a row that was taken before is only told so. A server that does not answer the very
- * first batch is taken for absent.
+ * Sends batches of rows to a running server. Retries rows with an unknown outcome and batches without a response, with exponential
+ * backoff: the server reports a row that it has already booked as `repeated`. The first batch is not retried if no server responds.
  */
 export class ConfirmationClient {
   readonly #url: string;
@@ -49,7 +48,7 @@ export class ConfirmationClient {
   readonly #signal: AbortSignal;
   #hasResponded = false;
 
-  /** @param url of the operations listener, without a trailing slash. */
+  /** @param url base URL of the operations listener, without a trailing slash */
   constructor(
     url: string,
     token: string,
@@ -62,26 +61,26 @@ export class ConfirmationClient {
   }
 
   /**
-   * The outcomes in the order of the items. Throws `CommandLineError` when the server cannot be reached or refuses us, and the
-   * signal's reason once that says stop.
+   * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or
+   * refuses the requests, and the reason of the signal once it is aborted.
    */
   async send(items: readonly object[]): Promise<readonly RowOutcome[]> {
     const outcomes: RowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
-    let open = items.map((_, index) => index);
+    let pending = items.map((_, index) => index);
     for (let attempt = 1; ; attempt++) {
-      const results = await this.#post(open.map((index) => items[index]!));
-      for (const [at, result] of (results ?? []).entries()) outcomes[open[at]!] = result;
-      open = open.filter((index) => outcomes[index]?.outcome === 'unknown');
+      const results = await this.#post(pending.map((index) => items[index]!));
+      for (const [index, result] of (results ?? []).entries()) outcomes[pending[index]!] = result;
+      pending = pending.filter((index) => outcomes[index]?.outcome === 'unknown');
       const isLast = attempt === bounds.confirmAttemptsMax;
-      if (isLast && results === null) throw new CommandLineError(`${this.#url} takes no rows at the moment`);
-      if (isLast || open.length === 0) return outcomes;
+      if (isLast && results === null) throw new CommandLineError(`${this.#url} does not accept rows at the moment`);
+      if (isLast || pending.length === 0) return outcomes;
       await pause(this.#retryMs * 2 ** (attempt - 1), undefined, { signal: this.#signal }).catch(() =>
         this.#signal.throwIfAborted(),
       );
     }
   }
 
-  /** Null when asking again may help. */
+  /** Returns null if a retry may succeed. */
   async #post(items: readonly object[]): Promise<readonly RowOutcome[] | null> {
     let response: Response;
     let text: string;
@@ -102,29 +101,29 @@ export class ConfirmationClient {
       if (reason === blockedPortMessage) {
         const { port } = new URL(this.#url);
         throw new CommandLineError(
-          `${this.#url} cannot be asked: port ${port} is one of those that web clients keep away from, since other services have them; let SVC_OPS_PORT be another`,
+          `${this.#url} cannot be requested: web clients block port ${port}, which is reserved for another protocol; set SVC_OPS_PORT to another port`,
           { cause },
         );
       }
-      throw new CommandLineError(`no server answers at ${this.#url} (see --url): ${reason}`, { cause });
+      throw new CommandLineError(`no server responds at ${this.#url} (see --url): ${reason}`, { cause });
     }
     this.#hasResponded = true;
     if (response.status === 503) return null;
     if (response.status === 401) {
-      throw new CommandLineError(`the server at ${this.#url} does not take this operator token (see --token-file)`);
+      throw new CommandLineError(`the server at ${this.#url} rejects this operator token (see --token-file)`);
     }
     if (response.status === 421) throw this.#unknownHostError();
-    const answer = response.status === 200 ? parseJsonOrNull(text) : null;
-    if (!responseValidator.Check(answer) || answer.results.length !== items.length) {
-      throw new CommandLineError(`${this.#url} answers ${response.status} and nothing this command knows (see --url)`);
+    const body = response.status === 200 ? parseJsonOrNull(text) : null;
+    if (!responseValidator.Check(body) || body.results.length !== items.length) {
+      throw new CommandLineError(`${this.#url} returned status ${response.status} with an unexpected body (see --url)`);
     }
-    return answer.results;
+    return body.results;
   }
 
   #unknownHostError(): CommandLineError {
     const { hostname } = new URL(this.#url);
     return new CommandLineError(
-      `the server at ${this.#url} does not answer under the name ${hostname}: add it to SVC_OPS_ALLOWED_HOSTS of the server, or use an IP address or localhost (see --url)`,
+      `the server at ${this.#url} does not accept the host name ${hostname}: add it to SVC_OPS_ALLOWED_HOSTS of the server, or use an IP address or localhost (see --url)`,
     );
   }
 }
@@ -137,8 +136,8 @@ function parseJsonOrNull(text: string): unknown {
   }
 }
 
-/** fetch hides what the system said one level deeper. */
-function networkErrorReason(fault: unknown): string {
-  const { cause, message } = fault as Error & { readonly cause?: NodeJS.ErrnoException };
+/** Code or message of the system error that fetch wraps. */
+function networkErrorReason(error: unknown): string {
+  const { cause, message } = error as Error & { readonly cause?: NodeJS.ErrnoException };
   return cause?.code ?? cause?.message ?? message;
 }

@@ -1,128 +1,183 @@
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
 import { confirmationMembers } from '../../confirmations/confirmation.ts';
 import { findDuplicateMembers } from '../../confirmations/parse-confirmation.ts';
 import { CommandLineError } from '../command-line-error.ts';
-import { CsvError, CsvParser, escapeFormula, formatCsvLine, unescapeFormula } from './csv-parser.ts';
 
 /** One row of a file of confirmations. */
 export interface ConfirmationRow {
-  /** What is sent of it, or nothing and why. */
+  /** The item to send, or the reason why the row is rejected before sending. */
   readonly parsed: { readonly ok: true; readonly item: object } | { readonly ok: false; readonly reason: string };
-  /** The row as a line of a file like the one it is from, with the reason why it was rejected. */
+  /** Formats the row for the file of rejected rows, which has the format of the input file plus a reason. */
   formatRejected(reason: string): string;
 }
 
-/** How rows lie in a file. It is given the text piece by piece. Throws `CommandLineError` where the rest cannot be trusted. */
-export interface ConfirmationParser {
-  parseChunk(text: string): Iterable<ConfirmationRow>;
-  finish(): Iterable<ConfirmationRow>;
-  /** What a file of rejected rows begins with; known once there has been a row. */
+/** Reader of one file. Throws `CommandLineError` where the rest of the file cannot be read reliably. */
+export interface ConfirmationReader {
+  readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
+  /** First line of a file of rejected rows, with its line end. Known once the first row has been read. */
   readonly rejectedHeader: string;
 }
 
-/** The format by the name's ending, or null for any other. */
-export function createConfirmationParser(path: string): ConfirmationParser | null {
-  if (/\.csv$/i.test(path)) return new CsvConfirmationParser();
-  return /\.(ndjson|jsonl)$/i.test(path) ? new NdjsonConfirmationParser() : null;
+export type ConfirmationFormat = 'csv' | 'ndjson';
+
+export function createConfirmationReader(format: ConfirmationFormat): ConfirmationReader {
+  return format === 'csv' ? new CsvConfirmationReader() : new NdjsonConfirmationReader();
 }
 
-/** A head with the names of the members, in any order and among others; then a row a record. An empty cell is no value. */
-class CsvConfirmationParser implements ConfirmationParser {
-  readonly #parser = new CsvParser(bounds.confirmationFileRowCharactersMax);
+/**
+ * CSV as in RFC 4180. The header names the members, in any order and among other columns. An empty cell is an absent member. Input
+ * that RFC 4180 does not allow is refused, because a guess about a stray quote could book money to the wrong row.
+ */
+class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
 
   get rejectedHeader(): string {
-    const head = this.#header ?? [];
-    return formatCsvLine((head.includes('reason') ? head : [...head, 'reason']).map(escapeFormula));
+    const header = this.#header ?? [];
+    return formatCsvLine((header.includes('reason') ? header : [...header, 'reason']).map(escapeFormula));
   }
 
-  *parseChunk(text: string): Iterable<ConfirmationRow> {
-    yield* this.#toRows(this.#parser.parseChunk(text));
-  }
-
-  *finish(): Iterable<ConfirmationRow> {
-    yield* this.#toRows(this.#parser.finish());
+  async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
+    for await (const cells of parseCsv(text)) {
+      if (this.#header === null) this.#header = validateHeader(cells);
+      else yield parseCsvRow(this.#header, cells);
+    }
     if (this.#header === null) throw new CommandLineError('the file is empty: its first line must name the columns');
-  }
-
-  *#toRows(records: Iterable<{ readonly cells: readonly string[] }>): Iterable<ConfirmationRow> {
-    try {
-      for (const { cells } of records) {
-        if (this.#header === null) this.#header = validateHeader(cells);
-        else yield this.#toRow(this.#header, cells);
-      }
-    } catch (fault) {
-      if (fault instanceof CsvError) throw new CommandLineError(fault.message, { cause: fault });
-      throw fault;
-    }
-  }
-
-  #toRow(head: readonly string[], cells: readonly string[]): ConfirmationRow {
-    const formatRejected = (reason: string): string => {
-      const line = head.map((_, column) => cells[column] ?? '');
-      // An earlier run may have given its reasons here.
-      const column = head.indexOf('reason');
-      line[column < 0 ? head.length : column] = reason;
-      return formatCsvLine([...line, ...cells.slice(head.length)].map(escapeFormula));
-    };
-    if (cells.length !== head.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejected };
-    const item: Record<string, unknown> = {};
-    for (const member of confirmationMembers) {
-      const cell = unescapeFormula(cells[head.indexOf(member)] ?? '');
-      if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
-    }
-    return { parsed: { ok: true, item }, formatRejected };
   }
 }
 
-/** A plain decimal is a number; anything else is left for the service to reject. */
+const csvErrorMessages: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not start with one',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
+  CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
+  CSV_MAX_RECORD_SIZE: rowTooLongMessage(),
+};
+
+/** Yields the cells of each record. Error messages never contain text of the file. */
+async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
+  const parser = parse({
+    record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    // In bytes; `on_record` checks the characters.
+    max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
+    cast(cell, { quoting, lines }) {
+      if (!quoting && cell.includes('\r'))
+        throw new CommandLineError(`line ${lines}: a carriage return without a line feed`);
+      return cell;
+    },
+    on_record(cells: string[], { lines }) {
+      const characters = cells.reduce((sum, cell) => sum + cell.length + 1, 0);
+      if (characters > bounds.confirmationFileRowCharactersMax) {
+        throw new CommandLineError(`line ${lines}: ${rowTooLongMessage()}`);
+      }
+      return cells;
+    },
+  });
+  // The callback is required; `parser` throws the error in the loop below.
+  pipeline(Readable.from(text), parser, () => {});
+  try {
+    yield* parser;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const message = csvErrorMessages[error.code] ?? 'invalid CSV';
+    throw new CommandLineError(`line ${error.lines}: ${message}`, { cause: error });
+  }
+}
+
+function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
+  const formatRejected = (reason: string): string => {
+    const line = header.map((_, column) => cells[column] ?? '');
+    // A file of rejected rows that is sent again already has this column.
+    const reasonColumn = header.indexOf('reason');
+    line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
+    return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
+  };
+  if (cells.length !== header.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejected };
+  const item: Record<string, unknown> = {};
+  for (const member of confirmationMembers) {
+    const cell = unescapeFormula(cells[header.indexOf(member)] ?? '');
+    if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
+  }
+  return { parsed: { ok: true, item }, formatRejected };
+}
+
+/** Parses a plain decimal. Returns any other text unchanged, and the service rejects the row. */
 function parseAmount(cell: string): number | string {
   return /^\d{1,9}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
 }
 
-function validateHeader(head: readonly string[]): readonly string[] {
-  const missing = ['txid', 'status', 'amount', 'occurred_at'].filter((name) => !head.includes(name));
-  if (!head.includes('click_id')) missing.push(...['sub_id', 'svc_offer_id'].filter((name) => !head.includes(name)));
+function validateHeader(header: readonly string[]): readonly string[] {
+  const missing = ['txid', 'status', 'amount', 'occurred_at'].filter((name) => !header.includes(name));
+  if (!header.includes('click_id')) {
+    missing.push(...['sub_id', 'svc_offer_id'].filter((name) => !header.includes(name)));
+  }
   if (missing.length > 0) {
     throw new CommandLineError(`the first line must name the columns; missing: ${missing.join(', ')}`);
   }
-  const twice = confirmationMembers.find((name) => head.indexOf(name) !== head.lastIndexOf(name));
-  if (twice !== undefined) throw new CommandLineError(`the first line names the column ${twice} twice`);
-  return head;
+  const duplicate = confirmationMembers.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  if (duplicate !== undefined) throw new CommandLineError(`the first line names the column ${duplicate} twice`);
+  return header;
 }
 
-/** A JSON object a line; empty lines are passed over. */
-class NdjsonConfirmationParser implements ConfirmationParser {
+/** Formats one record as a line of CSV with the line end of RFC 4180. */
+function formatCsvLine(cells: readonly string[]): string {
+  return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
+}
+
+/** Start of a cell that a spreadsheet may run as a formula, also in the full-width characters of East Asian keyboards. */
+const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
+const formulaPattern = new RegExp(`^${formulaStart}`);
+const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
+
+/**
+ * Puts an apostrophe and a space before a cell that a spreadsheet would run as a formula. Because of the space, the result cannot
+ * equal an id that starts with an apostrophe.
+ */
+function escapeFormula(cell: string): string {
+  return formulaPattern.test(cell) ? `' ${cell}` : cell;
+}
+
+function unescapeFormula(cell: string): string {
+  return cell.replace(escapedFormulaPattern, '');
+}
+
+/** One JSON object per line. Empty lines are skipped. */
+class NdjsonConfirmationReader implements ConfirmationReader {
   readonly rejectedHeader = '';
-  #incompleteLine = '';
-  #line = 0;
 
-  *parseChunk(text: string): Iterable<ConfirmationRow> {
-    const lines = (this.#incompleteLine + text).split('\n');
-    this.#incompleteLine = lines.pop() ?? '';
-    for (const line of lines) yield* this.#toRow(line);
-    this.#checkLength(this.#incompleteLine, this.#line + 1);
+  async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
+    let incompleteLine = '';
+    let lineNumber = 0;
+    for await (const chunk of text) {
+      const lines = (incompleteLine + chunk).split('\n');
+      incompleteLine = lines.pop()!;
+      for (const line of lines) yield* parseNdjsonLine(line, ++lineNumber);
+      assertLineLength(incompleteLine, lineNumber + 1);
+    }
+    yield* parseNdjsonLine(incompleteLine, lineNumber + 1);
   }
+}
 
-  *finish(): Iterable<ConfirmationRow> {
-    yield* this.#toRow(this.#incompleteLine);
-  }
+function* parseNdjsonLine(text: string, lineNumber: number): Iterable<ConfirmationRow> {
+  assertLineLength(text, lineNumber);
+  if (text.trim() !== '') yield parseNdjsonRow(text);
+}
 
-  *#toRow(text: string): Iterable<ConfirmationRow> {
-    this.#line++;
-    this.#checkLength(text, this.#line);
-    if (text.trim() !== '') yield parseNdjsonRow(text);
+function assertLineLength(text: string, lineNumber: number): void {
+  if (text.length > bounds.confirmationFileRowCharactersMax) {
+    throw new CommandLineError(`line ${lineNumber}: ${rowTooLongMessage()}`);
   }
+}
 
-  #checkLength(text: string, line: number): void {
-    const { confirmationFileRowCharactersMax: most } = bounds;
-    if (text.length > most) throw new CommandLineError(`line ${line}: a row has more than ${most} characters`);
-  }
+function rowTooLongMessage(): string {
+  return `a row has more than ${bounds.confirmationFileRowCharactersMax} characters`;
 }
 
 function parseNdjsonRow(text: string): ConfirmationRow {
-  /** A line that cannot be an object with a reason comes back as a text. */
-  const refused = (reason: string): ConfirmationRow => ({
+  /** For a line that cannot be written back as an object with a reason. */
+  const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
     formatRejected: () => formatJsonLine({ row: text.trim(), reason }),
   });
@@ -130,7 +185,7 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   try {
     value = JSON.parse(text);
   } catch {
-    return refused('not_json');
+    return rejectedText('not_json');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
@@ -138,8 +193,8 @@ function parseNdjsonRow(text: string): ConfirmationRow {
       formatRejected: (reason) => formatJsonLine({ row: value, reason }),
     };
   }
-  const member = findDuplicateMembers(text).get(0);
-  if (member !== undefined) return refused(`${member}_repeated`);
+  const duplicate = findDuplicateMembers(text).get(0);
+  if (duplicate !== undefined) return rejectedText(`${duplicate}_repeated`);
   const row = value as Readonly<Record<string, unknown>>;
   const item = Object.fromEntries(
     confirmationMembers.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),

@@ -1,167 +1,138 @@
-import { createScanner, visit } from 'jsonc-parser';
+import { visit } from 'jsonc-parser';
 import { bounds } from '../../bounds.ts';
 
-/** A place in a text, both counted from 1; columns in UTF-16 units. */
+/** Position in a text. Lines and columns start at 1; columns are in UTF-16 units. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Names of members and indices of arrays, from the outside in. */
+/** Member names and array indices, outermost first. */
 type JsonPath = readonly (string | number)[];
 
-/** A value asked for, or one around it. */
+/** A requested value, or one that contains a requested value. */
 interface PathNode {
   readonly children: Map<string | number, PathNode>;
-  /** Null until the value has been found. */
-  offset: number | null;
+  /** Null until the value is found. */
+  position: TextPosition | null;
 }
 
-/** A list or an object that has begun and not ended. */
+/** An object or array that the parser is inside of. */
 interface OpenContainer {
-  /** What is asked for inside it. */
   readonly node: PathNode | undefined;
-  /** Of an object, the names so far; null in a list. */
+  /** Names of the members so far; null in an array. */
   readonly memberNames: Set<string> | null;
-  /** The name or index of the value at hand. */
+  /** Name or index of the current value. */
   key: string | number;
 }
 
-/** Knows where in a JSON text its values stand. */
-export class JsonPositions {
-  readonly #text: string;
-  readonly #lineStarts: readonly number[];
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#lineStarts = lineStartsOf(text);
-  }
-
-  /**
-   * Where the value at each path begins, or its name where it has one; null for what is not there. Also every member whose
-   * name the same object has had before: `named` of them, up to `namedMax`, and how many there are. The text must be JSON. It
-   * is read once, in a loop, and nothing is kept of what nobody asked for: it may be nested as deep as it likes. `onShare` is
-   * told at each object which share of the text is read, from 0 to 1.
-   */
-  locate(
-    paths: readonly JsonPath[],
-    namedMax: number,
-    onShare?: (share: number) => void,
-  ): { places: (TextPosition | null)[]; repeated: DuplicateMembers } {
-    const root: PathNode = { children: new Map(), offset: null };
-    const asked = paths.map((path) => path.reduce<PathNode>(childOf, root));
-    const repeated = this.#scan(root, namedMax, onShare);
-    return { places: asked.map(({ offset }) => (offset === null ? null : this.positionAt(offset))), repeated };
-  }
-
-  /** Where the text stops being JSON, given what `JSON.parse` says of it. */
-  syntaxErrorPosition(message: string): TextPosition {
-    // At the end only: what comes before may repeat the text.
-    const told = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
-    return this.positionAt(told === undefined ? firstErrorOffset(this.#text) : Number(told));
-  }
-
-  positionAt(offset: number): TextPosition {
-    let low = 0;
-    let high = this.#lineStarts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (this.#lineStarts[middle]! <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - this.#lineStarts[low]! + 1 };
-  }
-
-  /** Fills in the offsets of what is asked for. */
-  #scan(root: PathNode, namedMax: number, onShare?: (share: number) => void): DuplicateMembers {
-    const scanner = createScanner(this.#text, true);
-    const open: OpenContainer[] = [];
-    const reported: { path: JsonPath; place: TextPosition }[] = [];
-    let count = 0;
-    // What is asked for of the value that comes next.
-    let next: PathNode | undefined = root;
-    let nameExpected = false;
-    for (scanner.scan(); scanner.getTokenOffset() < this.#text.length; scanner.scan()) {
-      const offset = scanner.getTokenOffset();
-      // The first character of a token tells what it is.
-      const token = this.#text[offset];
-      const around = open.at(-1);
-      if (token === '}' || token === ']') {
-        open.pop();
-        nameExpected = false;
-      } else if (token === ',') {
-        nameExpected = around?.memberNames != null;
-        if (around?.memberNames === null) around.key = (around.key as number) + 1;
-      } else if (token === ':') {
-        nameExpected = false;
-      } else if (nameExpected && around?.memberNames != null) {
-        const name = scanner.getTokenValue();
-        around.key = name;
-        next = around.node?.children.get(name);
-        if (around.memberNames.has(name)) {
-          count++;
-          if (reported.length < namedMax)
-            reported.push({ path: open.map(({ key }) => key), place: this.positionAt(offset) });
-          // Of a repeated name the last value is the one that counts, as it does for `JSON.parse`.
-          if (next !== undefined) clearOffsets(next);
-        }
-        // More than a catalog may have: no more of them need to be remembered.
-        if (around.memberNames.size < bounds.catalogObjectMembersMax) around.memberNames.add(name);
-        if (next !== undefined) next.offset = offset;
-      } else {
-        if (around?.memberNames === null) next = around.node?.children.get(around.key);
-        if (next !== undefined) next.offset ??= offset;
-        if (token === '{') {
-          open.push({ node: next, memberNames: new Set(), key: '' });
-          onShare?.(offset / this.#text.length);
-        } else if (token === '[') open.push({ node: next, memberNames: null, key: 0 });
-        nameExpected = token === '{';
-      }
-    }
-    return { reported, count };
-  }
-}
-
 interface DuplicateMembers {
-  readonly reported: readonly { readonly path: JsonPath; readonly place: TextPosition }[];
+  readonly reported: readonly { readonly path: JsonPath; readonly position: TextPosition }[];
+  /** Number of all duplicate members, reported or not. */
   readonly count: number;
 }
 
+/**
+ * Locates values in a JSON text.
+ *
+ * @param text valid JSON that is not nested too deep for a recursive parser
+ * @returns for each path the position of the member name, or of the value in an array, or null if there is no such value; and the
+ * duplicate members of all objects, of which the first `duplicatesReportedMax` are reported
+ */
+export function locateJsonPaths(
+  text: string,
+  paths: readonly JsonPath[],
+  duplicatesReportedMax: number,
+): { positions: (TextPosition | null)[]; duplicates: DuplicateMembers } {
+  const root: PathNode = { children: new Map(), position: null };
+  const requested = paths.map((path) => path.reduce<PathNode>(childOf, root));
+  const open: OpenContainer[] = [];
+  const reported: { path: JsonPath; position: TextPosition }[] = [];
+  let count = 0;
+
+  /** Returns the requested node of the value that starts here, if there is one. */
+  const enterValue = (line: number, column: number): PathNode | undefined => {
+    const container = open.at(-1);
+    const node = container === undefined ? root : container.node?.children.get(container.key);
+    if (node !== undefined) node.position ??= { line: line + 1, column: column + 1 };
+    return node;
+  };
+  visit(text, {
+    onObjectBegin(_offset, _length, line, column) {
+      open.push({ node: enterValue(line, column), memberNames: new Set(), key: '' });
+    },
+    onArrayBegin(_offset, _length, line, column) {
+      open.push({ node: enterValue(line, column), memberNames: null, key: 0 });
+    },
+    onObjectProperty(name, _offset, _length, line, column) {
+      const container = open.at(-1)!;
+      const names = container.memberNames!;
+      const position = { line: line + 1, column: column + 1 };
+      container.key = name;
+      const node = container.node?.children.get(name);
+      if (names.has(name)) {
+        count++;
+        if (reported.length < duplicatesReportedMax) reported.push({ path: open.map(({ key }) => key), position });
+        // `JSON.parse` takes the last value of a duplicate member.
+        if (node !== undefined) clearPositions(node);
+      }
+      // A valid catalog has no object with more members.
+      if (names.size < bounds.catalogObjectMembersMax) names.add(name);
+      if (node !== undefined) node.position = position;
+    },
+    onLiteralValue(_value, _offset, _length, line, column) {
+      enterValue(line, column);
+    },
+    onSeparator(character) {
+      const container = open.at(-1)!;
+      if (character === ',' && container.memberNames === null) container.key = (container.key as number) + 1;
+    },
+    onObjectEnd: () => void open.pop(),
+    onArrayEnd: () => void open.pop(),
+  });
+  return { positions: requested.map(({ position }) => position), duplicates: { reported, count } };
+}
+
 function childOf({ children }: PathNode, step: string | number): PathNode {
-  let asked = children.get(step);
-  if (asked === undefined) {
-    asked = { children: new Map(), offset: null };
-    children.set(step, asked);
+  let child = children.get(step);
+  if (child === undefined) {
+    child = { children: new Map(), position: null };
+    children.set(step, child);
   }
-  return asked;
+  return child;
 }
 
-/** What has not been found has nothing found inside it. */
-function clearOffsets(asked: PathNode): void {
-  if (asked.offset === null) return;
-  asked.offset = null;
-  for (const inner of asked.children.values()) clearOffsets(inner);
+function clearPositions(node: PathNode): void {
+  if (node.position === null) return;
+  node.position = null;
+  for (const child of node.children.values()) clearPositions(child);
 }
 
-/** Where a text is no JSON by the judgement of a parser that tells; its end when that finds nothing. */
+/** Position of the syntax error in a text, given the message of `JSON.parse`. */
+export function jsonErrorPosition(text: string, message: string): TextPosition {
+  // At the end of the message only, because the rest may quote the text.
+  const offset = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
+  return positionOf(text, offset === undefined ? firstErrorOffset(text) : Number(offset));
+}
+
+function positionOf(text: string, offset: number): TextPosition {
+  const before = text.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+}
+
+/** Offset of the first syntax error that jsonc-parser finds, or the end of the text. */
 function firstErrorOffset(text: string): number {
-  const found = new Error('found');
+  const stopVisit = new Error('stop');
   let first = text.length;
   const onError = (_code: number, offset: number) => {
     first = offset;
-    throw found;
+    throw stopVisit;
   };
   try {
     visit(text, { onError }, { disallowComments: true });
   } catch (error) {
-    // Nested too deep to be walked: it is told without a place of its own.
-    if (error !== found && !(error instanceof RangeError)) throw error;
+    // The recursive parser overflows the stack on deep nesting.
+    if (error !== stopVisit && !(error instanceof RangeError)) throw error;
   }
   return first;
-}
-
-function lineStartsOf(text: string): number[] {
-  const starts = [0];
-  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
-  return starts;
 }

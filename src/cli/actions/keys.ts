@@ -6,15 +6,24 @@ import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { Mode } from '../../domain/mode.ts';
-import { knownVerticals, servedVerticals } from '../../verticals/registry.ts';
+import { type KnownVertical, servedVerticals } from '../../verticals/registry.ts';
 import { CommandLineError } from '../command-line-error.ts';
 import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
-import { withKeyRegister } from './key-file.ts';
+
+/** Runs a command on an open key registry, and closes the registry. */
+export function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: KeyRegistry) => Result): Result {
+  try {
+    return run(registry);
+  } finally {
+    registry.close();
+  }
+}
 
 export interface CreateKeyOptions {
   readonly account: string;
-  readonly vertical: string;
+  readonly vertical: KnownVertical;
   readonly mode: Mode;
+  /** Milliseconds since the Unix epoch. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
   readonly analyticsPerMinute?: number;
@@ -24,54 +33,36 @@ export interface CreateKeyOptions {
 }
 
 export function createAndPrintKey(options: CreateKeyOptions): void {
-  const vertical = knownVerticals.find((known) => known.segment === options.vertical);
-  if (vertical === undefined) throw new Error('commander let an unknown vertical through');
+  const { account, vertical, mode } = options;
   const nowMs = systemClock.wallMs();
   const path = keyFilePath(readDataDir(readEnv()));
-  const isFirst = !existsSync(path);
-  const { key, issued } = withKeyRegister(
-    () => KeyRegistry.open(path),
-    (register) =>
-      register.create(
-        {
-          accountName: options.account,
-          vertical,
-          mode: options.mode,
-          expiresAtMs: options.expires ?? null,
-          limits: {
-            requestsPerMinute: options.requestsPerMinute ?? null,
-            analyticsPerMinute: options.analyticsPerMinute ?? null,
-            sessionsPerDay: options.sessionsPerDay ?? null,
-          },
-        },
-        nowMs,
-      ),
+  const isNewFile = !existsSync(path);
+  const limits = {
+    requestsPerMinute: options.requestsPerMinute ?? null,
+    analyticsPerMinute: options.analyticsPerMinute ?? null,
+    sessionsPerDay: options.sessionsPerDay ?? null,
+  };
+  const { key, issued } = withKeyRegistry(KeyRegistry.open(path), (registry) =>
+    registry.create({ accountName: account, vertical, mode, expiresAtMs: options.expires ?? null, limits }, nowMs),
   );
   if (options.json) {
     printJson({ key, ...toIssuedKeyJson(issued, nowMs) });
     return;
   }
-  if (isFirst) {
-    printNotice(
-      `This made the key file ${path}: a server that is to know the key must have this data folder (SVC_DATA_DIR).`,
-    );
+  if (isNewFile) {
+    printNotice(`Created the key file ${path}. Only a server with this data folder (SVC_DATA_DIR) accepts its keys.`);
   }
   if (!servedVerticals.some(({ segment }) => segment === vertical.segment)) {
     printNotice(
-      `No server of this version serves ${vertical.segment}, unless a program that embeds it brings its offers.`,
+      `This version has no offers for ${vertical.segment}: only a program that embeds the service with offers of its own serves it.`,
     );
   }
-  if (options.raw) {
-    printResult(key);
-  } else {
-    printResult(key);
-    const until =
-      issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${formatTimestamp(issued.expiresAtMs)}`;
-    printNotice(
-      `This is ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${until}.`,
-    );
-    printNotice('Keep it now: it is not shown again. A running server knows it at once.');
-  }
+  printResult(key);
+  if (options.raw) return;
+  const expiry =
+    issued.expiresAtMs === null ? 'it does not expire' : `it expires at ${formatTimestamp(issued.expiresAtMs)}`;
+  printNotice(`Created ${issued.id}, a ${issued.mode} key of ${issued.accountName} for ${issued.vertical}; ${expiry}.`);
+  printNotice('Store the key now: it is not shown again. A running server accepts it at once.');
 }
 
 const keyListHeadings = [
@@ -90,14 +81,9 @@ const keyListHeadings = [
 export function printKeys(options: { readonly json?: true }): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const nowMs = systemClock.wallMs();
-  const keys = existsSync(path)
-    ? withKeyRegister(
-        () => KeyRegistry.openExisting(path),
-        (register) => register.list(),
-      )
-    : [];
+  const keys = existsSync(path) ? withKeyRegistry(KeyRegistry.openExisting(path), (registry) => registry.list()) : [];
   if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
-  else if (keys.length === 0) printNotice(`There are no keys in ${path}. Issue one with: marketplace keys create`);
+  else if (keys.length === 0) printNotice(`There are no keys in ${path}. Create one with: marketplace keys create`);
   else {
     const rows = keys.map((key) => keyListCells(key, nowMs));
     printResult(formatTable(keyListHeadings, rows));
@@ -123,13 +109,13 @@ function keyListCells(key: IssuedKey, nowMs: number): string[] {
 export function revokeKey(id: string, { json }: { readonly json?: true }): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const nowMs = systemClock.wallMs();
-  const { revocation, issued } = withKeyRegister(
-    () => KeyRegistry.openExisting(path),
-    (register) => ({ revocation: register.revoke(id, nowMs), issued: register.find(id) }),
-  );
-  // The id is repeated only when it is one of ours: what was pasted here by mistake may be a key.
+  const { revocation, issued } = withKeyRegistry(KeyRegistry.openExisting(path), (registry) => ({
+    revocation: registry.revoke(id, nowMs),
+    issued: registry.find(id),
+  }));
+  // The message does not repeat the argument, which may be a key that was pasted by mistake.
   if (issued === undefined) throw new CommandLineError('no key has this id; marketplace keys list shows them');
-  const before = revocation === 'already_revoked';
-  if (json) printJson({ ...toIssuedKeyJson(issued, nowMs), revoked_before: before });
-  else printResult(before ? `${id} was revoked before` : `revoked ${id}`);
+  const revokedBefore = revocation === 'already_revoked';
+  if (json) printJson({ ...toIssuedKeyJson(issued, nowMs), revoked_before: revokedBefore });
+  else printResult(revokedBefore ? `${id} was revoked before` : `revoked ${id}`);
 }

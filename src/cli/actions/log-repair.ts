@@ -11,35 +11,31 @@ import { CommandLineError } from '../command-line-error.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
 import { RecordTimeSpan } from './log.ts';
-import { checkLogWithProgress, resolveLogFolder, toLogCommandError } from './log-folder.ts';
+import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
-/** Creates an empty journal beside a ledger whose journal is gone, so that the service starts. Without `yes` it only says so. */
-export function acceptMissingJournal(
+const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
+
+/** Creates an empty journal beside a ledger whose journal is missing, so that the service starts. Without `yes` it only prints that. */
+export function createMissingJournal(
   ledger: string | undefined,
   { yes, json }: { readonly yes?: true; readonly json?: true },
 ): void {
+  const dataDir = dirname(resolveLogFolder(ledger));
+  const journal = join(dataDir, 'journal');
+  const lock = lockFolder(dataDir);
   try {
-    const dataDir = dirname(resolveLogFolder(ledger));
-    const journal = join(dataDir, 'journal');
-    const lock = lockFolder(dataDir);
-    try {
-      const missing = !existsSync(journal);
-      if (missing && yes) createFolderDurably(journal);
-      if (json) {
-        printJson({ outcome: missing ? (yes ? 'journal_created' : 'would_create_journal') : 'journal_not_missing' });
-      } else if (!missing) {
-        printResult(`${journal} is not missing: there is nothing to accept.`);
-      } else {
-        printResult(
-          `${yes ? 'Created' : 'Would create'} an empty ${journal}: live sessions have no pocket fields then.`,
-        );
-        if (!yes) printNotice('Nothing has been changed. Add --yes to do it.');
-      }
-    } finally {
-      lock.release();
+    const missing = !existsSync(journal);
+    if (missing && yes) createFolderDurably(journal);
+    if (json) {
+      printJson({ outcome: missing ? (yes ? 'journal_created' : 'would_create_journal') : 'journal_not_missing' });
+    } else if (!missing) {
+      printResult(`${journal} is not missing: nothing to do.`);
+    } else {
+      printResult(`${yes ? 'Created' : 'Would create'} an empty ${journal}. Live sessions lose their pocket fields.`);
+      if (!yes) printNotice(dryRunNotice);
     }
-  } catch (fault) {
-    throw toLogCommandError(fault);
+  } finally {
+    lock.release();
   }
 }
 
@@ -53,33 +49,31 @@ export async function repairLogAtCut(named: string | undefined, options: RepairO
   const { cut, yes, json } = options;
   const locks: FolderLock[] = [];
   try {
-    const given = resolveLogFolder(named);
-    const folder = realpathSync(given);
-    // The service locks the data folder, which holds the log or a link to it.
-    for (const parent of new Set([dirname(given), dirname(folder)].map((path) => realpathSync(path)))) {
+    const namedFolder = resolveLogFolder(named);
+    const folder = realpathSync(namedFolder);
+    // The service locks the data folder, which contains the log or a link to it.
+    for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }
     const check = await runInterruptible((signal) => checkLogWithProgress(folder, options, { signal }));
     const verdict = validateCut(nodeLogFiles, check, {
-      file: resolveSegmentFile(folder, given, cut.file),
+      file: resolveSegmentFile(folder, namedFolder, cut.file),
       offset: cut.offset,
     });
     switch (verdict.kind) {
       case 'done':
         if (json) printJson({ outcome: 'nothing_to_cut' });
-        else printResult('The log is whole and ends there: there is nothing to cut.');
+        else printResult('The log is intact and ends at this position: nothing to cut.');
         return;
       case 'no-damage':
-        throw new CommandLineError('the log is whole; it is not cut where it is not damaged');
+        throw new CommandLineError('the log is intact; only a damaged log can be cut');
       case 'elsewhere': {
         const { file, offset, message } = verdict.damage;
-        throw new CommandLineError(`the damage is not there but at ${basename(file)}:${offset}; ${message}`);
+        throw new CommandLineError(`the damage is at ${basename(file)}:${offset}, not at this position; ${message}`);
       }
       case 'damage':
         await executeRepair(folder, verdict.plan, check.records, { yes: yes ?? false, json: json ?? false });
     }
-  } catch (fault) {
-    throw toLogCommandError(fault);
   } finally {
     for (const lock of locks) lock.release();
   }
@@ -91,40 +85,38 @@ async function executeRepair(
   keptRecords: number,
   { yes, json }: { readonly yes: boolean; readonly json: boolean },
 ): Promise<void> {
-  const moment = formatTimestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
-  const removedFolder = `${folder}-removed-${moment}`;
+  const timestamp = formatTimestamp(systemClock.wallMs()).replaceAll(/[-:.]/g, '');
+  const removedFolder = `${folder}-removed-${timestamp}`;
   if (statSync(folder).dev !== statSync(dirname(folder)).dev) {
-    throw new CommandLineError(`${folder} is a file system of its own: nothing can be moved to a folder beside it`);
+    throw new CommandLineError(`${folder} is a mount point: its files cannot be moved to a folder beside it`);
   }
   const timeSpan = new RecordTimeSpan();
-  const behind = countRecordsAfterCut(nodeLogFiles, plan, (record) => timeSpan.include(record));
-  const repairing: RepairReport = {
+  const removed = countRecordsAfterCut(nodeLogFiles, plan, (record) => timeSpan.include(record));
+  const report: RepairReport = {
     plan,
     keptRecords,
     removedFolder,
     timeSpan,
-    readableRecords: behind.records,
-    lostRecords: behind.position - plan.position - behind.records,
+    readableRecords: removed.records,
+    lostRecords: removed.position - plan.position - removed.records,
   };
   if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
   if (json) {
-    printJson(repairToJson(repairing, yes));
+    printJson(repairToJson(report, yes));
     return;
   }
-  printResult(`${yes ? 'This has been done' : 'This is what would be done'}:\n\n${formatRepair(repairing)}`);
-  if (!yes) printNotice('Nothing has been changed. Add --yes to do it.');
+  printResult(`${yes ? 'Done' : 'Would do'}:\n\n${formatRepair(report)}`);
+  if (!yes) printNotice(dryRunNotice);
 }
 
-/** A repair, as it is told before and after. */
 interface RepairReport {
   readonly plan: RepairPlan;
-  /** Records that stay. */
   readonly keptRecords: number;
   readonly removedFolder: string;
-  /** When the records happened that can be read in what is set aside, and how many they are. */
+  /** Time span and number of the readable records that are moved. */
   readonly timeSpan: RecordTimeSpan;
   readonly readableRecords: number;
-  /** How many cannot be read. */
+  /** Number of unreadable records that are moved. */
   readonly lostRecords: number;
 }
 
@@ -156,27 +148,27 @@ function formatRepair({
 }: RepairReport): string {
   const { position, end, removedBytes, laterSegments } = plan;
   const [oldest, newest] = [laterSegments[0], laterSegments.at(-1)];
-  const aside: string[] = [];
-  if (end !== null && removedBytes > 0) aside.push(`${removedBytes} bytes at the end of ${basename(end.file)}`);
-  if (oldest !== undefined) aside.push(`segment ${basename(oldest)}`);
-  if (newest !== undefined && newest !== oldest) aside.push(`and all ${laterSegments.length - 1} after it`);
-  const told =
+  const moved: string[] = [];
+  if (end !== null && removedBytes > 0) moved.push(`${removedBytes} bytes at the end of ${basename(end.file)}`);
+  if (oldest !== undefined) moved.push(`segment ${basename(oldest)}`);
+  if (newest !== undefined && newest !== oldest) moved.push(`and the ${laterSegments.length - 1} segments after it`);
+  const readable =
     readableRecords === 0
-      ? 'no record in there can be read'
-      : `${readableRecords} records in there can be read, from ${formatTimestamp(timeSpan.firstMs)} to ${formatTimestamp(timeSpan.lastMs)}`;
+      ? 'no readable records'
+      : `${readableRecords} readable records, from ${formatTimestamp(timeSpan.firstMs)} to ${formatTimestamp(timeSpan.lastMs)}`;
   return [
-    `kept       ${keptRecords === 0 ? 'nothing' : `${keptRecords} records, up to position ${position}`}`,
-    `set aside  ${aside.join(', ')}`,
-    `           ${told}${lostRecords > 0 ? `; ${lostRecords} cannot` : ''}`,
-    `into       ${removedFolder}`,
+    `kept     ${keptRecords === 0 ? 'nothing' : `${keptRecords} records, up to position ${position}`}`,
+    `moved    ${moved.join(', ')}`,
+    `         ${readable}${lostRecords > 0 ? `; ${lostRecords} unreadable` : ''}`,
+    `into     ${removedFolder}`,
     '',
-    'What the records set aside told, counts no longer: their sessions, views, clicks and revenue. The next start of the',
-    'service rebuilds the analytics from what is kept, and goes on behind it. Live sessions among them are over.',
+    'Events in the moved records no longer count: their sessions, views, clicks and revenue. The next start of the service',
+    'rebuilds the analytics from the records that are kept. Live sessions in the moved records end.',
   ].join('\n');
 }
 
-/** A file as `log verify` prints it, which may be by another path to the same folder, or by its name alone. */
-function resolveSegmentFile(folder: string, given: string, file: string): string {
-  if (basename(file) === file || dirname(resolve(file)) === given) return join(folder, basename(file));
+/** Path of a segment that the command line names as `log verify` prints it, by its name alone, or through a link to the folder. */
+function resolveSegmentFile(folder: string, namedFolder: string, file: string): string {
+  if (basename(file) === file || dirname(resolve(file)) === namedFolder) return join(folder, basename(file));
   return resolve(file);
 }

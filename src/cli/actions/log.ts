@@ -15,9 +15,9 @@ import {
 } from '../../ledger/ledger-record.ts';
 import { formatNameValues, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
-import { checkLogWithProgress, resolveLogFolder, toLogCommandError } from './log-folder.ts';
+import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
-/** When the first and the last of a row of records happened; null while none of them had a time. */
+/** Times of the first and the last record that have a time, in milliseconds since the Unix epoch. */
 export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;
@@ -30,26 +30,22 @@ export class RecordTimeSpan {
   }
 }
 
-export async function verifyLog(named: string | undefined, asked: { readonly json?: true }): Promise<void> {
-  try {
-    const span = new RecordTimeSpan();
-    const folder = resolveLogFolder(named);
-    const onRecord = (_position: number, record: readonly unknown[]): void => span.include(record);
-    const check = await runInterruptible((signal) => checkLogWithProgress(folder, asked, { onRecord, signal }));
-    if (asked.json) printJson(checkToJson(check, span));
-    else printResult(formatLogCheck(check, span));
-    if (check.damage === null) return;
-    if (!asked.json) {
-      const { file, offset } = check.damage;
-      const which = named === undefined ? '' : ` ${named}`;
-      printNotice(
-        `marketplace: log repair${which} --cut ${basename(file)}:${offset} shows what a repair would set aside`,
-      );
-    }
-    throw check.damage;
-  } catch (fault) {
-    throw toLogCommandError(fault);
+export async function verifyLog(named: string | undefined, output: { readonly json?: true }): Promise<void> {
+  const span = new RecordTimeSpan();
+  const folder = resolveLogFolder(named);
+  const onRecord = (_position: number, record: readonly unknown[]): void => span.include(record);
+  const check = await runInterruptible((signal) => checkLogWithProgress(folder, output, { onRecord, signal }));
+  if (output.json) printJson(checkToJson(check, span));
+  else printResult(formatLogCheck(check, span));
+  if (check.damage === null) return;
+  if (!output.json) {
+    const { file, offset } = check.damage;
+    const folderArgument = named === undefined ? '' : ` ${named}`;
+    printNotice(
+      `marketplace: log repair${folderArgument} --cut ${basename(file)}:${offset} prints what a repair would move`,
+    );
   }
+  throw check.damage;
 }
 
 function checkToJson(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan) {
@@ -70,7 +66,7 @@ function checkToJson(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan
 
 function formatLogCheck(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan): string {
   const { folder, segments, bytes, records, position, tornBytes, damage } = check;
-  const tail = `; ends in ${tornBytes} bytes that are no whole record (a write under way or a torn tail; the next start moves it to a file of its own)`;
+  const tail = `; ends with ${tornBytes} bytes of an incomplete record (a write in progress or a torn tail; the next start of the service moves them to a file)`;
   const rows: [string, string][] = [
     ['folder', folder],
     ['segments', String(segments)],
@@ -78,15 +74,15 @@ function formatLogCheck(check: LogVerification, { firstMs, lastMs }: RecordTimeS
     ['records', records === 0 ? '0' : `${records}, at positions ${position - records + 1} to ${position}`],
     ['first', formatTimestamp(firstMs)],
     ['last', formatTimestamp(lastMs)],
-    ['state', damage === null ? `whole${tornBytes > 0 ? tail : ''}` : `damaged behind these records`],
+    ['state', damage === null ? `intact${tornBytes > 0 ? tail : ''}` : 'damaged after these records'],
   ];
   return formatNameValues(rows, 10);
 }
 
-/** A record as names and values of JSON, or why it cannot be shown as one. */
+/** Members of a record as JSON values, or the reason why it cannot be decoded. */
 type RecordDescription = Readonly<Record<string, unknown>>;
 
-/** How each kind is called, and what stands in its records behind kind, time and sub_id. */
+/** Name of each kind, and the members of its records after kind, time and sub_id. */
 const recordLayouts: {
   readonly [Kind in keyof typeof ledgerRecordKind]: readonly [name: string, members: readonly string[]];
 } = {
@@ -101,28 +97,28 @@ const recordLayouts: {
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
-/** Absent from the records they do not concern. */
+/** Members that a record may lack. */
 const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
 );
 
-/** Members whose values have names of their own, or come in pieces. Whatever is none of what it should be is shown as it is. */
+/** Formatters of members that are encoded as numbers or packed bytes. They return unexpected values unchanged. */
 const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = {
   device: (value) => nameOrValue(deviceClasses, value),
   types: (value) =>
     Array.isArray(value) ? value.map((type) => nameOrValue(widgetEventTypes, type)) : toJsonValue(value),
   event_ids(value) {
     if (!(value instanceof Uint8Array) || value.length % widgetIdBytes !== 0) return toJsonValue(value);
-    const ids = Array.from({ length: value.length / widgetIdBytes }, (_, at) => at * widgetIdBytes);
-    return ids.map((at) => toJsonValue(value.subarray(at, at + widgetIdBytes)));
+    const offsets = Array.from({ length: value.length / widgetIdBytes }, (_, index) => index * widgetIdBytes);
+    return offsets.map((offset) => toJsonValue(value.subarray(offset, offset + widgetIdBytes)));
   },
 };
 
 /**
- * Names the members of a decoded record of the ledger. The file is not trusted: members that are not what they should be
- * are shown as they are, and a record of no known kind as a row of members.
+ * Names the members of a decoded ledger record. The file is not trusted: unexpected values are returned unchanged, and the members
+ * of an unknown kind as an array.
  */
 export function describeRecord(record: readonly unknown[]): RecordDescription {
   const [number, time, sub, ...values] = record;
@@ -143,7 +139,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
   return description;
 }
 
-/** A described record on one line: as a JSON object, or for people. Control characters are escaped in either. */
+/** Formats a record as one line of JSON or text, with escaped control characters. */
 export function formatRecordLine(position: number, description: RecordDescription, asJson: boolean): string {
   if (asJson) return escapedJson({ position, ...description });
   const { kind, at, sub_id: subId, ...members } = description;
@@ -156,7 +152,7 @@ function nameOrValue(names: readonly string[], value: unknown): unknown {
   return (typeof value === 'number' ? names[value] : undefined) ?? toJsonValue(value);
 }
 
-/** A value as JSON can tell it: bytes as hex digits. */
+/** Converts a value for JSON: bytes to hexadecimal digits. */
 function toJsonValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return Array.isArray(value) ? value.map(toJsonValue) : (value ?? null);
@@ -169,25 +165,21 @@ export interface InspectOptions {
 }
 
 export async function inspectLog(named: string | undefined, { from = 1, count, json }: InspectOptions): Promise<void> {
+  const folder = resolveLogFolder(named);
+  const segment = segmentFirstSequences(nodeLogFiles.listNames(folder)).findLast((first) => first <= from);
+  const scanner = new LogScanner(nodeLogFiles, folder, { segment, decode: false });
+  const decoder = new RecordDecoder();
+  let printed = 0;
   try {
-    const folder = resolveLogFolder(named);
-    const segment = segmentFirstSequences(nodeLogFiles.listNames(folder)).findLast((first) => first <= from);
-    const walk = new LogScanner(nodeLogFiles, folder, { segment, decode: false });
-    const decoder = new RecordDecoder();
-    let shown = 0;
-    try {
-      while (shown < count && walk.nextRecord()) {
-        if (walk.position < from) continue;
-        const description = decodeAndDescribe(decoder, walk.payload);
-        if (!(await printChunk(formatRecordLine(walk.position, description, json ?? false)))) return;
-        shown++;
-      }
-      if (shown === 0 && !json) printNotice(`The log ends at record ${walk.position}.`);
-    } finally {
-      walk.close();
+    while (printed < count && scanner.nextRecord()) {
+      if (scanner.position < from) continue;
+      const description = decodeAndDescribe(decoder, scanner.payload);
+      if (!(await printChunk(formatRecordLine(scanner.position, description, json ?? false)))) return;
+      printed++;
     }
-  } catch (fault) {
-    throw toLogCommandError(fault);
+    if (printed === 0 && !json) printNotice(`The last record of the log is ${scanner.position}.`);
+  } finally {
+    scanner.close();
   }
 }
 

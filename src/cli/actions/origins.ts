@@ -6,18 +6,16 @@ import { readEnv } from '../../config/env.ts';
 import { escapeInvisible } from '../../domain/text.ts';
 import { CommandLineError } from '../command-line-error.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
-import { openKeyFile } from './key-file.ts';
 
-/** Runs a command on the lists of origins in the data folder, which must have a key file, and closes it whatever happens. */
-function withEmbedOrigins<Result>(run: (register: EmbedOriginRegistry) => Result): Result {
-  const path = keyFilePath(readDataDir(readEnv()));
-  const register = openKeyFile(() => EmbedOriginRegistry.openExisting(path));
+/** Runs a command on the allowed origins of the data folder, which must have a key file. */
+function withEmbedOrigins<Result>(run: (registry: EmbedOriginRegistry) => Result): Result {
+  const registry = EmbedOriginRegistry.openExisting(keyFilePath(readDataDir(readEnv())));
   try {
-    return run(register);
+    return run(registry);
   } catch (error) {
     throw error instanceof EmbedOriginError ? new CommandLineError(error.message, { cause: error }) : error;
   } finally {
-    register.close();
+    registry.close();
   }
 }
 
@@ -26,19 +24,20 @@ export interface ChangeOriginsOptions {
   readonly json?: true;
 }
 
-/** Changes the list of an account, and prints what became of each origin, in the words of `told` or as JSON. */
-function changeAndPrintOrigins<Change extends string>(
+/** Changes the allowed origins of an account and prints the outcome for each origin, as text or as JSON. */
+function changeAndPrintOrigins<Outcome extends string>(
   origins: readonly string[],
   { account, json }: ChangeOriginsOptions,
-  change: (register: EmbedOriginRegistry) => readonly Change[],
-  told: (origin: string, outcome: Change) => string,
+  change: (registry: EmbedOriginRegistry) => readonly Outcome[],
+  formatOutcome: (origin: string, outcome: Outcome) => string,
 ): { readonly count: number } {
-  const { outcomes, count } = withEmbedOrigins((register) => ({
-    outcomes: change(register),
-    count: register.list(account).length,
+  const { outcomes, count } = withEmbedOrigins((registry) => ({
+    outcomes: change(registry),
+    count: registry.list(account).length,
   }));
-  if (json) printJson({ account, origins: origins.map((origin, at) => ({ origin, outcome: outcomes[at] })), count });
-  else for (const [at, origin] of origins.entries()) printResult(told(origin, outcomes[at]!));
+  const results = origins.map((origin, index) => ({ origin, outcome: outcomes[index]! }));
+  if (json) printJson({ account, origins: results, count });
+  else for (const { origin, outcome } of results) printResult(formatOutcome(origin, outcome));
   return { count };
 }
 
@@ -46,7 +45,7 @@ export function allowOrigins(origins: readonly string[], options: ChangeOriginsO
   changeAndPrintOrigins(
     origins,
     options,
-    (register) => register.allow(options.account, origins),
+    (registry) => registry.allow(options.account, origins),
     (origin, outcome) => (outcome === 'allowed' ? `allowed ${origin}` : `${origin} was allowed before`),
   );
 }
@@ -59,12 +58,12 @@ export interface ListOriginsOptions {
 export function printOrigins({ account, json }: ListOriginsOptions): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const allowed =
-    account === undefined && !existsSync(path) ? [] : withEmbedOrigins((register) => register.list(account));
+    account === undefined && !existsSync(path) ? [] : withEmbedOrigins((registry) => registry.list(account));
   if (json) {
     printJson(allowed.map(({ accountName, origin }) => ({ account: accountName, origin })));
   } else if (allowed.length === 0) {
-    const whose = account === undefined ? '' : ' for this account';
-    printNotice(`No origins are allowed${whose}. Allow one with: marketplace origins allow`);
+    const scope = account === undefined ? '' : ' for this account';
+    printNotice(`No origins are allowed${scope}. Allow one with: marketplace origins allow`);
   } else {
     const rows = allowed.map(({ accountName, origin }) => [accountName, origin].map(escapeInvisible));
     printResult(formatTable(['ACCOUNT', 'ORIGIN'], rows));
@@ -75,10 +74,12 @@ export function removeOrigins(origins: readonly string[], options: ChangeOrigins
   const { count } = changeAndPrintOrigins(
     origins,
     options,
-    (register) => register.remove(options.account, origins),
+    (registry) => registry.remove(options.account, origins),
     (origin, outcome) => (outcome === 'removed' ? `removed ${origin}` : `${origin} was not allowed`),
   );
   if (count === 0 && !options.json) {
-    printNotice('The list is empty now: widgets of live keys may be embedded nowhere, those of test keys anywhere.');
+    printNotice(
+      'The list is empty now: widgets of live keys may not be embedded anywhere, those of test keys may be embedded everywhere.',
+    );
   }
 }

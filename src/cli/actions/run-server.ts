@@ -26,48 +26,46 @@ import { installServeSignals } from '../signals.ts';
 import { toStartError } from './start-error.ts';
 
 /**
- * Looks at files every `intervalMs`, and calls `changed` once none of them has changed for `settleMs`: what belongs together is
- * seldom written in one moment. Returns what ends it.
+ * Polls files every `intervalMs`, and calls `onChange` after a change, once none of them has changed for `settleMs`: a certificate and
+ * its key are not written at the same moment. Returns the function that stops watching.
  */
 function watchFiles(
   files: readonly string[],
   { intervalMs, settleMs }: { readonly intervalMs: number; readonly settleMs: number },
-  changed: () => void,
+  onChange: () => void,
 ): () => void {
   let settling: NodeJS.Timeout | undefined;
-  const noticed = (): void => {
+  const scheduleChange = (): void => {
     clearTimeout(settling);
-    settling = setTimeout(changed, settleMs);
+    settling = setTimeout(onChange, settleMs);
   };
-  for (const file of files) watchFile(file, { interval: intervalMs }, noticed);
+  for (const file of files) watchFile(file, { interval: intervalMs }, scheduleChange);
   return () => {
-    for (const file of files) unwatchFile(file, noticed);
+    for (const file of files) unwatchFile(file, scheduleChange);
     clearTimeout(settling);
   };
 }
 
 /**
- * What nobody caught leaves the process in a state that nobody knows, so it ends, with 1: a line in the log, then `close`,
- * which gets a moment. It is not needed for what was acknowledged, which is on disk already, but for what follows
- * without anybody waiting, such as views.
+ * Exits with 1 at an uncaught exception, because the process is in an unknown state: logs a line, then calls `close` with a short
+ * timeout. Acknowledged events are on disk already; closing writes events that are buffered, such as views.
  */
 function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): void {
-  let ending = false;
-  const end = (): never => process.exit(1);
-  process.on('uncaughtException', (fault: unknown, origin) => {
-    // Also when the log itself is what fails, such as a pipe that nobody reads any more.
-    if (ending) end();
-    ending = true;
-    setTimeout(end, bounds.crashCloseTimeoutMs);
-    logger.fatal({ origin, fault: describeError(fault) }, 'uncaught exception; the service ends');
-    close().then(end, end);
+  let exiting = false;
+  const exit = (): never => process.exit(1);
+  process.on('uncaughtException', (error: unknown, origin) => {
+    // Such as a failure of the log below, when the reader has closed the pipe.
+    if (exiting) exit();
+    exiting = true;
+    setTimeout(exit, bounds.crashCloseTimeoutMs);
+    logger.fatal({ origin, err: describeError(error) }, 'uncaught exception; shutting down');
+    close().then(exit, exit);
   });
 }
 
 /**
- * Runs the service until a signal says stop. Results for people go to standard output, the log as JSON lines to standard
- * error. SIGINT and SIGTERM drain and end with 0, a second one ends at once with 1; SIGHUP reads the catalog and the certificate
- * again. docs/operating.md tells it to operators.
+ * Runs the service until a signal stops it: SIGINT and SIGTERM drain and exit with 0, a second one exits at once with 1; SIGHUP reloads
+ * the catalog and the certificate (docs/operating.md).
  */
 export async function runServer(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
@@ -80,44 +78,47 @@ export async function runServer(): Promise<void> {
     await flush();
   });
   signals.onSecondStop((signal) => {
-    // Should the drain be over before the log is written, that does not make it an orderly end.
+    // Set now, because the drain may finish before the log is flushed.
     process.exitCode = 1;
-    logger.warn({ signal, unanswered: running?.requestsInFlight() ?? 0 }, 'service ended by a second signal');
+    logger.warn(
+      { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
+      'second signal received; exiting without draining',
+    );
     void flush().finally(() => process.exit());
   });
 
   const service = await startServer(config, logger, signals.stopSignal);
   if (service === null) {
-    logger.info('service stopped during its start');
+    logger.info('start canceled by a signal');
     if (!(await flush())) process.exit();
     return;
   }
   running = service;
-  // One reading, and one more for all who ask meanwhile: that finds whatever they ask for.
-  const readings = new SerialQueue(1);
-  const rereadCatalogs = (): void => void readings.run(() => reloadCatalogs(service, logger, signals.stopSignal));
-  const watches = watchReloadableFiles(config, service, logger, rereadCatalogs);
-  const reloaded = signals.onReload(() => {
+  // One reload runs and one waits: the waiting one covers all further requests.
+  const reloads = new SerialQueue(1);
+  const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
+  const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
+  const hasReloaded = signals.onReload(() => {
     if (signals.stopSignal.aborted) return;
     reloadCertificate(service, logger);
-    rereadCatalogs();
+    requestCatalogReload();
   });
-  // The pair may have been renewed since it was read, which a long start does first.
-  if (!reloaded) reloadCertificate(service, logger);
+  // The start reads the certificate first, so it may have been renewed since.
+  if (!hasReloaded) reloadCertificate(service, logger);
   try {
     printStartMessages(config, service);
-  } catch (fault) {
-    for (const end of watches) end();
+  } catch (error) {
+    for (const stop of stopWatching) stop();
     await service.closeNow();
-    throw fault;
+    throw error;
   }
   const { engine, ports } = service;
   logger.info(
     {
       version,
       node: process.version,
-      engine: engine?.name,
-      engineReason: engine?.reason,
+      httpEngine: engine?.name,
+      httpEngineReason: engine?.reason,
       url: service.urls.public,
       public: { ...config.publicEndpoint, port: ports?.public },
       operations: { ...config.operationsEndpoint, port: ports?.operations },
@@ -132,16 +133,16 @@ export async function runServer(): Promise<void> {
 
   const signal = await signals.stopRequested;
   logger.info({ signal }, 'service draining');
-  for (const end of watches) end();
+  for (const stop of stopWatching) stop();
   await service.close();
   logger.info('service stopped');
-  // What its reader has not taken by then would keep the process from ending.
+  // Log lines that the reader has not taken would keep the process alive.
   if (!(await flush())) process.exit();
 }
 
-/** Null when it was given up since a signal said stop. */
+/** Starts the service. Returns null if a signal canceled the start. */
 async function startServer(config: Config, logger: Logger, startAbortSignal: AbortSignal): Promise<Service | null> {
-  // A signal that came while files were loaded is heard of in the next turn of the event loop, and nothing is to be written after it.
+  // A signal that arrived while modules were loaded is handled in the next turn of the event loop. After it, nothing must be written.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -166,33 +167,33 @@ async function startServer(config: Config, logger: Logger, startAbortSignal: Abo
       drain: config.drain,
       startAbortSignal,
       resolveUrls: (boundPort) => {
-        const { urls, warnings: ofUrls } = resolveUrls(config, boundPort);
-        for (const warning of ofUrls) logger.warn(warning);
+        const { urls, warnings: urlWarnings } = resolveUrls(config, boundPort);
+        for (const warning of urlWarnings) logger.warn(warning);
         return urls;
       },
       onRestoreProgress: progress.onProgress,
       clock: systemClock,
       logger,
     });
-  } catch (fault) {
-    if (startAbortSignal.aborted && fault === startAbortSignal.reason) return null;
-    throw toStartError(fault, config);
+  } catch (error) {
+    if (startAbortSignal.aborted && error === startAbortSignal.reason) return null;
+    throw toStartError(error, config);
   } finally {
     progress.clear();
   }
 }
 
-/** Watches the files that may change while it runs. Returns what ends each watch. */
+/** Watches the catalog and the certificate for changes. Returns the functions that stop watching. */
 function watchReloadableFiles(
   { catalog, tls }: Config,
   service: Service,
   logger: Logger,
-  rereadCatalogs: () => void,
+  requestCatalogReload: () => void,
 ): readonly (() => void)[] {
   const watches: (() => void)[] = [];
   if (catalog.kind === 'file') {
     const times = { intervalMs: bounds.catalogPollIntervalMs, settleMs: 0 };
-    watches.push(watchFiles([catalog.path], times, rereadCatalogs));
+    watches.push(watchFiles([catalog.path], times, requestCatalogReload));
   }
   if (tls !== null) {
     const times = { intervalMs: bounds.certificatePollIntervalMs, settleMs: bounds.certificateReloadDelayMs };
@@ -207,9 +208,7 @@ function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Se
   );
   const { operatorToken } = service;
   if (operatorToken?.created) {
-    printResult(
-      `The operator's token, which keys and confirmations over HTTP want (docs/operations-api.md), is in ${operatorToken.path}`,
-    );
+    printResult(`The token for the operations API (docs/operations-api.md) is in ${operatorToken.path}`);
   }
   if (service.keys.list().length === 0) createFirstKeys(service, dataDir);
 }
@@ -217,29 +216,29 @@ function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Se
 function reloadCertificate(service: Service, logger: Logger): void {
   const change = service.reloadCertificate();
   if (change === null) return;
-  if (!change.ok) logger.error({ fault: change.fault }, 'certificate is faulty; the current one stays in use');
+  if (!change.ok) logger.error({ err: change.error }, 'certificate reload failed; keeping the current certificate');
   else {
     const expiresAt = new Date(change.expiresAtMs).toISOString();
     if (change.recovered) logger.info({ expiresAt }, 'certificate is valid again');
-    if (change.changed) logger.info({ expiresAt }, 'new certificate in use');
+    if (change.changed) logger.info({ expiresAt }, 'certificate reloaded');
   }
 }
 
-async function reloadCatalogs(service: Service, logger: Logger, stopping: AbortSignal): Promise<void> {
-  if (stopping.aborted) return;
+async function reloadCatalogs(service: Service, logger: Logger, stopSignal: AbortSignal): Promise<void> {
+  if (stopSignal.aborted) return;
   for (const change of await service.reloadCatalogs()) {
     if (change.ok) {
-      if (change.changed) logger.info({ version: change.version }, 'new catalog in use');
-    } else if (!stopping.aborted) {
-      // A stop gives up what is being read, which says nothing of the file.
-      logger.error({ faults: change.faults }, 'catalog file is faulty; the current catalog stays in use');
+      if (change.changed) logger.info({ version: change.version }, 'catalog reloaded');
+    } else if (!stopSignal.aborted) {
+      // After a stop signal, an error only means that the reload was canceled.
+      logger.error({ errors: change.faults }, 'catalog reload failed; keeping the current catalog');
     }
   }
 }
 
 /**
- * On a start without any key, creates one of each mode and shows them, with a line to try them. They are printed on a terminal only:
- * anything else keeps what it reads, such as a container's log, so there they go into a file that only its owner can read.
+ * Creates a live and a test key at the first start, and prints them with an example. They are printed only on a terminal. Otherwise
+ * the output may be stored, as in the log of a container, so the keys go to a file that only its owner can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: Mode): string =>
@@ -252,9 +251,9 @@ function createFirstKeys(service: Service, dataDir: string): void {
   try {
     live = create('live');
     test = create('test');
-  } catch (fault) {
-    if (!isKeyFileBusy(fault)) throw fault;
-    printResult('There is no API key yet, and the key file is busy; issue one with: marketplace keys create');
+  } catch (error) {
+    if (!isKeyFileBusy(error)) throw error;
+    printResult('There is no API key yet, and the key file is busy; create one with: marketplace keys create');
     return;
   }
   const keys = `  live  ${live}
@@ -264,21 +263,21 @@ Try one, in another terminal:
 
   curl -sS ${service.urls.public}/v1/personal-loans/session -H 'Authorization: Bearer ${test}' -H 'Content-Type: application/json' -d '{"referrer_tag":"first-try"}'
 `;
-  const made = 'There was no API key yet, so the account demo has got two.';
+  const notice = 'There was no API key yet, so two keys of the account demo were created.';
   if (process.stdout.isTTY) {
-    printResult(`\n${made} They are shown only now:\n\n${keys}`);
+    printResult(`\n${notice} They are shown only now:\n\n${keys}`);
     return;
   }
   const path = join(dataDir, 'first-keys.txt');
   try {
     writeFileDurably(
       path,
-      `API keys of the account demo, made by the first start. Copy them, then delete this file.\n\n${keys}`,
+      `API keys of the account demo, created at the first start. Copy them, then delete this file.\n\n${keys}`,
     );
-  } catch (fault) {
-    if (!isDiskFull(fault)) throw fault;
-    printResult(`${made} They are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    printResult(`${notice} They are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
     return;
   }
-  printResult(`${made} They are in ${path}, which only its owner can read. Copy them, then delete the file.`);
+  printResult(`${notice} They are in ${path}, which only its owner can read. Copy them, then delete the file.`);
 }

@@ -5,13 +5,10 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/env.ts';
 import { LogDamagedError } from '../../event-log/segment-reader.ts';
 import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
-import { FolderInUseError } from '../../files/folder-lock.ts';
-import { SecretFileError } from '../../secrets/secret-file.ts';
-import { FolderMissingError } from '../../server/missing-folder.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command-line-error.ts';
 
-/** Of what Node and SQLite throw, the members that tell an operator what to mend. */
+/** Members of errors of Node.js and SQLite that show the cause. */
 interface SystemErrorDetails {
   readonly code?: string;
   readonly syscall?: string;
@@ -21,64 +18,60 @@ interface SystemErrorDetails {
   readonly port?: number;
 }
 
-/** Turns a failed start that an operator can mend into one line that names the setting to mend; anything else stays as it is. */
-export function toStartError(fault: unknown, config: Config): unknown {
-  if (fault instanceof FolderInUseError || fault instanceof FolderMissingError || fault instanceof SecretFileError) {
-    return new CommandLineError(fault.message, { cause: fault });
+/** Converts an error of the start to one that names the setting to fix. Returns any other error unchanged. */
+export function toStartError(error: unknown, config: Config): unknown {
+  if (error instanceof InvalidCertificateError) {
+    return ConfigError.invalidValue(error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', error.file, error.expected);
   }
-  if (fault instanceof InvalidCertificateError) {
-    return ConfigError.invalidValue(fault.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', fault.file, fault.expected);
-  }
-  if (fault instanceof LogDamagedError) return damagedLogError(fault, config);
-  if (fault instanceof KeyFileError)
-    return new CommandLineError(`${fault.message} (see SVC_DATA_DIR)`, { cause: fault });
-  if (fault instanceof InvalidCatalogError) return catalogError(fault, config);
-  if (!(fault instanceof Error)) return fault;
-  const { code = '', syscall = '', path } = fault as Error & SystemErrorDetails;
-  if (isDiskFull(fault)) return diskFullError(fault, path, config);
+  if (error instanceof LogDamagedError) return damagedLogError(error, config);
+  if (error instanceof KeyFileError)
+    return new CommandLineError(`${error.message} (see SVC_DATA_DIR)`, { cause: error });
+  if (error instanceof InvalidCatalogError) return catalogError(error, config);
+  if (!(error instanceof Error)) return error;
+  const { code = '', syscall = '', path } = error as Error & SystemErrorDetails;
+  if (isDiskFull(error)) return diskFullError(error, path, config);
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
-    return listenError(fault as SystemErrorDetails, config);
-  if (path !== undefined) return pathError(path, code, fault, config);
-  // SQLite does not tell which file; all of its files are in the data folder.
+    return listenError(error as SystemErrorDetails, config);
+  if (path !== undefined) return pathError(path, code, error, config);
+  // SQLite does not name the file; all of its files are in the data folder.
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
-  return fault;
+  return error;
 }
 
-/** A damaged journal costs live sessions their fields, a damaged ledger costs figures: only the first is for a shrug. */
-function damagedLogError(fault: LogDamagedError, { dataDir }: Config): CommandLineError {
+/** Without a damaged journal, live sessions lose their fields; without a damaged ledger, figures are lost, so it must be repaired. */
+function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = join(dataDir, 'journal') + sep;
-  if (!fault.file.startsWith(journal)) {
-    return new CommandLineError(`${fault.message} (see marketplace log verify)`, { cause: fault });
+  if (!error.file.startsWith(journal)) {
+    return new CommandLineError(`${error.message} (see marketplace log verify)`, { cause: error });
   }
-  const epoch = join(journal, fault.file.slice(journal.length).split(sep, 1)[0]!);
-  const remedy = `mend it, or move ${epoch} away: live sessions then have to be sent their inputs again`;
-  return new CommandLineError(`${fault.message}; ${remedy}`, { cause: fault });
+  const epoch = join(journal, error.file.slice(journal.length).split(sep, 1)[0]!);
+  const remedy = `repair it, or move ${epoch} away: inputs of live sessions must then be submitted again`;
+  return new CommandLineError(`${error.message}; ${remedy}`, { cause: error });
 }
 
-function catalogError(fault: InvalidCatalogError, { catalog }: Config): CommandLineError {
-  const which =
+function catalogError(error: InvalidCatalogError, { catalog }: Config): CommandLineError {
+  const subject =
     catalog.kind === 'file'
       ? `the catalog ${catalog.path} cannot be used (see SVC_CATALOG)`
       : 'the catalog cannot be used';
-  const more = fault.errors.length > 1 ? ` (and ${fault.errors.length - 1} more)` : '';
-  return new CommandLineError(`${which}: ${fault.errors[0]}${more}`, { cause: fault });
+  const more = error.errors.length > 1 ? ` (and ${error.errors.length - 1} more)` : '';
+  return new CommandLineError(`${subject}: ${error.errors[0]}${more}`, { cause: error });
 }
 
-function listenError(fault: SystemErrorDetails, { publicEndpoint, operationsEndpoint }: Config): Error {
-  const { code, address, hostname, port } = fault;
+function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndpoint }: Config): Error {
+  const { code, address, hostname, port } = error;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const setting = port === operationsEndpoint.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
-    const mayHold =
-      code === 'EADDRINUSE' ? 'a port that nobody else listens on' : 'a port that this process may listen on';
-    return ConfigError.invalidValue(setting, String(port), `${mayHold} (${code})`);
+    const allowed = code === 'EADDRINUSE' ? 'an unused port' : 'a port that this process may listen on';
+    return ConfigError.invalidValue(setting, String(port), `${allowed} (${code})`);
   }
   const host = hostname ?? address;
   const setting = host === operationsEndpoint.host && host !== publicEndpoint.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
   return ConfigError.invalidValue(setting, String(host), `an address of this machine (${code})`);
 }
 
-/** The setting that owns a path is the one whose file or folder it is, is in, or leads to. */
-function pathError(path: string, code: string, fault: Error, config: Config): unknown {
+/** Names the setting whose file or folder has this path, contains it, or is inside it. */
+function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
     if (dirname(secretFile) !== dataDir) {
@@ -92,14 +85,13 @@ function pathError(path: string, code: string, fault: Error, config: Config): un
   if (path === dataDir || path.startsWith(`${dataDir}${sep}`) || dataDir.startsWith(`${path}${sep}`)) {
     return dataFolderError(config, path === dataDir ? code : `${code} at ${JSON.stringify(path)}`);
   }
-  return fault;
+  return error;
 }
 
-/** SQLite does not tell which file; all of its files are in the data folder. */
-function diskFullError(fault: Error, path: string | undefined, { dataDir, secretFile }: Config): CommandLineError {
+function diskFullError(error: Error, path: string | undefined, { dataDir, secretFile }: Config): CommandLineError {
   const isSecret = path !== undefined && dirname(path) === dirname(secretFile) && dirname(secretFile) !== dataDir;
   const [folder, setting] = isSecret ? [dirname(secretFile), 'SVC_SECRET_FILE'] : [dataDir, 'SVC_DATA_DIR'];
-  return new CommandLineError(`${diskFullMessage(folder)} (see ${setting})`, { cause: fault });
+  return new CommandLineError(`${diskFullMessage(folder)} (see ${setting})`, { cause: error });
 }
 
 function dataFolderError({ dataDir }: Config, reason: string): ConfigError {

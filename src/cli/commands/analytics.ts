@@ -11,131 +11,134 @@ export type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
 
 const metricMembers = {
   sessions_total: 'sessions created',
-  marketplace_views: 'times they were shown offers',
-  offer_clicks: 'offers clicked, each once a session',
-  click_rate: 'clicks by views',
-  rev_attributed: 'USD that the clicks are expected to earn',
-  rev_confirmed: 'USD that lenders confirmed',
-  rev_per_session: 'USD confirmed, by sessions',
+  marketplace_views: 'times that offers were shown to these sessions',
+  offer_clicks: 'offers clicked, each counted once per session',
+  click_rate: 'clicks per view',
+  rev_attributed: 'revenue expected from the clicks, in USD',
+  rev_confirmed: 'revenue that lenders confirmed, in USD',
+  rev_per_session: 'confirmed revenue per session, in USD',
 } as const;
 
+const positionMember = 'position of the last ledger record that is counted';
+
 const reportDefinitions: Readonly<
-  Record<AnalyticsReportKind, { readonly summary: string; readonly description: string; readonly guide: CommandHelp }>
+  Record<AnalyticsReportKind, { readonly summary: string; readonly description: string; readonly help: CommandHelp }>
 > = {
   summary: {
-    summary: 'the figures of an experiment',
-    description: 'Shows the figures of one referrer tag, as GET /analytics does.',
-    guide: {
+    summary: 'print the totals of an experiment',
+    description: 'Prints the totals of one referrer tag, with the same figures as GET /analytics.',
+    help: {
       examples: [
         'marketplace analytics summary --account acme --tag hero-short-form',
         'marketplace analytics summary --account acme --tag hero-short-form --from 2026-11-01 --to 2026-11-30 --json | jq .rev_confirmed',
       ],
       json: {
-        output: 'one object, the answer of the API (docs/api.md), and how far the figures have followed the ledger',
+        output: 'one object: the response of the API (docs/api.md) and the position in the ledger',
         members: {
-          referrer_tag: 'asked for',
+          referrer_tag: 'referrer tag of the sessions',
           ...metricMembers,
-          top_lenders: 'an object for each: `lender`, `clicks`, `rev_confirmed`',
+          top_lenders: 'one object per lender: `lender`, `clicks`, `rev_confirmed`',
           granularity: '`summary`',
-          date_from: 'the first day of the sessions, UTC',
-          date_to: 'the last',
-          sessions_kept_from: 'days before are in these figures, but have no single sessions any more; or null',
+          date_from: 'first day of the sessions, UTC',
+          date_to: 'last day of the sessions, UTC',
+          sessions_kept_from:
+            'first day whose single sessions are retained; earlier days are included in the figures; or null',
           ids_outside_dates: '0',
           matured_from:
-            'the first day of the three members below: the first day asked for, or 180 days ago without one; or null',
-          matured_to: 'the last of them; or null',
+            'first day of the three matured figures: the requested day, or 180 days ago by default; or null',
+          matured_to: 'last day of the matured figures, or null',
           sessions_matured: 'sessions older than 45 days',
-          rev_per_session_matured: 'of those, or null',
-          rev_per_session_ci95: 'its interval: an object with `low` and `high`, or null',
-          by_device: 'an object for each class of device that occurs, with the seven figures',
-          widget_events: 'how many events of each type widgets told',
-          as_of: 'when the last record counted happened, ISO 8601, or null',
-          as_of_position: 'the position of that record in the ledger',
+          rev_per_session_matured: 'confirmed revenue per matured session in USD, or null',
+          rev_per_session_ci95: 'its 95 % confidence interval: an object with `low` and `high`, or null',
+          by_device: 'one object per device class with the seven figures',
+          widget_events: 'number of widget events by type',
+          as_of: 'time of the last record that is counted, ISO 8601, or null',
+          as_of_position: positionMember,
         },
       },
     },
   },
   daily: {
-    summary: 'the same day by day',
-    description: 'Shows the figures of one referrer tag for each day on which its sessions were created, UTC.',
-    guide: {
+    summary: 'print the figures of an experiment by day',
+    description: 'Prints the figures of one referrer tag by the UTC day on which its sessions were created.',
+    help: {
       examples: [
         'marketplace analytics daily --account acme --tag hero-short-form',
         'marketplace analytics daily --account acme --tag hero-short-form --from 2026-01-01 --json | jq -r .date',
       ],
       json: {
-        output: 'an object a line for each day, as in the data of the API (docs/api.md)',
+        output: 'one object per line and day, as in the API (docs/api.md)',
         members: {
-          date: 'the day, UTC',
+          date: 'UTC day',
           ...metricMembers,
-          widget_events: 'how many events of each type widgets told',
-          matured: 'whether its sessions are older than 45 days',
-          as_of_position: 'of the last record of the ledger that is counted',
+          widget_events: 'number of widget events by type',
+          matured: 'whether the sessions are older than 45 days',
+          as_of_position: positionMember,
         },
       },
     },
   },
   sessions: {
-    summary: 'its sessions, one by one',
+    summary: 'print the sessions of an experiment',
     description:
-      'Shows the sessions of one referrer tag in the order of their creation, read page by page: later pages may count more than earlier ones while a server runs.',
-    guide: {
+      'Prints the sessions of one referrer tag in the order of their creation. It reads page by page, so while a server runs, later pages may count more events than earlier ones.',
+    help: {
       examples: [
         'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-01-01',
         `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
       ],
       json: {
-        output: 'an object a line for each session, as in the data of the API (docs/api.md)',
+        output: 'one object per line and session, as in the API (docs/api.md)',
         members: {
-          sub_id: 'of the session',
-          referrer_tag: 'asked for',
-          created_at: 'ISO 8601, as every time',
+          sub_id: 'id of the session',
+          referrer_tag: 'referrer tag of the session',
+          created_at: 'ISO 8601, as all times',
           sandbox: 'whether its key is a test key',
-          device: 'the class of device',
-          metadata: 'as given at its creation, or null',
-          marketplace_views: 'times it was shown offers',
-          offer_clicks: 'offers clicked, each once',
+          device: 'device class',
+          metadata: 'metadata from the request that created the session, or null',
+          marketplace_views: 'times that offers were shown',
+          offer_clicks: 'offers clicked, each counted once',
           rev_attributed: metricMembers.rev_attributed,
           rev_confirmed: metricMembers.rev_confirmed,
-          last_event_at: 'when the last of what counts happened',
-          lenders: 'an object for each with a click: `lender`, `clicks`, `rev_confirmed`',
-          as_of_position: 'of the last record of the ledger that is counted',
+          last_event_at: 'time of the last event that is counted',
+          lenders: 'one object per lender with a click: `lender`, `clicks`, `rev_confirmed`',
+          as_of_position: positionMember,
         },
       },
     },
   },
 };
 
-/** A question to the analytics store. */
-function analyticsReportCommand(query: AnalyticsReportKind): Command {
-  const { summary, description, guide } = reportDefinitions[query];
-  const command = new Command(query)
+function analyticsReportCommand(kind: AnalyticsReportKind): Command {
+  const { summary, description, help } = reportDefinitions[kind];
+  const command = new Command(kind)
     .summary(summary)
     .description(
-      `${description} It reads the store of the data folder, also while a server runs, and says up to which record of the ledger the figures go: what happened in the last moments may not be counted yet.`,
+      `${description} It reads the analytics store of the data folder, also while a server runs, and prints the position of the last ledger record that is counted. The newest events may not be counted yet.`,
     )
-    .requiredOption('--account <name>', 'whose sessions', parseAccountName)
-    .requiredOption('--tag <tag>', 'of which experiment', parseReferrerTag)
+    .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
+    .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
     .addOption(
       choiceOption(
         '--vertical <segment>',
-        'of which vertical',
-        servedVerticals.map(({ segment }) => segment),
-      ).default(servedVerticals[0]!.segment),
+        'vertical of the sessions',
+        servedVerticals,
+        ({ segment }) => segment,
+      ).default(servedVerticals[0], servedVerticals[0]!.segment),
     )
-    .addOption(choiceOption('--mode <mode>', 'of live or of test keys', ['live', 'test']).default('live'))
+    .addOption(choiceOption('--mode <mode>', 'sessions of live keys or of test keys', ['live', 'test']).default('live'))
     .option(
       '--from <date>',
-      `sessions created from this UTC day on (default: ${bounds.analyticsDefaultDays} days before the last)`,
+      `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last one)`,
       parseDate,
     )
-    .option('--to <date>', 'and up to this one (default: today)', parseDate)
-    .option('--json', query === 'summary' ? 'print one JSON object' : 'print one JSON object a line')
+    .option('--to <date>', 'last UTC day on which the sessions were created (default: today)', parseDate)
+    .option('--json', kind === 'summary' ? 'print one JSON object' : 'print one JSON object per line')
     .action(async (options: AnalyticsReportOptions) => {
       const { printAnalyticsReport } = await import('../actions/analytics.ts');
-      await printAnalyticsReport(query, options);
+      await printAnalyticsReport(kind, options);
     });
-  return withHelp(command, { exitCodes: { 1: null }, ...guide });
+  return withHelp(command, { exitCodes: { 1: null }, ...help });
 }
 
 function parseReferrerTag(text: string): string {
@@ -143,16 +146,18 @@ function parseReferrerTag(text: string): string {
   throw new InvalidArgumentError('It must be 3 to 64 lower-case letters, digits, underscores or hyphens.');
 }
 
-function parseDate(text: string): string {
-  if (parseIsoDate(text) !== null) return text;
+/** Returns the number of the day. */
+function parseDate(text: string): number {
+  const day = parseIsoDate(text);
+  if (day !== null) return day;
   throw new InvalidArgumentError('It must be a date like 2026-11-21.');
 }
 
 export function analyticsCommand(): Command {
   const command = new Command('analytics')
-    .summary('ask for figures, or derive them again from the ledger')
+    .summary('print the figures of experiments, or rebuild them')
     .description(
-      'Answers from the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and derives it again.',
+      'Reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and rebuilds it.',
     )
     .addCommand(analyticsReportCommand('summary'))
     .addCommand(analyticsReportCommand('daily'))
@@ -173,9 +178,9 @@ function tagsCommand(): Command {
   const command = new Command('tags')
     .summary('count the referrer tags of each account')
     .description(
-      'Counts the different referrer tags that each account has used in each vertical and mode, the most first: what ' +
-        'SVC_LIMIT_REFERRER_TAGS limits. Tags count for ever, also when their single sessions were given up. It reads the store of ' +
-        'the data folder, also while a server runs.',
+      'Counts the different referrer tags of each account, vertical and mode, which SVC_LIMIT_REFERRER_TAGS limits. The highest count is ' +
+        'printed first. Tags remain counted when the retention deletes their sessions. Reads the analytics store of the data folder, also ' +
+        'while a server runs.',
     )
     .option('--json', 'print an array of JSON objects')
     .action(async (options: { readonly json?: true }) => {
@@ -189,13 +194,13 @@ function tagsCommand(): Command {
     ],
     exitCodes: { 1: null },
     json: {
-      output: 'an array with an object for each account, vertical and mode, the most tags first',
+      output: 'array with one object per account, vertical and mode, the highest count first',
       members: {
-        account: 'its name, or null where no key of it is left in the key file',
-        vertical: 'path segment, or null where this version does not know it',
+        account: 'name of the account, or null if the key file has no key of it',
+        vertical: 'path segment of the vertical, or null if this version does not know it',
         mode: '`live` or `test`',
-        tags: 'how many different referrer tags it has used',
-        as_of_position: 'of the last record of the ledger that is counted',
+        tags: 'number of different referrer tags',
+        as_of_position: positionMember,
       },
     },
   });
@@ -203,12 +208,11 @@ function tagsCommand(): Command {
 
 function rebuildCommand(): Command {
   const command = new Command('rebuild')
-    .summary('derive every figure again from the ledger')
+    .summary('rebuild the analytics store from the ledger')
     .description(
-      'Checks the ledger, derives every figure again from its records and from the sealed figures of days whose records were ' +
-        'given up (SVC_RETENTION_DAYS), and replaces the analytics store with the outcome. ' +
-        'The service must be stopped. It never needs this by itself: a store that is damaged, gone or of another version is ' +
-        'derived again at its start. Killed at any moment, it can be run again.',
+      'Verifies the ledger, computes all figures from its records and from the archived figures of days whose records the retention ' +
+        'deleted (SVC_RETENTION_DAYS), and replaces the analytics store. The service must be stopped. A rebuild is seldom needed: the ' +
+        'service rebuilds a store that is damaged, missing or of another version at its start. If the command is killed, run it again.',
     )
     .option('--json', 'print one JSON object')
     .action(async (options: { readonly json?: true }) => {
@@ -220,16 +224,16 @@ function rebuildCommand(): Command {
       'marketplace analytics rebuild',
       'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',
     ],
-    exitCodes: { 1: null, 3: 'the ledger is damaged; the store is as it was', 130: null },
+    exitCodes: { 1: null, 3: 'the ledger is damaged; the store is unchanged', 130: null },
     json: {
       output: 'one object',
       members: {
-        store: 'the file',
-        replaced: 'whether there was one before',
-        records: 'of the ledger that it is derived from',
-        left_out: 'an object: how many of them counted nothing, by the reason',
-        missing: 'sentences about what the figures leave out since it is gone',
-        tail_bytes: 'behind the last whole record of the ledger; the next start of the service moves them to a file',
+        store: 'path of the store',
+        replaced: 'whether there was a store before',
+        records: 'number of ledger records read',
+        left_out: 'object with the number of records that are not counted, by reason',
+        missing: 'sentences about missing records that the figures leave out',
+        tail_bytes: 'bytes after the last complete record; the next start of the service moves them to a file',
       },
     },
   });

@@ -3,14 +3,14 @@ import { withHelp } from '../command-help.ts';
 
 export function backupCommand(): Command {
   const command = new Command('backup')
-    .summary('copy all that is kept into another folder')
+    .summary('copy the data folder')
     .description(
-      'Copies the data folder into a new or empty folder, in which a server can start as it is. A server may be running: all that it ' +
-        'had acknowledged when the copy began is in it. The logs are checked as they are copied. The analytics store is left out, since ' +
-        'the first start derives it again; a secret file that SVC_SECRET_FILE has elsewhere is left out, too. Otherwise the copy has the ' +
-        'secrets: keep it as safe as the original.',
+      'Copies the data folder into a new or empty folder, in which a server can start. A server may be running: the copy contains everything ' +
+        'that it had acknowledged before the backup started. The logs are verified while they are copied. The analytics store is not copied, ' +
+        'because the first start rebuilds it. A secret file outside the data folder (SVC_SECRET_FILE) is not copied either. Otherwise the copy ' +
+        'contains the secrets: protect it like the original.',
     )
-    .argument('<folder>', 'where to; made when missing')
+    .argument('<folder>', 'target folder; created if it does not exist')
     .option('--json', 'print one JSON object')
     .action(async (folder: string, options: { readonly json?: true }) => {
       const { backUpDataFolder } = await import('../actions/backup.ts');
@@ -25,9 +25,9 @@ export function backupCommand(): Command {
     json: {
       output: 'one object',
       members: {
-        folder: 'where the copy is',
-        ledger_records: 'how many records of the ledger it holds',
-        has_secrets: 'false where the secret file lies outside the data folder',
+        folder: 'path of the copy',
+        ledger_records: 'number of ledger records in the copy',
+        has_secrets: 'false if the secret file is outside the data folder',
       },
     },
   });

@@ -10,28 +10,34 @@ const defaultCheckSessions = 100_000;
 
 export function capacityCommand(): Command {
   const command = new Command('capacity')
-    .summary('how many boxes carry so many keys at their full limits')
+    .summary('plan how many servers a number of API keys needs')
     .description(
-      'Works out from a measured result of the benchmarks (make bench) how many boxes like the measured one carry so many keys at their full limits, and what of a box gives first. Where nothing was measured it takes a result that is shipped, which is of another machine, and says so. docs/capacity.md says what the answer does not know.',
+      'Computes from a benchmark result (make bench) how many servers like the measured one can serve a number of API keys at their full limits, and which resource is the bottleneck. Without a result of this machine it uses the shipped one, which was measured on another machine, and prints a notice. docs/capacity.md lists the limits of the model.',
     )
-    .requiredOption('--keys <n>', 'API keys in all', parseIntegerUpTo(bounds.plannedKeysMax))
-    .requiredOption('--slo-p99 <ms>', 'what 99 of 100 requests must be answered within', parseMilliseconds)
-    .option('--mix <file>', 'what the keys ask for (default: as bench/mixes/default.json)')
+    .requiredOption('--keys <n>', 'number of API keys', parseIntegerUpTo(bounds.plannedKeysMax))
+    .requiredOption(
+      '--slo-p99 <ms>',
+      'target for the 99th percentile of the latency, in milliseconds',
+      parseMilliseconds,
+    )
+    .option('--mix <file>', 'traffic mix of the keys (default: that of bench/mixes/default.json)')
+    .option('--result <file>', 'benchmark result (default: that of the latest make bench, or the shipped one)')
     .option(
-      '--result <file>',
-      'a result of the benchmarks (default: that of the latest make bench, or else the one that is shipped)',
+      '--headroom <percent>',
+      'share of every capacity that is kept in reserve',
+      parsePercent,
+      defaultHeadroomPercent,
     )
-    .option('--headroom <percent>', 'what is held back of every capacity', parsePercent, defaultHeadroomPercent)
-    .option('--check', 'put the planned load of one box on a server started for it, and compare')
+    .option('--check', 'start a server, send it the planned load of one server, and compare')
     .option(
       '--seconds <n>',
-      'how long, with --check',
+      'duration of the load, with --check',
       parseIntegerUpTo(bounds.capacityCheckSecondsMax),
       defaultCheckSeconds,
     )
     .option(
       '--sessions <n>',
-      'live sessions made before, at most as many as planned, with --check',
+      'live sessions created before the load, at most as many as planned, with --check',
       parseIntegerUpTo(bounds.capacityCheckSessionsMax),
       defaultCheckSessions,
     )
@@ -47,28 +53,28 @@ export function capacityCommand(): Command {
       'marketplace capacity --keys 1000 --slo-p99 50 --check --seconds 30',
     ],
     exitCodes: {
-      0: 'there is an answer and, with --check, the server carried the load within the SLO',
-      1: 'there is none, or the server did not',
+      0: 'a plan exists and, with --check, the server met the latency target',
+      1: 'no plan is possible, or the server did not meet the target',
       130: 'a check was ended by Ctrl-C; 143 by SIGTERM',
     },
     json: {
       output: 'one object; rates are per second, memory is in MiB, CPU time in cores',
       members: {
-        keys: 'asked for',
-        slo_p99_ms: 'asked for',
-        headroom: 'the share held back of every capacity',
-        boxes: 'how many it takes',
-        keys_per_box: 'how many one carries',
-        bottleneck: 'the name of the resource that gives first',
+        keys: 'as on the command line',
+        slo_p99_ms: 'as on the command line',
+        headroom: 'share of every capacity that is kept in reserve',
+        boxes: 'number of servers',
+        keys_per_box: 'number of keys per server',
+        bottleneck: 'name of the resource that limits the number of keys',
         resources:
-          'an object for each: `name`, `unit`, `capacity`, `per_key`, `keys` it is enough for, `used_share` by the load of one box',
-        key: 'what one key asks for at its limits: `bound_by`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
-        box: 'the one that was measured: `cpu`, `cores`, `memory_mib`, `measured_at`, `commit`, `quick`',
-        load: 'what one box would carry: `keys`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
+          'one object per resource: `name`, `unit`, `capacity`, `per_key`, `keys` that it can serve, `used_share` at the load of one server',
+        key: 'load of one key at its limits: `bound_by`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
+        box: 'the measured server: `cpu`, `cores`, `memory_mib`, `measured_at`, `commit`, `quick`',
+        load: 'load of one server: `keys`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
         predicted:
-          'how it would do: `p99_ms`, `socket_thread_cores`, `all_threads_cores`, `memory_mib`, `disk_bytes_per_day`',
-        beyond_measured: 'sentences about where the answer goes beyond what was measured',
-        check: 'null without --check; else what the server made of the load',
+          'predicted figures of one server: `p99_ms`, `socket_thread_cores`, `all_threads_cores`, `memory_mib`, `disk_bytes_per_day`',
+        beyond_measured: 'sentences about assumptions that the measurements do not cover',
+        check: 'result of the check, or null without --check',
       },
     },
   });
@@ -77,11 +83,13 @@ export function capacityCommand(): Command {
 function parseMilliseconds(text: string): number {
   const value = /^\d{1,8}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value > 0 && value <= bounds.plannedSloMsMax) return value;
-  throw new InvalidArgumentError(`It must be milliseconds, more than 0 and at most ${bounds.plannedSloMsMax}.`);
+  throw new InvalidArgumentError(
+    `It must be a number of milliseconds, more than 0 and at most ${bounds.plannedSloMsMax}.`,
+  );
 }
 
 function parsePercent(text: string): number {
   const value = /^\d{1,2}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= 0 && value < 100) return value;
-  throw new InvalidArgumentError('It must be percent, from 0 to less than 100.');
+  throw new InvalidArgumentError('It must be a percentage from 0 to less than 100.');
 }

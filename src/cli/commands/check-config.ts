@@ -3,10 +3,10 @@ import { withHelp } from '../command-help.ts';
 
 export function checkConfigCommand(): Command {
   const command = new Command('check-config')
-    .summary('check the settings and show what they come to')
+    .summary('check the settings and print their values')
     .description(
-      'Checks the environment variables of the service, and shows what each comes to and where that is from. What is allowed but risky is warned of. ' +
-        'No file is read, and no secret shown.',
+      'Checks the environment variables of the service, and prints the value of each setting and its origin. Warns about risky values. ' +
+        'Reads no files and prints no secrets.',
     )
     .option('--json', 'print one JSON object')
     .action(async (options: { readonly json?: true }) => {
@@ -16,17 +16,17 @@ export function checkConfigCommand(): Command {
   return withHelp(command, {
     examples: [
       'marketplace check-config',
-      'SVC_PORT=99999 marketplace check-config || echo refused',
+      'SVC_PORT=99999 marketplace check-config || echo invalid',
       'marketplace check-config --json | jq -r .settings.SVC_DATA_DIR.value',
     ],
-    exitCodes: { 0: 'no setting is wrong', 1: 'a setting is wrong; standard error says which' },
+    exitCodes: { 0: 'all settings are valid', 1: 'a setting is invalid; standard error names it' },
     json: {
       output: 'one object',
       members: {
-        settings: 'every setting by its name',
-        'settings.*.value': 'what it comes to: a text, a number, a list of origins, or null where there is none',
+        settings: 'object with all settings by name',
+        'settings.*.value': 'value: a string, a number, an array of strings, or null',
         'settings.*.from': '`environment` or `default`',
-        warnings: 'a list of sentences about what is probably not meant, or risky',
+        warnings: 'array of sentences about risky or probably unintended values',
       },
     },
   });

@@ -1,59 +1,55 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { ConfirmOptions } from '../actions/confirm.ts';
+import type { ConfirmationFile, ConfirmOptions } from '../actions/confirm.ts';
 import { withHelp } from '../command-help.ts';
 
 export function confirmCommand(): Command {
   const command = new Command('confirm')
-    .summary('tell a running server what lenders confirmed')
+    .summary('send confirmations of lenders to a running server')
     .description(
-      'Sends a file of lender confirmations to the operations listener of a running server, row by row in batches. Good rows ' +
-        'are booked though others are rejected; sending a file again changes nothing. docs/confirmations.md has the columns.',
+      'Sends a file of lender confirmations in batches to the operations listener of a running server. Valid rows are booked even if other ' +
+        'rows are rejected; sending a file again changes nothing. docs/confirmations.md lists the columns.',
     )
-    .argument(
-      '<file>',
-      'rows as .csv, with the names of the columns in the first line, or as .ndjson',
-      parseConfirmationPath,
-    )
+    .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
     .option(
       '--url <url>',
       'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)',
       parseBaseUrl,
     )
     .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
-    .option('--rejected <file>', 'where rejected rows go, with their reasons (default: beside the file)')
+    .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the file)')
     .option('--json', 'print one JSON object')
-    .action(async (file: string, options: ConfirmOptions) => {
+    .action(async (file: ConfirmationFile, options: ConfirmOptions) => {
       const { confirmRevenueFromFile } = await import('../actions/confirm.ts');
       await confirmRevenueFromFile(file, options);
     });
   return withHelp(command, {
     examples: [
       'marketplace confirm payouts.csv',
-      'marketplace confirm payouts.ndjson --url http://10.0.0.5:9090 --token-file operator-token --rejected mend.ndjson',
+      'marketplace confirm payouts.ndjson --url http://10.0.0.5:9090 --token-file operator-token --rejected rejected.ndjson',
     ],
     exitCodes: {
-      0: 'every row is booked, now or before',
-      1: 'it failed, and may have booked some rows; the reason is on standard error',
-      4: 'done, but some rows were rejected',
+      0: 'every row is booked, by this run or before',
+      1: 'failure, perhaps after some rows were booked; the reason is on standard error',
+      4: null,
       130: null,
     },
     json: {
       output: 'one object',
       members: {
-        rows: 'in the file',
-        accepted: 'booked now',
-        repeated: 'booked before',
-        rejected: 'the rest',
-        reasons: 'an object: how many were rejected by each reason; docs/confirmations.md has them',
-        rejected_file: 'where the rejected rows are, or null without any',
+        rows: 'rows in the file',
+        accepted: 'rows booked by this run',
+        repeated: 'rows booked before',
+        rejected: 'all other rows',
+        reasons: 'object with the number of rejected rows by reason; docs/confirmations.md lists the reasons',
+        rejected_file: 'file of rejected rows, or null if there are none',
       },
     },
   });
 }
 
-function parseConfirmationPath(path: string): string {
-  // The endings that `createConfirmationParser` knows: its parsers are not loaded for help.
-  if (/\.(csv|ndjson|jsonl)$/i.test(path)) return path;
+function parseConfirmationFile(path: string): ConfirmationFile {
+  if (/\.csv$/i.test(path)) return { path, format: 'csv' };
+  if (/\.(ndjson|jsonl)$/i.test(path)) return { path, format: 'ndjson' };
   throw new InvalidArgumentError('Its name must end with .csv, .ndjson or .jsonl.');
 }
 

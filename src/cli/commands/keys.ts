@@ -5,35 +5,36 @@ import type { CreateKeyOptions } from '../actions/keys.ts';
 import { withHelp } from '../command-help.ts';
 import { choiceOption, parseAccountName, parseFutureExpiry, parseIntegerUpTo } from '../option-parsers.ts';
 
-/** What `toIssuedKeyJson` makes of a key, in the words of a guide. */
+/** Members that `toIssuedKeyJson` returns. */
 const keyJsonMembers = {
-  id: 'what the key is called, `key_` and twelve hexadecimal digits',
-  account: 'whose it is',
-  vertical: 'the vertical it is good for',
+  id: 'id of the key: `key_` and twelve hexadecimal digits',
+  account: 'name of the account',
+  vertical: 'path segment of the vertical',
   mode: '`live` or `test`',
   state: '`active`, `expired` or `revoked`',
-  created_at: 'ISO 8601, as every time',
-  expires_at: 'null for never',
-  revoked_at: 'null while it is not',
-  requests_per_minute: "its own limit; null for the service's",
-  analytics_per_minute: 'the same for analytics queries',
-  sessions_per_day: 'the same for sessions of one UTC day',
+  created_at: 'ISO 8601, as all times',
+  expires_at: 'null if it does not expire',
+  revoked_at: 'null if it is not revoked',
+  requests_per_minute: 'limit of this key, or null for the default of the service',
+  analytics_per_minute: 'the same for analytics queries per minute',
+  sessions_per_day: 'the same for sessions per UTC day',
 } as const;
 
 function keysCreateCommand(): Command {
   const command = new Command('create')
-    .summary('issue an API key and show it, once')
-    .description('Issues an API key and shows it. Only its hash is kept, so it cannot be shown again.')
+    .summary('create an API key and print it once')
+    .description('Creates an API key and prints it. Only its hash is stored, so it cannot be printed again.')
     .requiredOption(
       '--account <name>',
-      'who the key belongs to; keys of one account and vertical share sessions and figures',
+      'owner of the key; keys of one account and vertical share sessions and figures',
       parseAccountName,
     )
     .addOption(
       choiceOption(
         '--vertical <segment>',
-        'the vertical it is good for',
-        knownVerticals.map((vertical) => vertical.segment),
+        'vertical that the key is valid for',
+        knownVerticals,
+        ({ segment }) => segment,
       ).makeOptionMandatory(),
     )
     .addOption(
@@ -44,25 +45,25 @@ function keysCreateCommand(): Command {
     )
     .option(
       '--expires <when>',
-      'a date, to the end of that UTC day, or an ISO 8601 timestamp (default: never)',
+      'ISO 8601 timestamp, or a date for the end of that UTC day (default: never)',
       parseFutureExpiry,
     )
     .option(
       '--requests-per-minute <n>',
-      "requests in any 60 seconds (default: the service's)",
+      'requests in any 60 seconds (default: that of the service)',
       parseIntegerUpTo(bounds.limitPerMinuteMax),
     )
     .option(
       '--analytics-per-minute <n>',
-      "analytics queries in any 60 seconds (default: the service's)",
+      'analytics queries in any 60 seconds (default: that of the service)',
       parseIntegerUpTo(bounds.limitPerMinuteMax),
     )
     .option(
       '--sessions-per-day <n>',
-      "sessions created in a UTC day (default: the service's)",
+      'sessions created per UTC day (default: that of the service)',
       parseIntegerUpTo(bounds.limitPerDayMax),
     )
-    .option('--raw', 'print the key alone, for scripts')
+    .option('--raw', 'print only the key, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
     .action(async (options: CreateKeyOptions) => {
       const { createAndPrintKey } = await import('../actions/keys.ts');
@@ -75,14 +76,16 @@ function keysCreateCommand(): Command {
       'KEY=$(marketplace keys create --account acme --vertical personal-loans --mode test --raw)',
     ],
     exitCodes: { 1: null },
-    json: { output: 'one object', members: { key: 'the key itself, only here', ...keyJsonMembers } },
+    json: { output: 'one object', members: { key: 'the key itself; no other command prints it', ...keyJsonMembers } },
   });
 }
 
 function keysListCommand(): Command {
   const command = new Command('list')
-    .summary('list all keys, without the keys themselves')
-    .description("Lists all keys ever issued, oldest first. A limit shown as - is the service's default.")
+    .summary('list all keys')
+    .description(
+      'Lists all keys ever created, oldest first, by id: the keys themselves are not stored. A limit of - is the default of the service.',
+    )
     .option('--json', 'print an array of JSON objects')
     .action(async (options: { readonly json?: true }) => {
       const { printKeys } = await import('../actions/keys.ts');
@@ -94,15 +97,15 @@ function keysListCommand(): Command {
       `marketplace keys list --json | jq -r '.[] | select(.state == "active") | .id'`,
     ],
     exitCodes: { 1: null },
-    json: { output: 'an array with an object for each key, oldest first', members: keyJsonMembers },
+    json: { output: 'array with one object per key, oldest first', members: keyJsonMembers },
   });
 }
 
 function keysRevokeCommand(): Command {
   const command = new Command('revoke')
-    .summary('end a key for good')
-    .description('Ends a key for good. A running server refuses it within two seconds.')
-    .argument('<id>', 'the id of the key, as listed; not the key itself')
+    .summary('revoke a key permanently')
+    .description('Revokes a key permanently. A running server rejects it within two seconds.')
+    .argument('<id>', 'id of the key from keys list; not the key itself')
     .option('--json', 'print one JSON object')
     .action(async (id: string, options: { readonly json?: true }) => {
       const { revokeKey } = await import('../actions/keys.ts');
@@ -113,19 +116,19 @@ function keysRevokeCommand(): Command {
       'marketplace keys revoke key_0123456789ab',
       `marketplace keys list --json | jq -r '.[] | select(.account == "acme") | .id' | xargs -n 1 marketplace keys revoke`,
     ],
-    exitCodes: { 0: 'it is revoked, now or before', 1: null },
+    exitCodes: { 0: 'the key is revoked, now or before', 1: null },
     json: {
       output: 'one object',
-      members: { ...keyJsonMembers, revoked_before: 'whether it had been revoked already' },
+      members: { ...keyJsonMembers, revoked_before: 'whether it was revoked before' },
     },
   });
 }
 
 export function keysCommand(): Command {
   const command = new Command('keys')
-    .summary('issue, list and revoke API keys')
+    .summary('create, list and revoke API keys')
     .description(
-      'Issues, lists and revokes API keys, in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
+      'Creates, lists and revokes API keys in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
     )
     .addCommand(keysCreateCommand())
     .addCommand(keysListCommand())

@@ -8,11 +8,11 @@ import { parseIntegerUpTo } from '../option-parsers.ts';
 
 function logVerifyCommand(): Command {
   const command = new Command('verify')
-    .summary('read a whole log and say whether it is whole')
+    .summary('verify a log')
     .description(
-      'Reads every record of a log, and what ties it to the one before. Changes nothing; a server may be running.',
+      'Reads every record of a log and verifies that each follows the one before it. Changes nothing; a server may be running.',
     )
-    .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
+    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
     .option('--json', 'print one JSON object')
     .action(async (folder: string | undefined, options: { readonly json?: true }) => {
       const { verifyLog } = await import('../actions/log.ts');
@@ -20,23 +20,23 @@ function logVerifyCommand(): Command {
     });
   return withHelp(command, {
     examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],
-    exitCodes: { 0: 'it is whole', 1: null, 3: 'it is damaged', 130: null },
+    exitCodes: { 0: 'the log is intact', 1: null, 3: 'the log is damaged', 130: null },
     json: {
-      output: 'one object, also for a damaged log, of which it tells what is before the damage',
+      output: 'one object; for a damaged log, it describes the part before the damage',
       members: {
-        folder: 'of the log',
-        segments: 'files of it',
-        bytes: 'in all of them',
-        records: 'that are whole',
-        first_position: 'of the oldest of them, or null',
-        last_position: 'of the newest, or null',
-        first_at: 'when the oldest happened, ISO 8601, or null',
-        last_at: 'when the newest happened, or null',
-        tail_bytes: 'behind them that are no whole record: a write under way, or a torn tail',
-        damage: 'null for a whole log',
-        'damage.file': 'the file that is damaged',
-        'damage.offset': 'the byte in it',
-        'damage.what': 'what is wrong there, in words',
+        folder: 'path of the log',
+        segments: 'number of files',
+        bytes: 'size of all files',
+        records: 'number of complete records',
+        first_position: 'position of the oldest record, or null',
+        last_position: 'position of the newest record, or null',
+        first_at: 'time of the oldest record, ISO 8601, or null',
+        last_at: 'time of the newest record, or null',
+        tail_bytes: 'bytes after the last complete record: a write in progress, or a torn tail',
+        damage: 'null for an intact log',
+        'damage.file': 'damaged file',
+        'damage.offset': 'byte offset in the file',
+        'damage.what': 'description',
       },
     },
   });
@@ -44,16 +44,23 @@ function logVerifyCommand(): Command {
 
 function logInspectCommand(): Command {
   const command = new Command('inspect')
-    .summary('show records of a log')
-    .description('Shows records of a log, oldest first. A server may be running. The ledger holds no personal data.')
-    .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
+    .summary('print records of a log')
+    .description(
+      'Prints records of a log, oldest first. A server may be running. The ledger contains no personal data.',
+    )
+    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
     .option(
       '--from <position>',
-      'the first record to show (default: the oldest)',
+      'position of the first record (default: the oldest)',
       parseIntegerUpTo(Number.MAX_SAFE_INTEGER),
     )
-    .option('--count <n>', 'how many', parseIntegerUpTo(Number.MAX_SAFE_INTEGER), bounds.logInspectRecordsDefault)
-    .option('--json', 'print one JSON object a line')
+    .option(
+      '--count <n>',
+      'number of records',
+      parseIntegerUpTo(Number.MAX_SAFE_INTEGER),
+      bounds.logInspectRecordsDefault,
+    )
+    .option('--json', 'print one JSON object per line')
     .action(async (folder: string | undefined, options: InspectOptions) => {
       const { inspectLog } = await import('../actions/log.ts');
       await inspectLog(folder, options);
@@ -63,15 +70,15 @@ function logInspectCommand(): Command {
       'marketplace log inspect --from 1000 --count 5',
       'marketplace log inspect --count 1000000 --json | jq -r .kind | sort | uniq -c',
     ],
-    exitCodes: { 1: null, 3: 'a record to be shown is damaged; those before it were shown' },
+    exitCodes: { 1: null, 3: 'a requested record is damaged; those before it are printed' },
     json: {
-      output: 'an object a line for each record',
+      output: 'one object per line and record',
       members: {
-        position: 'its number in the log, from 1',
-        kind: 'such as `session_created`; docs/ledger.md has all of them',
-        at: 'when it happened, ISO 8601',
-        sub_id: 'the session it tells of; what else a record has depends on its kind',
-        error: 'alone with the position, where a record cannot be decoded',
+        position: 'number of the record in the log, from 1',
+        kind: 'kind of the record, such as `session_created`; docs/ledger.md lists all of them',
+        at: 'time of the event, ISO 8601',
+        sub_id: 'session of the event; further members depend on the kind',
+        error: 'only with the position, for a record that cannot be decoded',
       },
     },
   });
@@ -82,27 +89,27 @@ type RepairCommandOptions = Omit<RepairOptions, 'cut'> &
 
 function logRepairCommand(): Command {
   const command = new Command('repair')
-    .summary('cut a damaged log where log verify found the damage')
+    .summary('cut a damaged log at the damage that log verify found')
     .description(
-      'Cuts a log at its first damage, so that it opens again. What is before it stays; all that is behind it, also what is ' +
-        'whole, is moved unchanged into a folder beside the log. With --accept-missing-journal it creates an empty journal ' +
-        'beside the ledger instead, when that folder is gone. The service must be stopped. Without --yes it only says ' +
-        'what it would do. Killed at any moment, it can be run again.',
+      'Cuts a log at its first damage, so that the service can open it again. Records before the damage stay; everything after it, ' +
+        'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal it instead creates ' +
+        'an empty journal beside the ledger if that folder is missing. The service must be stopped. Without --yes it only prints ' +
+        'what it would do. If the command is killed, run it again.',
     )
-    .argument('[folder]', 'the folder of the log (default: the ledger of the data folder)')
-    .option('--cut <file:offset>', 'the damage, as log verify names it', parseLogPlace)
+    .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
+    .option('--cut <file:offset>', 'position of the damage, as log verify prints it', parseLogLocation)
     .addOption(
       new Option(
         '--accept-missing-journal',
-        'go on without the journal: live sessions have to be sent their inputs again',
+        'continue without the journal: inputs of live sessions must be submitted again',
       ).conflicts('cut'),
     )
-    .option('--yes', 'do it')
+    .option('--yes', 'make the changes')
     .option('--json', 'print one JSON object')
     .action(async (folder: string | undefined, { cut, acceptMissingJournal, ...options }: RepairCommandOptions) => {
       if (acceptMissingJournal) {
-        const { acceptMissingJournal: accept } = await import('../actions/log-repair.ts');
-        accept(folder, options);
+        const { createMissingJournal } = await import('../actions/log-repair.ts');
+        createMissingJournal(folder, options);
       } else if (cut === undefined) {
         command.error("error: one of the options '--cut <file:offset>' and '--accept-missing-journal' is required");
       } else {
@@ -117,8 +124,8 @@ function logRepairCommand(): Command {
       'marketplace log repair --accept-missing-journal',
     ],
     exitCodes: {
-      0: 'done, told, or nothing to do: the log ends there',
-      1: 'refused, or it failed; the reason is on standard error',
+      0: 'the repair is done or printed, or the log already ends there',
+      1: 'refused or failed; the reason is on standard error',
       130: null,
     },
     json: {
@@ -126,22 +133,22 @@ function logRepairCommand(): Command {
       members: {
         outcome:
           '`cut`, `would_cut` without --yes, or `nothing_to_cut`; with --accept-missing-journal `journal_created`, ' +
-          '`would_create_journal` or `journal_not_missing`. The rest is there only with the first two',
-        kept_records: 'records that stay',
-        kept_to_position: 'of the last of them; 0 for none',
-        moved_bytes: 'cut off the last segment that stays',
-        moved_segments: 'files moved as wholes',
-        moved_records: 'records in what is moved that can be read',
-        moved_first_at: 'when the oldest of them happened, ISO 8601, or null',
-        moved_last_at: 'when the newest of them happened, or null',
-        lost_records: 'records in what is moved that cannot be read',
-        removed_folder: 'where it is moved to',
+          '`would_create_journal` or `journal_not_missing`. Only the first two have the other members',
+        kept_records: 'number of records that stay',
+        kept_to_position: 'position of the last one; 0 if there is none',
+        moved_bytes: 'bytes cut off the last segment that stays',
+        moved_segments: 'number of files moved as a whole',
+        moved_records: 'number of readable records that are moved',
+        moved_first_at: 'time of the oldest of them, ISO 8601, or null',
+        moved_last_at: 'time of the newest of them, or null',
+        lost_records: 'number of unreadable records that are moved',
+        removed_folder: 'folder that they are moved to',
       },
     },
   });
 }
 
-function parseLogPlace(text: string): LogLocation {
+function parseLogLocation(text: string): LogLocation {
   const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
   if (file === undefined) throw new InvalidArgumentError('It must be like 0000000000000001.log:4096.');
   return { file, offset: Number(offset) };
@@ -149,9 +156,9 @@ function parseLogPlace(text: string): LogLocation {
 
 export function logCommand(): Command {
   const command = new Command('log')
-    .summary('verify, inspect and repair the ledger')
+    .summary('verify, inspect and repair a log')
     .description(
-      'Verifies, shows and repairs a log: the ledger of the data folder (SVC_DATA_DIR, or ./data), or that of any folder.',
+      'Verifies, prints and repairs a log: the ledger of the data folder (SVC_DATA_DIR, or ./data), or the log in another folder.',
     )
     .addCommand(logVerifyCommand())
     .addCommand(logInspectCommand())

@@ -5,24 +5,28 @@ import { withHelp } from '../command-help.ts';
 import { parseAccountName } from '../option-parsers.ts';
 
 /**
- * Ends the command as wrongly used at the first argument that is no origin. It is told by its place and not repeated: what was
- * pasted here by mistake may be a key.
+ * Ends the command with a usage error at the first argument that is not an origin. The message gives its number and does not repeat
+ * it, because it may be a key that was pasted by mistake.
  */
 export function assertOrigins(origins: readonly string[], command: Command): void {
-  for (const [at, origin] of origins.entries()) {
-    const fault = validateWebOrigin(origin);
-    if (fault !== null) command.error(`error: origin ${at + 1} of ${origins.length} is none. ${fault}`);
+  for (const [index, origin] of origins.entries()) {
+    const problem = validateWebOrigin(origin);
+    if (problem !== null) command.error(`error: origin ${index + 1} of ${origins.length} is invalid. ${problem}`);
   }
 }
 
 function originsAllowCommand(): Command {
   const command = new Command('allow')
-    .summary("let the pages of these origins embed an account's widgets")
+    .summary('allow web pages to embed the widgets of an account')
     .description(
-      "Lets the pages of these origins embed an account's widgets: all of them or, after a failure, none. A running server knows it within two seconds.",
+      'Allows the pages of these origins to embed the widgets of an account. If it fails, it allows none of them. A running server applies the change within two seconds.',
     )
-    .requiredOption('--account <name>', 'whose widgets; an account is made with its first key', parseAccountName)
-    .argument('<origin...>', 'scheme, host, and port unless it is the usual one, as a browser sends it')
+    .requiredOption(
+      '--account <name>',
+      'account of the widgets; an account is created with its first key',
+      parseAccountName,
+    )
+    .argument('<origin...>', 'scheme, host, and port unless it is the default one, as browsers send it')
     .option('--json', 'print one JSON object')
     .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
       assertOrigins(origins, self);
@@ -34,15 +38,15 @@ function originsAllowCommand(): Command {
       'marketplace origins allow --account acme https://www.example.com',
       'marketplace origins allow --account acme https://shop.example.com http://localhost:3000',
     ],
-    exitCodes: { 0: 'they are allowed, now or before', 1: null },
+    exitCodes: { 0: 'the origins are allowed, now or before', 1: null },
     json: {
       output: 'one object',
       members: {
-        account: 'whose widgets',
-        origins: 'an array with an object for each origin, in the order given',
+        account: 'account of the widgets',
+        origins: 'array with one object per origin, in the order of the command line',
         'origins[].origin': 'the origin',
         'origins[].outcome': '`allowed` or `already_allowed`',
-        count: 'how many origins the account allows now',
+        count: 'number of origins that the account allows now',
       },
     },
   });
@@ -50,9 +54,9 @@ function originsAllowCommand(): Command {
 
 function originsListCommand(): Command {
   const command = new Command('list')
-    .summary('list where widgets may be embedded')
-    .description('Lists the origins that each account allows its widgets to be embedded in.')
-    .option('--account <name>', 'of this account only', parseAccountName)
+    .summary('list the allowed origins')
+    .description('Lists the origins that may embed the widgets of each account.')
+    .option('--account <name>', 'only this account', parseAccountName)
     .option('--json', 'print an array of JSON objects')
     .action(async (options: ListOriginsOptions) => {
       const { printOrigins } = await import('../actions/origins.ts');
@@ -62,20 +66,20 @@ function originsListCommand(): Command {
     examples: ['marketplace origins list', "marketplace origins list --account acme --json | jq -r '.[].origin'"],
     exitCodes: { 1: null },
     json: {
-      output: 'an array with an object for each origin, by account',
-      members: { account: 'whose widgets', origin: 'where they may be embedded' },
+      output: 'array with one object per origin, ordered by account',
+      members: { account: 'account of the widgets', origin: 'origin that may embed them' },
     },
   });
 }
 
 function originsRemoveCommand(): Command {
   const command = new Command('remove')
-    .summary("no longer let the pages of these origins embed an account's widgets")
+    .summary('forbid web pages to embed the widgets of an account')
     .description(
-      "No longer lets the pages of these origins embed an account's widgets. A running server knows it within two seconds.",
+      'Removes origins from the list of an account, so that their pages can no longer embed its widgets. A running server applies the change within two seconds.',
     )
-    .requiredOption('--account <name>', 'whose widgets', parseAccountName)
-    .argument('<origin...>', 'as marketplace origins list shows it')
+    .requiredOption('--account <name>', 'account of the widgets', parseAccountName)
+    .argument('<origin...>', 'origin, as in marketplace origins list')
     .option('--json', 'print one JSON object')
     .action(async (origins: readonly string[], options: ChangeOriginsOptions, self: Command) => {
       assertOrigins(origins, self);
@@ -87,15 +91,15 @@ function originsRemoveCommand(): Command {
       'marketplace origins remove --account acme https://shop.example.com',
       'marketplace origins remove --account acme https://shop.example.com --json | jq .count',
     ],
-    exitCodes: { 0: 'they are off the list, whether they were on it or not', 1: null },
+    exitCodes: { 0: 'the origins are not on the list, whether they were before or not', 1: null },
     json: {
       output: 'one object',
       members: {
-        account: 'whose widgets',
-        origins: 'an array with an object for each origin, in the order given',
+        account: 'account of the widgets',
+        origins: 'array with one object per origin, in the order of the command line',
         'origins[].origin': 'the origin',
         'origins[].outcome': '`removed` or `not_allowed`',
-        count: 'how many origins the account allows now',
+        count: 'number of origins that the account allows now',
       },
     },
   });
@@ -103,11 +107,11 @@ function originsRemoveCommand(): Command {
 
 export function originsCommand(): Command {
   const command = new Command('origins')
-    .summary('say which web pages may show the widgets of an account')
+    .summary('manage which web pages may embed the widgets of an account')
     .description(
-      'Keeps, for each account, the list of origins that its widgets may be embedded in, in the key file of the data folder ' +
-        '(SVC_DATA_DIR, or ./data). With an empty list, widgets of test keys may be embedded anywhere and those of live keys ' +
-        'nowhere. A server may be running.',
+      'Manages, for each account, the list of origins that may embed its widgets, in the key file of the data folder ' +
+        '(SVC_DATA_DIR, or ./data). With an empty list, widgets of test keys may be embedded everywhere, and those of live ' +
+        'keys nowhere. A server may be running.',
     )
     .addCommand(originsAllowCommand())
     .addCommand(originsRemoveCommand())
