@@ -4,11 +4,10 @@ import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import { decodeVarints, RowWriter } from './analytics-database.ts';
-import type { LedgerProjection, ProjectedSession, ProjectionState, SubIdKey } from './ledger-projection.ts';
-import type { RevenueState } from './revenue-projection.ts';
+import type { LedgerProjection } from './ledger-projection.ts';
+import type { ProjectedSession, ProjectionState, RevenueState, SubIdKey } from './projection-state.ts';
 import type { RetainedSessions } from './store-retention.ts';
 
-/** A click that counted, as confirmations need it. */
 interface StoredClick {
   readonly lender: number;
   readonly clickedMs: number;
@@ -17,7 +16,7 @@ interface StoredClick {
 type ShownOffersRow = [position: number, shown: Uint8Array | null];
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
-/** Clicks and payouts as the store has them. Confirmations are rare: nothing is cached. */
+/** Reads clicks and payouts from the store, without caches because confirmations are rare. */
 export class SqliteRevenueState implements RevenueState {
   readonly #retainedSessions: RetainedSessions;
   readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
@@ -68,9 +67,9 @@ export class SqliteRevenueState implements RevenueState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** As `PayoutStateReader.knownPayouts`, of what is folded so far. */
-  findPayoutStates(asked: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return asked.map((about) => this.#findPayoutState(about));
+  /** See `PayoutStateReader.findPayoutStates`; includes only projected records. */
+  findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
+    return keys.map((key) => this.#findPayoutState(key));
   }
 
   #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
@@ -110,7 +109,7 @@ type ProjectedSessionRow = [
   widgetEvents: Uint8Array | null,
 ];
 
-/** What the fold asks of the past, from the file, with caches of fixed size before it: memory does not grow with history. */
+/** Projection state in the store's file, with caches of fixed size, so that memory does not grow with the ledger. */
 export class SqliteProjectionState implements ProjectionState {
   readonly #retainedSessions: RetainedSessions;
   readonly #revenueState: SqliteRevenueState;
@@ -127,7 +126,7 @@ export class SqliteProjectionState implements ProjectionState {
   readonly #findLender: Statement<[string], number>;
   readonly #addLender: Statement<[string]>;
   readonly #metadataWriter: RowWriter;
-  /** The last session in the order of keys: most new ones come after it, and need not be looked for. */
+  /** Greatest key in the store. A greater key needs no lookup, which is the case for most new sessions. */
   #newestKey: SubIdKey;
 
   constructor(database: Database, revenueState: SqliteRevenueState, retainedSessions: RetainedSessions) {
@@ -192,8 +191,8 @@ export class SqliteProjectionState implements ProjectionState {
   }
 
   assignOfferNumber(offerId: string): number {
-    const known = this.findOfferNumber(offerId);
-    if (known !== null) return known;
+    const existing = this.findOfferNumber(offerId);
+    if (existing !== null) return existing;
     const number = Number(this.#addOffer.run(offerId).lastInsertRowid);
     this.#offerCache.set(offerId, number);
     return number;
@@ -232,14 +231,14 @@ export class SqliteProjectionState implements ProjectionState {
     this.#metadataWriter.add([session, json]);
   }
 
-  /** Writes what `addMetadata` was given and has not written yet. */
+  /** Writes the rows that `addMetadata` still buffers. */
   flushMetadata(): void {
     this.#metadataWriter.flush();
   }
 
-  /** Keeps the sessions of a committed batch at hand: their views and clicks come soon. */
-  cacheSessions(fold: LedgerProjection): void {
-    for (const session of fold.changedSessions.values()) {
+  /** Caches the sessions of a committed batch, whose views and clicks usually follow soon. */
+  cacheSessions({ changedSessions }: LedgerProjection): void {
+    for (const session of changedSessions.values()) {
       this.#sessionCache.set(session.key, session);
       if (session.key > this.#newestKey) this.#newestKey = session.key;
     }

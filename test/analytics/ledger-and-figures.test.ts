@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { RowsQuery } from '../../src/analytics/analytics.ts';
 import { dayOf } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -12,19 +13,20 @@ import { LedgerAndFigures } from './ledger-and-figures.ts';
 /** What has been appended, in order, and what was given up when that far was folded: the figures follow from it. */
 interface Model {
   records: LedgerRecord[];
-  readonly seals: { readonly position: number; readonly keptFromDay: number }[];
+  readonly seals: { readonly position: number; readonly retainedFromDay: number }[];
 }
 
 /** The figures when so many records are folded. Those of sealed days are what they were when they were sealed. */
 function figuresOf({ records, seals }: Model, folded: number): AnalyticsModel {
   const figures = new AnalyticsModel();
-  const last = seals.at(-1) ?? { position: 0, keptFromDay: 0 };
+  const last = seals.at(-1) ?? { position: 0, retainedFromDay: 0 };
   let next = 0;
   for (const [index, record] of records.slice(0, Math.max(folded, last.position)).entries()) {
-    while (seals[next] !== undefined && seals[next]!.position <= index) figures.seal(seals[next++]!.keptFromDay);
-    if (index < folded || dayOf(decodeSubId(record[2]).createdMs) < last.keptFromDay) figures.record(record, index + 1);
+    while (seals[next] !== undefined && seals[next]!.position <= index) figures.seal(seals[next++]!.retainedFromDay);
+    if (index < folded || dayOf(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
+      figures.record(record, index + 1);
   }
-  figures.seal(last.keptFromDay);
+  figures.seal(last.retainedFromDay);
   return figures;
 }
 
@@ -39,12 +41,19 @@ function assertFigures(real: LedgerAndFigures, model: Model): void {
   const figures = figuresOf(model, real.folded);
   const asOfMs = records[real.folded - 1]?.[1] ?? null;
   for (const query of everyQuery(records)) {
-    assert.deepEqual(real.follower.getSummary(query), { ...figures.summary(query), asOfMs });
-    assert.deepEqual(real.follower.listDays(query), figures.daily(query));
-    const page = { ...query, afterPosition: 0, limit: 10 };
-    assert.deepEqual(real.follower.listRows(page), figures.rows(page));
+    assert.deepEqual(real.execute('getSummary', query), { ...figures.summary(query), asOfMs });
+    assert.deepEqual(real.execute('listDays', query), figures.daily(query));
+    for (const limit of [1, 4, 100]) {
+      for (let afterPosition: number | null = 0; afterPosition !== null; ) {
+        const pageQuery: RowsQuery = { ...query, afterPosition, limit };
+        const page = real.execute('listRows', pageQuery);
+        assert.deepEqual(page, figures.rows(pageQuery));
+        assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
+        afterPosition = page.nextAfterPosition;
+      }
+    }
   }
-  if (real.dropped === 0) assert.equal(real.follower.getTotals().records, real.folded);
+  if (real.dropped === 0) assert.equal(real.execute('getTotals', undefined).records, real.folded);
 }
 
 const append = fc
@@ -90,9 +99,10 @@ const seal = fc
     command(`seal what is older than ${age} days${drops ? '' : ' and keep the ledger'}`, async ({ seals }, real) => {
       real.fold(real.acknowledged);
       const outcome = await real.seal({ today: arbitraryToday, retentionDays: age, wallMs: 0 }, drops);
-      assert.ok(outcome.sealed);
-      const { keptFromDay } = outcome;
-      if (keptFromDay > (seals.at(-1)?.keptFromDay ?? 0)) seals.push({ position: real.folded, keptFromDay });
+      assert.ok(outcome.archived);
+      const { retainedFromDay } = outcome;
+      if (retainedFromDay > (seals.at(-1)?.retainedFromDay ?? 0))
+        seals.push({ position: real.folded, retainedFromDay });
       for (let i = 0; i < prunes; i++) real.prune();
     }),
   );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { QueryParameters, QueryResults, StoreQueryName } from '../../src/analytics/aggregator-protocol.ts';
 import { LedgerFollower, type RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
 import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
@@ -71,8 +72,8 @@ export class LedgerAndFigures {
     return this.#follower.projectedPosition;
   }
 
-  get follower(): LedgerFollower {
-    return this.#follower;
+  execute<Name extends StoreQueryName>(name: Name, parameter: QueryParameters[Name]): QueryResults[Name] {
+    return this.#follower.execute({ name, parameter });
   }
 
   /** Whether the log took the record, whatever becomes of it. */
@@ -113,9 +114,9 @@ export class LedgerAndFigures {
   /** Gives up what is of some age; all that was acknowledged must be folded. It may end before the ledger is touched. */
   async seal(age: RetentionRequest, drops: boolean): Promise<RetentionOutcome> {
     const outcome = this.#follower.applyRetention(age);
-    if (!outcome.sealed || !drops) return outcome;
+    if (!outcome.archived || !drops) return outcome;
     // A sync of the folder may fail; what was removed then is the oldest all the same.
-    this.dropped += await dropSegments(this.#files, ledgerPath, outcome.ledgerFrom).catch(() => 1);
+    this.dropped += await dropSegments(this.#files, ledgerPath, outcome.ledgerFromPosition).catch(() => 1);
     return outcome;
   }
 

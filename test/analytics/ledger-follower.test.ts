@@ -25,7 +25,7 @@ test('a store that followed a ledger which went on differently is derived again,
   const recordsFolded = (upTo: number): number => {
     const follower = new LedgerFollower(files, (reason) => reasons.push(reason));
     follower.applyBatch(upTo);
-    const { records } = follower.getTotals();
+    const { records } = follower.execute({ name: 'getTotals', parameter: undefined });
     follower.close();
     return records;
   };

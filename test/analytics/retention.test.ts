@@ -17,7 +17,7 @@ describe('retention', () => {
   let recoveries = 0;
   let outcome: () => Promise<RetentionOutcome>;
   let drop: (before: number) => Promise<number>;
-  const nothing: RetentionOutcome = { sealed: true, keptFromDay: 100, isNew: false, ledgerFrom: 7 };
+  const nothing: RetentionOutcome = { archived: true, retainedFromDay: 100, isNew: false, ledgerFromPosition: 7 };
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -54,7 +54,7 @@ describe('retention', () => {
   it('looks at its start and every hour', async () => {
     const retention = start();
     await turn();
-    assert.deepEqual(asked, [{ today: dayOf(clock.wallMs()), days: 140, wallMs: clock.wallMs() }]);
+    assert.deepEqual(asked, [{ today: dayOf(clock.wallMs()), retentionDays: 140, wallMs: clock.wallMs() }]);
     assert.deepEqual([dropped, given, faults], [[7], [], []]);
     await passes(bounds.retentionCheckIntervalMs - 1);
     assert.equal(asked.length, 1);
@@ -67,7 +67,7 @@ describe('retention', () => {
   });
 
   it('tells what was given up: days, segments, or both', async () => {
-    const news: RetentionOutcome = { sealed: true, keptFromDay: 101, isNew: true, ledgerFrom: 9 };
+    const news: RetentionOutcome = { archived: true, retainedFromDay: 101, isNew: true, ledgerFromPosition: 9 };
     outcome = async () => news;
     const retention = start();
     await turn();
@@ -77,9 +77,9 @@ describe('retention', () => {
     await passes(bounds.retentionCheckIntervalMs);
     await retention.close();
     assert.deepEqual(given, [
-      { keptFromDay: 101, segments: 0 },
-      { keptFromDay: 101, segments: 2 },
-      { keptFromDay: 100, segments: 2 },
+      { retainedFromDay: 101, segments: 0 },
+      { retainedFromDay: 101, segments: 2 },
+      { retainedFromDay: 100, segments: 2 },
     ]);
   });
 
@@ -87,7 +87,7 @@ describe('retention', () => {
     outcome = () => Promise.reject(new Error('the aggregator is not running'));
     const retention = start();
     await turn();
-    outcome = async () => ({ sealed: false, reason: 'no space left' });
+    outcome = async () => ({ archived: false, reason: 'no space left' });
     await passes(bounds.retentionRetryDelayMs);
     outcome = async () => nothing;
     drop = () => Promise.reject(new Error('a file that cannot be removed'));

@@ -78,8 +78,8 @@ describe('rows', () => {
           ],
         },
       ],
-      keptFromDay: 0,
-      next: null,
+      retainedFromDay: 0,
+      nextAfterPosition: null,
     });
   });
 
@@ -157,8 +157,8 @@ describe('rows', () => {
       assert.deepEqual(serials(ask({ account, mode, referrerTag: tag, subs }).rows), [serial]);
     }
     assert.deepEqual(serials(ask({ subs }).rows), [0, 3]);
-    assert.deepEqual(ask({ vertical: 2 }), { rows: [], keptFromDay: 0, next: null });
-    assert.deepEqual(ask({ referrerTag: 'tag-none' }), { rows: [], keptFromDay: 0, next: null });
+    assert.deepEqual(ask({ vertical: 2 }), { rows: [], retainedFromDay: 0, nextAfterPosition: null });
+    assert.deepEqual(ask({ referrerTag: 'tag-none' }), { rows: [], retainedFromDay: 0, nextAfterPosition: null });
   });
 
   it('say that there are more when there are, and only then', () => {
@@ -168,7 +168,7 @@ describe('rows', () => {
       assert.equal(ask({ ...filter, limit: 4 }).nextAfterPosition, null);
       assert.equal(ask({ ...filter, limit: 3 }).nextAfterPosition, 3);
       assert.equal(ask({ ...filter, limit: 3, afterPosition: 1 }).nextAfterPosition, null);
-      assert.deepEqual(ask({ ...filter, afterPosition: 4 }), { rows: [], keptFromDay: 0, next: null });
+      assert.deepEqual(ask({ ...filter, afterPosition: 4 }), { rows: [], retainedFromDay: 0, nextAfterPosition: null });
     }
   });
 

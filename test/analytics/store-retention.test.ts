@@ -62,7 +62,7 @@ describe('store retention', () => {
       [count + 1, count + 1, (count + 1) * 40e6],
     );
     seal();
-    const after = { ...before, keptFromDay: keptFrom };
+    const after = { ...before, retainedFromDay: keptFrom };
     for (let pieces = 0; ; pieces++) {
       assert.deepEqual(folded.store.getSummary({ ...byTag, today }), after);
       assert.deepEqual(
@@ -117,7 +117,7 @@ describe('store retention', () => {
         if (alreadyFolded > 0) another.fold(...records.slice(0, alreadyFolded));
         another.store.restoreArchive(sealed);
         another.fold(...records.slice(alreadyFolded));
-        assert.deepEqual(another.store.getSummary(wanted), { ...before, keptFromDay: keptFrom });
+        assert.deepEqual(another.store.getSummary(wanted), { ...before, retainedFromDay: keptFrom });
         assert.deepEqual(another.store.listDays(wanted).days, days);
       } finally {
         another.close();
@@ -158,7 +158,7 @@ describe('store retention', () => {
   it('counts no record of a session given up, whatever it tells', () => {
     const [gone, never, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
     folded.fold(createdRecord(gone!), viewedRecord(gone!, ['a']), createdRecord(young!));
-    const before = { ...folded.store.getSummary({ ...byTag, today }), asOfMs: 0, keptFromDay: keptFrom };
+    const before = { ...folded.store.getSummary({ ...byTag, today }), asOfMs: 0, retainedFromDay: keptFrom };
     seal();
     folded.fold(createdRecord(gone!), createdRecord(never!), viewedRecord(gone!, ['a']), clickedRecord(gone!, 'a'));
     folded.fold(reportedRecord(gone!, ['widget_loaded']), widgetViewedRecord(gone!, ['b'], { again: true }));

@@ -333,7 +333,7 @@ describe('thread analytics', () => {
 
   it('refuses to start when the store cannot be opened', async () => {
     await writeLedger([createdRecord(subs[0]!)]);
-    const nowhere = { ...files, storeFile: join(folder, 'none', 'a') };
+    const nowhere = { ...files, analyticsStoreFile: join(folder, 'none', 'a') };
     await assert.rejects(startThreadAnalytics({ files: nowhere, log: logAt(1) }));
   });
 
