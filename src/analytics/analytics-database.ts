@@ -102,11 +102,11 @@ const createTablesSql = `
 `;
 
 /** The store was written by a release with another schema version and must be rebuilt. */
-export class StoreVersionMismatch extends Error {
-  override readonly name = 'StoreVersionMismatch';
+export class StoreVersionMismatchError extends Error {
+  override readonly name = 'StoreVersionMismatchError';
 }
 
-/** Opens the file for writing and creates the tables in a new one. Throws `StoreVersionMismatch`. */
+/** Opens the file for writing and creates the tables in a new one. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
   const database = new Database(file);
@@ -131,7 +131,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   }
 }
 
-/** Opens an existing store read-only; another process may be writing it. Throws `StoreVersionMismatch`. */
+/** Opens an existing store read-only; another process may be writing it. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
   const database = new Database(file, { readonly: true, fileMustExist: true });
   try {
@@ -146,7 +146,9 @@ export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
 function assertSchemaVersion(database: Database.Database): void {
   const version = database.pragma('user_version', { simple: true });
   if (version === schemaVersion) return;
-  throw new StoreVersionMismatch(`analytics store has schema version ${version}; this release uses ${schemaVersion}`);
+  throw new StoreVersionMismatchError(
+    `analytics store has schema version ${version}; this release uses ${schemaVersion}`,
+  );
 }
 
 /** Deletes the files of a closed store. */

@@ -38,7 +38,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   readonly #selectProgress: Statement<[], ProgressRow>;
   #cursor: LogCursor | null;
 
-  /** Opens or creates the file. Throws `StoreVersionMismatch`, and errors of SQLite. */
+  /** Opens or creates the file. Throws `StoreVersionMismatchError`, and errors of SQLite. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {

@@ -5,7 +5,7 @@ import type { Mode } from '../domain/mode.ts';
  * Port to the analytics figures, by cohort (docs/contract.md#cohorts). A result includes every record appended before the query,
  * so that callers read their own writes.
  *
- * Queries reject with `AnalyticsUnavailable` if the aggregator is not running, too many queries are waiting, the query times out,
+ * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the query times out,
  * or its signal ends before it is executed.
  */
 export interface Analytics {
@@ -20,8 +20,8 @@ export interface Analytics {
   close(): Promise<void>;
 }
 
-export class AnalyticsUnavailable extends Error {
-  override readonly name = 'AnalyticsUnavailable';
+export class AnalyticsUnavailableError extends Error {
+  override readonly name = 'AnalyticsUnavailableError';
 }
 
 /** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null; both select their intersection. */

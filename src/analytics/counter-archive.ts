@@ -173,7 +173,7 @@ export class CounterArchive {
 
   /**
    * Archives the days from `retainedFromDay` up to `untilDay` (exclusive), which must be later. The segment is durable on return.
-   * Throws `ArchiveWriteFailed` and errors of `counters`; the days are then not archived, although the next start may find them
+   * Throws `ArchiveWriteError` and errors of `counters`; the days are then not archived, although the next start may find them
    * archived.
    */
   append({ wallMs, untilDay, ledgerFromPosition }: ArchiveRange, counters: ArchivedCounters): void {
@@ -190,7 +190,7 @@ export class CounterArchive {
       writeSegment(this.#folder, header, archiveSegmentRecords(firstRecord, counters));
     } catch (error) {
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
-      throw new ArchiveWriteFailed(`${this.#folder}: ${error.message}`, { cause: error });
+      throw new ArchiveWriteError(`${this.#folder}: ${error.message}`, { cause: error });
     }
     // Verifies that the segment can be read, and sets `#position` and `#crc`.
     for (const _ of this.#readFrom(header.firstSequence));
@@ -270,8 +270,8 @@ class ArchiveRecordOrder {
 }
 
 /** The operating system refused the write, for example because the disk is full. A retry replaces the file of the failed attempt. */
-export class ArchiveWriteFailed extends Error {
-  override readonly name = 'ArchiveWriteFailed';
+export class ArchiveWriteError extends Error {
+  override readonly name = 'ArchiveWriteError';
 }
 
 interface ArchiveRange {

@@ -6,9 +6,9 @@ import { segmentFirstSequences } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataFiles } from '../files/data-files.ts';
 import type { Query, QueryMethods, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
-import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatch } from './analytics-database.ts';
+import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
-import { ArchiveWriteFailed, CounterArchive } from './counter-archive.ts';
+import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
 import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
@@ -49,7 +49,7 @@ export class LedgerFollower {
     try {
       store = new AnalyticsStore(analyticsStoreFile);
     } catch (error) {
-      if (!(error instanceof StoreVersionMismatch || isDatabaseCorrupt(error))) throw error;
+      if (!(error instanceof StoreVersionMismatchError || isDatabaseCorrupt(error))) throw error;
       onRebuild(error.message);
       this.#deleteStore();
       store = new AnalyticsStore(analyticsStoreFile);
@@ -103,7 +103,7 @@ export class LedgerFollower {
       try {
         this.#store.applyRetention(this.#archive, request);
       } catch (error) {
-        if (!(error instanceof ArchiveWriteFailed)) throw error;
+        if (!(error instanceof ArchiveWriteError)) throw error;
         return { archived: false, reason: error.message };
       }
       const { retainedFromDay } = this.#store;

@@ -17,7 +17,7 @@ export class ReadOnlyAnalytics implements Analytics {
   readonly #selectPosition: Statement<[], number>;
   #lastPosition = 0;
 
-  /** Throws `StoreVersionMismatch`, and errors of SQLite. */
+  /** Throws `StoreVersionMismatchError`, and errors of SQLite. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
     this.#selectPosition = this.#database.prepare<[], number>('SELECT position FROM progress').pluck();

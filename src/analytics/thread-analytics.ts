@@ -15,7 +15,7 @@ import {
 } from './aggregator-protocol.ts';
 import {
   type Analytics,
-  AnalyticsUnavailable,
+  AnalyticsUnavailableError,
   type CohortQuery,
   type DailyResult,
   type RowsPage,
@@ -186,9 +186,10 @@ class AggregatorThread implements ThreadAnalytics {
       signal = null,
     }: { readonly currentOnly?: boolean; readonly signal?: CancelSignal | null } = {},
   ): Promise<QueryResults[Name]> {
-    if (this.#state !== 'running') return Promise.reject(new AnalyticsUnavailable('aggregator thread is not running'));
+    if (this.#state !== 'running')
+      return Promise.reject(new AnalyticsUnavailableError('aggregator thread is not running'));
     if (this.#queuedQueries.size + this.#sentQueries.size >= bounds.analyticsQueueQueriesMax) {
-      return Promise.reject(new AnalyticsUnavailable('analytics query queue is full'));
+      return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
     const { log } = this.#options;
     // What became durable before this was hooked to the log was told to nobody.
@@ -199,7 +200,7 @@ class AggregatorThread implements ThreadAnalytics {
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
     const deadline = setTimeout(() => {
       this.#queuedQueries.delete(id);
-      reject(new AnalyticsUnavailable('analytics query timed out'));
+      reject(new AnalyticsUnavailableError('analytics query timed out'));
     }, bounds.analyticsQueryTimeoutMs);
     const pending: PendingQuery = {
       position,
@@ -226,7 +227,7 @@ class AggregatorThread implements ThreadAnalytics {
       this.#queuedQueries.delete(id);
       if (pending.signal?.ended) {
         clearTimeout(pending.deadline);
-        pending.reject(new AnalyticsUnavailable('analytics query cancelled by the caller'));
+        pending.reject(new AnalyticsUnavailableError('analytics query cancelled by the caller'));
       } else {
         this.#send(id, pending);
       }
@@ -305,7 +306,7 @@ class AggregatorThread implements ThreadAnalytics {
     for (const queries of [this.#queuedQueries, this.#sentQueries]) {
       for (const { deadline, reject } of queries.values()) {
         clearTimeout(deadline);
-        reject(new AnalyticsUnavailable(reason));
+        reject(new AnalyticsUnavailableError(reason));
       }
       queries.clear();
     }

@@ -1,5 +1,5 @@
 import type { Analytics, CohortFilter } from '../analytics/analytics.ts';
-import { AnalyticsUnavailable } from '../analytics/analytics.ts';
+import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
@@ -42,11 +42,11 @@ export interface AnalyticsRequest {
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): the figures of a tag, of a list of sessions, or of their intersection; in one piece, or
- * in pages of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): figures of a tag, of listed sessions, or of their intersection, as one summary or
+ * as pages of days or sessions.
  */
 export async function queryAnalytics(
-  ports: QueryAnalyticsDeps,
+  deps: QueryAnalyticsDeps,
   tenant: Tenant,
   request: AnalyticsRequest,
   signal: CancelSignal | null = null,
@@ -61,17 +61,17 @@ export async function queryAnalytics(
   }
   const dates = parseDates(request);
   if (typeof dates === 'string') return invalidRequest(dates);
-  const today = dayOf(ports.clock.wallMs());
+  const today = dayOf(deps.clock.wallMs());
   const filter: CohortFilter = {
     account: tenant.account,
     vertical: tenant.vertical.number,
     mode: tenant.mode,
     referrerTag: referrerTag ?? null,
-    subs: subIds === undefined ? null : selectOwnSubIds(ports.subIds, tenant, subIds),
+    subs: subIds === undefined ? null : selectOwnSubIds(deps.subIds, tenant, subIds),
   };
 
   if (granularity === 'summary') {
-    // A summary has no pages; whoever asks for one believes to get a part.
+    // Rejected, because the caller expects only a part of the figures.
     if (request.limit !== undefined) return invalidRequest('limit');
     if (request.cursor !== undefined) return invalidRequest('cursor');
     const window = resolveDayRange(dates, today);
@@ -80,80 +80,80 @@ export async function queryAnalytics(
     const maturedFromDay = undated ? today - bounds.maturedDefaultDays : window.fromDay;
     const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(window.toDay, lastMaturedCohortDay(today)) };
     return refuseIfUnavailable(async () => {
-      const figures = await ports.analytics.getSummary({ ...filter, ...window, today, maturedFromDay }, signal);
+      const figures = await deps.analytics.getSummary({ ...filter, ...window, today, maturedFromDay }, signal);
       return toSummaryView(filter.referrerTag, window, maturedWindow, figures);
     });
   }
 
   const limit = parseLimit(request.limit);
   if (limit === null) return invalidRequest('limit');
-  let place: PagePosition;
+  let position: PagePosition;
   if (request.cursor === undefined) {
     const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
-    place = { ...window, after: 0 };
+    position = { ...window, after: 0 };
   } else {
-    const read = ports.pageCursors.verify(granularity, filter, request.cursor);
-    if (read === null || !datesMatchCursor(dates, read)) return invalidRequest('cursor');
-    place = read;
+    const verified = deps.pageCursors.verify(granularity, filter, request.cursor);
+    if (verified === null || !datesMatchCursor(dates, verified)) return invalidRequest('cursor');
+    position = verified;
   }
-  const page = { filter, place, limit, signal };
+  const page = { filter, position, limit, signal };
   return granularity === 'daily'
-    ? refuseIfUnavailable(() => queryDays(ports, page, today))
-    : refuseIfUnavailable(() => queryRows(ports, page));
+    ? refuseIfUnavailable(() => queryDays(deps, page, today))
+    : refuseIfUnavailable(() => queryRows(deps, page));
 }
 
 interface PageRequest {
   readonly filter: CohortFilter;
-  readonly place: PagePosition;
+  readonly position: PagePosition;
   readonly limit: number;
   readonly signal: CancelSignal | null;
 }
 
-/** Asks for the days of the page alone, however long the window is. */
+/** Queries only the days of the page. */
 async function queryDays(
   { analytics, pageCursors }: QueryAnalyticsDeps,
-  { filter, place, limit, signal }: PageRequest,
+  { filter, position, limit, signal }: PageRequest,
   today: number,
 ): Promise<DailyView> {
-  const fromDay = place.fromDay + place.after;
-  const toDay = Math.min(fromDay + limit - 1, place.toDay);
+  const fromDay = position.fromDay + position.after;
+  const toDay = Math.min(fromDay + limit - 1, position.toDay);
   const { days, retainedFromDay } = await analytics.listDays({ ...filter, fromDay, toDay, today }, signal);
-  const after = toDay + 1 - place.fromDay;
-  const next = toDay < place.toDay ? pageCursors.issue('daily', filter, { ...place, after }) : null;
-  return toPageView('daily', filter.referrerTag, { ...place, retainedFromDay }, days.map(toDayView), next);
+  const after = toDay + 1 - position.fromDay;
+  const next = toDay < position.toDay ? pageCursors.issue('daily', filter, { ...position, after }) : null;
+  return toPageView('daily', filter.referrerTag, { ...position, retainedFromDay }, days.map(toDayView), next);
 }
 
 async function queryRows(
   { analytics, pageCursors }: QueryAnalyticsDeps,
-  { filter, place, limit, signal }: PageRequest,
+  { filter, position, limit, signal }: PageRequest,
 ): Promise<RowsView> {
-  const { fromDay, toDay, after: afterPosition } = place;
+  const { fromDay, toDay, after: afterPosition } = position;
   const { rows, retainedFromDay, nextAfterPosition } = await analytics.listRows(
     { ...filter, fromDay, toDay, afterPosition, limit },
     signal,
   );
   const cursor =
-    nextAfterPosition === null ? null : pageCursors.issue('row', filter, { ...place, after: nextAfterPosition });
-  return toPageView('row', filter.referrerTag, { ...place, retainedFromDay }, rows.map(toRowView), cursor);
+    nextAfterPosition === null ? null : pageCursors.issue('row', filter, { ...position, after: nextAfterPosition });
+  return toPageView('row', filter.referrerTag, { ...position, retainedFromDay }, rows.map(toRowView), cursor);
 }
 
-async function refuseIfUnavailable<View>(ask: () => Promise<View>): Promise<Outcome<View>> {
+async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Outcome<View>> {
   try {
-    return succeeded(await ask());
-  } catch (fault) {
-    if (fault instanceof AnalyticsUnavailable) return unavailable(bounds.retryAfterSeconds);
-    throw fault;
+    return succeeded(await query());
+  } catch (error) {
+    if (error instanceof AnalyticsUnavailableError) return unavailable(bounds.retryAfterSeconds);
+    throw error;
   }
 }
 
-/** Day numbers of the dates given, undefined where one was left out. */
+/** Day numbers; undefined for an absent parameter. */
 interface RequestedDates {
   readonly from: number | undefined;
   readonly to: number | undefined;
 }
 
-/** The dates given, or the name of the parameter at fault. */
+/** Returns the dates, or the name of the invalid parameter. */
 function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 'date_from' | 'date_to' {
   const to = date_to === undefined ? undefined : parseIsoDate(date_to);
   if (to === null) return 'date_to';
@@ -162,19 +162,19 @@ function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 
   return { from, to };
 }
 
-/** The dates with their defaults; null when the first would be after the last. */
+/** Applies the defaults. Returns null if the first day is after the last. */
 function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
   const toDay = to ?? today;
   const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 
-/** Whether dates repeated with a cursor are those it was issued for; those left out are. */
+/** Whether the dates equal those of the cursor; an absent date is valid. */
 function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
 }
 
-/** Null when it is not a whole number within its bounds. */
+/** Returns null for a text that is not an integer from 1 to `bounds.analyticsPageItemsMax`. */
 function parseLimit(text: string | undefined): number | null {
   if (text === undefined) return bounds.analyticsPageItemsMax;
   if (!/^[1-9]\d{0,2}$/.test(text)) return null;
@@ -182,7 +182,7 @@ function parseLimit(text: string | undefined): number | null {
   return limit <= bounds.analyticsPageItemsMax ? limit : null;
 }
 
-/** The genuine ids of this tenant, each once, as their bytes; whatever else was listed contributes nothing. */
+/** Returns the verified sub_ids of this tenant as bytes, without repeats, and ignores all other texts. */
 function selectOwnSubIds(subIds: SubIds, tenant: Tenant, listed: readonly string[]): Uint8Array[] {
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { ArchiveRecord } from '../../src/analytics/counter-archive.ts';
-import { type ArchivedCounters, ArchiveWriteFailed, CounterArchive } from '../../src/analytics/counter-archive.ts';
+import { type ArchivedCounters, ArchiveWriteError, CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
@@ -157,7 +157,7 @@ describe('sealed figures', () => {
     writeFileSync(folder, 'a file where the folder is to be');
     const sealed = new CounterArchive(join(folder, 'below'));
     const sealing = { wallMs: 1, untilDay: 100, ledgerFromPosition: 8 };
-    assert.throws(() => sealed.append(sealing, []), ArchiveWriteFailed);
+    assert.throws(() => sealed.append(sealing, []), ArchiveWriteError);
     assert.deepEqual([sealed.retainedFromDay, sealed.ledgerFromPosition, [...sealed.readAll()]], [0, 1, []]);
     rmSync(folder);
     sealed.append(sealing, []);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { AnalyticsUnavailable, type SummaryQuery } from '../../src/analytics/analytics.ts';
+import { AnalyticsUnavailableError, type SummaryQuery } from '../../src/analytics/analytics.ts';
 import {
   startThreadAnalytics,
   type ThreadAnalytics,
@@ -199,7 +199,7 @@ describe('thread analytics', () => {
     const first = Array.from({ length: bounds.analyticsQueriesInFlightMax }, () => analytics.getSummary(byTag, signal));
     const abandoned = analytics.listRows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
     const wanted = analytics.listDays(byTag, { ended: false });
-    const refused = assert.rejects(abandoned, AnalyticsUnavailable);
+    const refused = assert.rejects(abandoned, AnalyticsUnavailableError);
     // Before the thread can have answered one of them.
     signal.ended = true;
     for (const { sessions } of await Promise.all(first)) assert.equal(sessions, 10);
@@ -236,7 +236,7 @@ describe('thread analytics', () => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const answer = analytics.getSummary(byTag);
     test.mock.timers.tick(bounds.analyticsQueryTimeoutMs);
-    await assert.rejects(answer, AnalyticsUnavailable);
+    await assert.rejects(answer, AnalyticsUnavailableError);
     test.mock.timers.reset();
     analytics.onLedgerDurable(1);
     assert.equal((await analytics.getSummary(byTag)).sessions, 1);
@@ -246,7 +246,7 @@ describe('thread analytics', () => {
     await writeLedger([createdRecord(subs[0]!)]);
     const analytics = await start(logAt(1));
     const answers = Array.from({ length: bounds.analyticsQueueQueriesMax }, () => analytics.getSummary(byTag));
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     for (const { sessions } of await Promise.all(answers)) assert.equal(sessions, 1);
     assert.equal((await analytics.getSummary(byTag)).sessions, 1);
   });
@@ -319,10 +319,10 @@ describe('thread analytics', () => {
     damageLastRecord(ledgerFolder, subs[9]!);
     log.durablePosition = log.appendedPosition = 10;
     analytics.onLedgerDurable(10);
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     assert.match((await crashed.promise).message, /damaged|record 10|segment/i);
     assert.equal(analytics.healthy, false);
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     rmSync(ledgerFolder, { recursive: true });
     cpSync(whole, ledgerFolder, { recursive: true });
     const { sessions } = await answered(analytics);
@@ -350,9 +350,9 @@ describe('thread analytics', () => {
   it('refuses what is still open when it closes, and everything after', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
     const analytics = await start(logAt(5, 10));
-    const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     await Promise.all([analytics.close(), analytics.close(), open]);
-    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailable);
+    await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     assert.equal(analytics.healthy, false);
     analytics.onLedgerDurable(10);
     await analytics.close();
@@ -368,7 +368,7 @@ describe('thread analytics', () => {
       try {
         return await analytics.getSummary(byTag);
       } catch (error) {
-        assert(error instanceof AnalyticsUnavailable);
+        assert(error instanceof AnalyticsUnavailableError);
         await pause(20);
       }
     }

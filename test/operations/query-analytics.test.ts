@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
-  AnalyticsUnavailable,
+  AnalyticsUnavailableError,
   type DayMetrics,
   type RowsPage,
   type SessionRow,
@@ -682,7 +682,7 @@ describe('an analytics query', () => {
 
   it('is unavailable while the aggregator is', async () => {
     const bench = new Bench();
-    bench.analytics.fault = new AnalyticsUnavailable('gone');
+    bench.analytics.fault = new AnalyticsUnavailableError('gone');
     for (const granularity of granularities) {
       const outcome = await bench.ask({ referrer_tag, granularity });
       assert.deepEqual(outcome, { ok: false, refusal: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });

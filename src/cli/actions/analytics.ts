@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { isDatabaseCorrupt, StoreVersionMismatch } from '../../analytics/analytics-database.ts';
+import { isDatabaseCorrupt, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
 import { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
 import { KeyRegistry } from '../../auth/key-registry.ts';
@@ -47,7 +47,7 @@ async function withStoredAnalytics(
 
 /** What an operator can do something about, as one line; anything else stays as it is. */
 function toStoreCommandError(file: string, fault: unknown): unknown {
-  if (fault instanceof StoreVersionMismatch || isDatabaseCorrupt(fault)) {
+  if (fault instanceof StoreVersionMismatchError || isDatabaseCorrupt(fault)) {
     const remedy = 'the next start of the service derives it again, or marketplace analytics rebuild';
     return new CommandLineError(`${file} cannot be read (${fault.message}): ${remedy}`, { cause: fault });
   }
