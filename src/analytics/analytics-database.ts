@@ -3,6 +3,7 @@ import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/private-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
+import { totalsColumns } from './projection-state.ts';
 
 /**
  * Increased with every change of the tables or the counting rules. A store with another version is deleted and rebuilt from the
@@ -35,9 +36,9 @@ const createTablesSql = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    records INTEGER NOT NULL, sealed_session INTEGER NOT NULL, malformed INTEGER NOT NULL, unknown_session INTEGER NOT NULL, repeated_session INTEGER NOT NULL,
-    unshown_clicks INTEGER NOT NULL, duplicate_clicks INTEGER NOT NULL, late_clicks INTEGER NOT NULL,
-    repeated_confirmations INTEGER NOT NULL, unsound_confirmations INTEGER NOT NULL
+    ${Object.values(totalsColumns)
+      .map((column) => `${column} INTEGER NOT NULL`)
+      .join(', ')}
   ) STRICT;
 
   CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;

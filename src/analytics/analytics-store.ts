@@ -9,7 +9,7 @@ import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
 import { DailyReader } from './daily-reader.ts';
 import { LedgerProjection } from './ledger-projection.ts';
-import type { ProjectionTotals } from './projection-state.ts';
+import { type ProjectionTotals, totalsColumns, zeroTotals } from './projection-state.ts';
 import { RowsReader } from './rows-reader.ts';
 import { type ExperimentRow, ExperimentsReader, SessionReader } from './session-reader.ts';
 import { SqliteProjectionState, SqliteRevenueState } from './sqlite-projection-state.ts';
@@ -35,7 +35,7 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   readonly #rowsReader: RowsReader;
   readonly #experimentsReader: ExperimentsReader;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
-  readonly #selectProgress: Statement<[], ProgressRow>;
+  readonly #selectTotals: Statement<[], ProjectionTotals>;
   #cursor: LogCursor | null;
 
   /** Opens or creates the file. Throws `StoreVersionMismatchError`, and errors of SQLite. */
@@ -58,9 +58,12 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
       // Without a transaction, SQLite locks the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      this.#selectProgress = this.#database.prepare('SELECT * FROM progress');
-      const row = this.#selectProgress.get();
-      this.#cursor = row ? { position: row.position, segment: row.segment, offset: row.offset, crc: row.crc } : null;
+      const totals = Object.entries(totalsColumns).map(([name, column]) => `${column} AS ${name}`);
+      this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
+      const selectCursor = this.#database.prepare<[], LogCursor>(
+        'SELECT position, segment, "offset", crc FROM progress',
+      );
+      this.#cursor = selectCursor.get() ?? null;
     } catch (error) {
       this.#database.close();
       throw error;
@@ -141,35 +144,10 @@ export class AnalyticsStore implements QueryMethods<StoreQueryName> {
   }
 
   getTotals(): ProjectionTotals {
-    const row = this.#selectProgress.get();
-    return {
-      records: row?.records ?? 0,
-      sealedSession: row?.sealed_session ?? 0,
-      malformed: row?.malformed ?? 0,
-      unknownSession: row?.unknown_session ?? 0,
-      repeatedSession: row?.repeated_session ?? 0,
-      unshownClicks: row?.unshown_clicks ?? 0,
-      duplicateClicks: row?.duplicate_clicks ?? 0,
-      lateClicks: row?.late_clicks ?? 0,
-      repeatedConfirmations: row?.repeated_confirmations ?? 0,
-      unsoundConfirmations: row?.unsound_confirmations ?? 0,
-    };
+    return this.#selectTotals.get() ?? { ...zeroTotals };
   }
 
   close(): void {
     this.#database.close();
   }
-}
-
-interface ProgressRow extends LogCursor {
-  readonly records: number;
-  readonly sealed_session: number;
-  readonly malformed: number;
-  readonly unknown_session: number;
-  readonly repeated_session: number;
-  readonly unshown_clicks: number;
-  readonly duplicate_clicks: number;
-  readonly late_clicks: number;
-  readonly repeated_confirmations: number;
-  readonly unsound_confirmations: number;
 }

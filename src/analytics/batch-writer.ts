@@ -4,6 +4,7 @@ import type { LogCursor } from '../event-log/log-reader.ts';
 import { encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
+import { totalsColumns } from './projection-state.ts';
 
 /**
  * Ledger segments with session creations, and the latest cohort day of these sessions. The creation is the first record of a
@@ -85,17 +86,12 @@ export class BatchWriter {
     this.#addClickRevenue = database.prepare(
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
+    const totals = Object.values(totalsColumns);
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${totals.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
-        crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms), records = records + excluded.records,
-        sealed_session = sealed_session + excluded.sealed_session,
-        malformed = malformed + excluded.malformed, unknown_session = unknown_session + excluded.unknown_session,
-        repeated_session = repeated_session + excluded.repeated_session,
-        unshown_clicks = unshown_clicks + excluded.unshown_clicks,
-        duplicate_clicks = duplicate_clicks + excluded.duplicate_clicks, late_clicks = late_clicks + excluded.late_clicks,
-        repeated_confirmations = repeated_confirmations + excluded.repeated_confirmations,
-        unsound_confirmations = unsound_confirmations + excluded.unsound_confirmations`);
+        crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
+        ${totals.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {
@@ -107,28 +103,13 @@ export class BatchWriter {
     this.#payoutWriter.writeAll(payoutRows(projection));
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
-    const { records, sealedSession, malformed, unknownSession, repeatedSession } = projection.totals;
-    const { unshownClicks, duplicateClicks, lateClicks, repeatedConfirmations, unsoundConfirmations } =
-      projection.totals;
-    this.#updateProgress.run(
-      cursor.position,
-      cursor.segment,
-      cursor.offset,
-      cursor.crc,
-      projection.lastWallMs,
-      records,
-      sealedSession,
-      malformed,
-      unknownSession,
-      repeatedSession,
-      unshownClicks,
-      duplicateClicks,
-      lateClicks,
-      repeatedConfirmations,
-      unsoundConfirmations,
-    );
+    const { position, segment, offset, crc } = cursor;
+    const totals = totalsNames.map((name) => projection.totals[name]);
+    this.#updateProgress.run(position, segment, offset, crc, projection.lastWallMs, ...totals);
   }
 }
+
+const totalsNames = Object.keys(totalsColumns) as (keyof typeof totalsColumns)[];
 
 type Rows = Generator<readonly SqlValue[], void>;
 

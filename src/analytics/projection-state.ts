@@ -131,6 +131,20 @@ export interface ProjectionTotals {
   unsoundConfirmations: number;
 }
 
+/** Columns of the totals in the table `progress`. */
+export const totalsColumns: Readonly<Record<keyof ProjectionTotals, string>> = {
+  records: 'records',
+  sealedSession: 'sealed_session',
+  malformed: 'malformed',
+  unknownSession: 'unknown_session',
+  repeatedSession: 'repeated_session',
+  unshownClicks: 'unshown_clicks',
+  duplicateClicks: 'duplicate_clicks',
+  lateClicks: 'late_clicks',
+  repeatedConfirmations: 'repeated_confirmations',
+  unsoundConfirmations: 'unsound_confirmations',
+};
+
 export const zeroTotals: Readonly<ProjectionTotals> = {
   records: 0,
   sealedSession: 0,

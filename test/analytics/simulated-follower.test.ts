@@ -7,7 +7,7 @@ import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
 import { AnalyticsModel } from '../support/analytics-model.ts';
-import { arbitraryRecord, arbitraryToday, everyQuery } from '../support/arbitrary-ledger.ts';
+import { arbitraryRecords, arbitraryToday, everyQuery } from '../support/arbitrary-ledger.ts';
 import { SimulatedFollower } from './simulated-follower.ts';
 
 /** The appended records, and the retained day after each retention, by projected position. */
@@ -23,11 +23,11 @@ function expectedFigures({ records, retentions }: Model, projectedPosition: numb
   let next = 0;
   for (const [index, record] of records.slice(0, Math.max(projectedPosition, last.position)).entries()) {
     while (retentions[next] !== undefined && retentions[next]!.position <= index)
-      figures.seal(retentions[next++]!.retainedFromDay);
+      figures.retainFrom(retentions[next++]!.retainedFromDay);
     if (index < projectedPosition || dayOf(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
       figures.record(record, index + 1);
   }
-  figures.seal(last.retainedFromDay);
+  figures.retainFrom(last.retainedFromDay);
   return figures;
 }
 
@@ -59,7 +59,7 @@ function assertFigures(real: SimulatedFollower, model: Model): void {
 
 const append = fc
   .record({
-    records: fc.array(arbitraryRecord, { minLength: 1, maxLength: 8 }),
+    records: arbitraryRecords,
     isAwaited: fc.boolean(),
     isSettled: fc.boolean(),
   })
